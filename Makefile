@@ -1,0 +1,48 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+DATA   ?= ../shared/data
+STAMP  := $(VENV)/installed
+
+.PHONY: demo test lint bench faults docs setup clean
+.DEFAULT_GOAL := help
+
+help:                ## this list
+	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+setup: $(STAMP)      ## make .venv and install everything into it
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Commonplace needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV) ..."
+	@if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(BIN)/python -e '.[dev]'; \
+	else $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'; fi
+	@touch $@
+
+demo: $(STAMP)       ## the main job on a sample vault
+	@$(BIN)/commonplace demo
+
+lint: $(STAMP)       ## ruff, mypy --strict, import-linter, generated docs
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet . || { echo "ruff format: run .venv/bin/ruff format ."; exit 1; }
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python tools/docs.py --check
+
+test: lint           ## lint, then every test
+	@$(BIN)/pytest -n 2 -q
+
+bench: $(STAMP)      ## speed, on generated notes and on the vaults in $(DATA)
+	@$(BIN)/python bench/parse.py --data $(DATA)/vaults
+	@$(BIN)/python bench/vaults.py --data $(DATA)/vaults
+
+faults: $(STAMP)     ## the long fault runs
+	@FAULTS=long $(BIN)/pytest -q -s --timeout 1800 tests/faults
+
+docs: $(STAMP)       ## write the generated docs anew
+	@$(BIN)/python tools/docs.py
+
+clean:               ## remove what make made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

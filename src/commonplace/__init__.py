@@ -1,0 +1,74 @@
+"""Commonplace: a memory for AI agents, kept in a Markdown vault that a person owns.
+
+    from commonplace import open_memory
+
+    with open_memory("~/Notes") as memory:
+        print(memory.notes.read("Projects/Garden.md").title)
+
+The names below are loaded when they are first used, so that `import commonplace` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from commonplace.app import open_memory
+    from commonplace.errors import (
+        CommonplaceError,
+        Conflict,
+        IndexDamaged,
+        NotFound,
+        ProviderFailed,
+        Refused,
+        UsageError,
+        VaultUnavailable,
+    )
+    from commonplace.memory import Memory
+    from commonplace.model import Link, Note, Problem, ResolvedLink, Stat
+
+_HOMES = {
+    "open_memory": "app",
+    "Memory": "memory",
+    **dict.fromkeys(("Link", "Note", "Problem", "ResolvedLink", "Stat"), "model"),
+    **dict.fromkeys(
+        (
+            "CommonplaceError",
+            "Conflict",
+            "IndexDamaged",
+            "NotFound",
+            "ProviderFailed",
+            "Refused",
+            "UsageError",
+            "VaultUnavailable",
+        ),
+        "errors",
+    ),
+}
+
+__all__ = [
+    "CommonplaceError",
+    "Conflict",
+    "IndexDamaged",
+    "Link",
+    "Memory",
+    "NotFound",
+    "Note",
+    "Problem",
+    "ProviderFailed",
+    "Refused",
+    "ResolvedLink",
+    "Stat",
+    "UsageError",
+    "VaultUnavailable",
+    "open_memory",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'commonplace' has no attribute {name!r}")
+    return getattr(import_module(f"commonplace.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

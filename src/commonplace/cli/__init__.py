@@ -1,0 +1,1 @@
+"""The command line: parses input, calls `Memory`, shows output. No logic."""

@@ -1,0 +1,117 @@
+"""`commonplace`: the entry point, the global options, and the one place where errors become exit codes."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from commonplace import events
+from commonplace.cli import demo, note, settings, vault
+from commonplace.cli.door import Door, help_alone, print_aside, print_json, print_line
+from commonplace.errors import CommonplaceError, UsageError, answer_to
+
+app = typer.Typer(
+    name="commonplace",
+    help="A memory for AI agents, kept in a Markdown vault that you own.",
+    epilog="The options above may stand anywhere on the line. Example: commonplace --vault ~/Notes note list --json",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+app.add_typer(note.app, name="note")
+app.add_typer(settings.app, name="settings")
+app.command("lint")(vault.lint)
+app.command("links")(vault.links)
+app.command("demo")(demo.demo)
+
+_HELP = "`commonplace --help` shows every command."
+_SWITCHES = {"--json", "-q", "--quiet", "-v", "--verbose"}
+_WITH_VALUE = {"--vault", "--data", "--user", "--set"}
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print_line(f"commonplace {version('commonplace')}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _globals(
+    context: typer.Context,
+    vault: Annotated[str | None, typer.Option(help="The vault's folder. [$COMMONPLACE_VAULT]")] = None,
+    data: Annotated[str | None, typer.Option(help="Where derived data is kept. [$COMMONPLACE_DATA]")] = None,
+    user: Annotated[str | None, typer.Option(help="Whose memory this is. [$COMMONPLACE_USER]")] = None,
+    assignments: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any setting, for this call.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Answer, and errors, as JSON on standard output.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only errors on standard error.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every event on standard error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    events.listen("error" if quiet else "debug" if verbose else "warning")
+    flags: dict[str, object] = {"vault.root": vault, "data": data, "user": user}
+    flags.update(_assignment(text) for text in assignments or [])
+    context.obj = Door(json=as_json, flags=flags)
+    help_alone(context)
+
+
+def main() -> None:
+    """Run one command; the exit code says how it went."""
+    sys.exit(_run(_globals_first(sys.argv[1:])))
+
+
+def _run(arguments: list[str]) -> int:
+    as_json = "--json" in arguments
+    try:
+        code = app(arguments, prog_name="commonplace", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except CommonplaceError as error:
+        return _report(error, as_json=as_json)
+    except typer.TyperException as error:
+        return _report(UsageError(error.format_message(), hint=_HELP), as_json=as_json)
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def _report(error: CommonplaceError, *, as_json: bool) -> int:
+    if as_json:
+        print_json({"ok": False, "error": error.as_dict()})
+    else:
+        print_aside(f"commonplace: {error.message}")
+        if error.path and error.path not in error.message:
+            print_aside(f"  in: {error.path}")
+        if error.hint:
+            print_aside(f"  {error.hint}")
+    return answer_to(error).exit_code
+
+
+def _assignment(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"--set {text}: no `=` in it", hint="Example: --set retrieval.default_k=5")
+    return key.strip(), value
+
+
+def _globals_first(arguments: list[str]) -> list[str]:
+    """The global options moved to the front, so that they may stand anywhere before a `--`."""
+    front: list[str] = []
+    rest: list[str] = []
+    words = iter(arguments)
+    for word in words:
+        if word == "--":
+            rest += [word, *words]
+        elif word in _SWITCHES or (word.split("=")[0] in _WITH_VALUE and "=" in word):
+            front.append(word)
+        elif word in _WITH_VALUE:
+            front += [word, *[value for value in [next(words, None)] if value is not None]]
+        else:
+            rest.append(word)
+    return front + rest

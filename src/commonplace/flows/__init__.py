@@ -1,0 +1,1 @@
+"""Read first: one path through the program is one function here."""

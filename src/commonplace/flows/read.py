@@ -1,0 +1,108 @@
+"""Reading: a path or a folder -> the guard -> bytes from the vault -> notes, their links and their Problems."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from commonplace.errors import NotFound, Refused
+from commonplace.model import Check, Note, Problem, ResolvedLink, Stat
+from commonplace.notes import Names, parse
+from commonplace.notes.nearest import nearest_paths
+from commonplace.vault.base import Blob, Listing, Locator, Skip, StorageBackend
+
+NOTE_ENDING = ".md"
+
+Progress = Callable[[int, int], None]
+"""Called with how many notes are done and how many there are."""
+
+
+def read_note(path: str, vault: StorageBackend) -> Note:
+    """The note at that path. Raises Refused for a path that is no note of this vault, NotFound when none is there."""
+    return _parsed(vault.read(_existing(path, vault)))
+
+
+def stat_note(path: str, vault: StorageBackend) -> Stat:
+    """Size and time of the note at that path. Raises as `read_note` does."""
+    return vault.stat(_existing(path, vault))
+
+
+def list_notes(folder: str, vault: StorageBackend, *, skip: Skip, recursive: bool = True) -> tuple[Stat, ...]:
+    """The notes below a folder, in order of their paths. Raises NotFound when there is no such folder."""
+    return tuple(_notes_in(vault.list(folder, recursive=recursive, skip=skip)))
+
+
+def links_of(path: str, vault: StorageBackend, *, skip: Skip) -> tuple[ResolvedLink, ...]:
+    """Every link of the note at that path, and where it leads. Raises as `read_note` does."""
+    note = read_note(path, vault)
+    files = vault.list(skip=skip)
+    by_path = _resolve(note, Names.of(stat.path for stat in files.files))
+    if all(link.path for link in by_path):
+        return by_path
+    notes = (each for each, _ in _read_all(vault, _notes_in(files)) if each)
+    return _resolve(note, _names(files, notes))
+
+
+def check_vault(vault: StorageBackend, *, skip: Skip, progress: Progress) -> Check:
+    """Every note read once: its Problems, and where each of its links leads."""
+    files = vault.list(skip=skip)
+    stats = _notes_in(files)
+    notes: list[Note] = []
+    problems = list(files.passed_over)
+    for done, (note, problem) in enumerate(_read_all(vault, stats), start=1):
+        if note:
+            notes.append(note)
+            problems.extend(note.problems)
+        if problem:
+            problems.append(problem)
+        progress(done, len(stats))
+    names = _names(files, notes)
+    links = tuple(link for note in notes for link in _resolve(note, names))
+    return Check(notes=len(notes), links=links, problems=tuple(sorted(problems)))
+
+
+def locate(path: str, vault: StorageBackend) -> Locator:
+    """Where that note is: the one guard that every verb on a note passes. Raises Refused."""
+    at = vault.resolve(path)
+    if not at.path.lower().endswith(NOTE_ENDING):
+        raise Refused(f"not a note: {path}", path=path, reason="not_markdown", hint=f"Notes end in {NOTE_ENDING}.")
+    return at
+
+
+def _existing(path: str, vault: StorageBackend) -> Locator:
+    """Where that note is. Raises NotFound with the notes whose paths come nearest."""
+    at = locate(path, vault)
+    if vault.exists(at):
+        return at
+    near = nearest_paths(at.path, [stat.path for stat in _notes_in(vault.list())])
+    hint = f"Did you mean {' or '.join(near)}?" if near else "`commonplace note list` shows every note."
+    raise NotFound(f"no such note: {at.path}", path=at.path, hint=hint)
+
+
+def _parsed(blob: Blob) -> Note:
+    return parse(blob.content, path=blob.stat.path, mtime=blob.stat.mtime)
+
+
+def _notes_in(files: Listing) -> list[Stat]:
+    return [stat for stat in files.files if stat.path.lower().endswith(NOTE_ENDING)]
+
+
+def _read_all(vault: StorageBackend, stats: Iterable[Stat]) -> Iterator[tuple[Note | None, Problem | None]]:
+    """Each note, or the Problem that kept it from being read; one that vanished meanwhile is neither."""
+    for stat in stats:
+        try:
+            yield _parsed(vault.read(locate(stat.path, vault))), None
+        except NotFound:
+            yield None, None
+        except Refused as refusal:
+            yield None, Problem(stat.path, 0, refusal.message, "unreadable")
+
+
+def _names(files: Listing, notes: Iterable[Note]) -> Names:
+    return Names.of((stat.path for stat in files.files), {note.path: note.aliases for note in notes if note.aliases})
+
+
+def _resolve(note: Note, names: Names) -> tuple[ResolvedLink, ...]:
+    found = []
+    for link in note.links:
+        path = names.resolve(link, source=note.path)
+        also = tuple(other for other in names.candidates(link.target) if other != path) if path else ()
+        found.append(ResolvedLink(note.path, link, path, also))
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Who may write where, and what may be shown where: pure decisions, no I/O."""

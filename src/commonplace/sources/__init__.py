@@ -1,0 +1,1 @@
+"""Things that are not notes: chats, tasks, corrections."""

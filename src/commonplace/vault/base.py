@@ -1,0 +1,115 @@
+"""The storage seam: everything reaches note files through a `StorageBackend`, and nothing above knows where they are.
+
+Terms:
+- store        what one backend holds: a folder, a folder under git, a dictionary.
+- locator      where one file of a store is. Only `resolve` makes one, after checking the path; the holder cannot look
+               inside, and another store refuses it.
+- version      the sha256 of a file's bytes. Every change carries the version it was based on.
+- transaction  changes that are checked together, under the store's lock, and made together or not at all.
+               Each file may be named once in it. Folders come into being with their first file.
+
+The seam moves bytes: it knows no Markdown, no YAML and no policy.
+"""
+
+import hashlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, Protocol
+
+from commonplace.model import Problem, Stat
+
+ABSENT: Final = "absent"
+"""The expected version of a file that must not be there yet."""
+
+
+class Capability(StrEnum):
+    """What a backend promises beyond the contract that all of them keep."""
+
+    PERSISTENT = "persistent"  # what was acknowledged is there after a crash, when the store is opened again
+    SHARED = "shared"  # many processes may change the store at once: they take turns
+
+
+@dataclass(frozen=True, slots=True)
+class Locator:
+    """Where one file is. `path` is its name for people: relative, with forward slashes."""
+
+    path: str
+    _store: object = field(repr=False)
+
+    def belongs_to(self, store: object) -> bool:
+        """Whether this store made the locator."""
+        return self._store is store
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """One file's bytes and the version they have."""
+
+    content: bytes
+    version: str
+    stat: Stat
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files of a store in order of their paths, and what was passed over, each with the reason."""
+
+    files: tuple[Stat, ...]
+    passed_over: tuple[Problem, ...]
+
+
+Skip = Callable[[str], bool]
+"""Says whether a path is to be left out of a listing; a folder's path ends in a slash."""
+
+
+class Transaction(Protocol):
+    """Changes to be made together when the `with` block ends; an exception in the block makes none of them."""
+
+    def read(self, at: Locator) -> Blob:
+        """The file as it is now, under the lock. Raises NotFound."""
+
+    def write(self, at: Locator, content: bytes, *, expected: str | None = None) -> None:
+        """Create or replace the file; `expected` is a version, ABSENT, or None for whatever is there."""
+
+    def delete(self, at: Locator, *, expected: str | None = None) -> None:
+        """Remove the file. Raises NotFound when the block ends and it is not there."""
+
+    def move(self, source: Locator, destination: Locator, *, expected: str | None = None) -> None:
+        """Give the file another path. Raises Conflict when the block ends and the destination is taken."""
+
+
+class StorageBackend(Protocol):
+    """One store. `commonplace.testing` holds the contract that every backend keeps."""
+
+    @property
+    def name(self) -> str:
+        """The name by which settings choose this backend."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What this backend promises beyond the contract."""
+
+    def resolve(self, path: str) -> Locator:
+        """Where that file is or would be. Raises Refused(path_escape) for a path that leads out of the store."""
+
+    def read(self, at: Locator) -> Blob:
+        """The file's bytes. Raises NotFound."""
+
+    def exists(self, at: Locator) -> bool:
+        """Whether a file is there."""
+
+    def stat(self, at: Locator) -> Stat:
+        """Size and time of the file, without reading it. Raises NotFound."""
+
+    def list(self, folder: str = "", *, recursive: bool = True, skip: Skip | None = None) -> Listing:
+        """The files below a folder. Raises NotFound when there is no such folder."""
+
+    def transaction(self, *, wait: float = 10.0) -> AbstractContextManager[Transaction]:
+        """Take the lock and collect changes. Raises VaultUnavailable(locked) after `wait` seconds."""
+
+
+def version_of(content: bytes) -> str:
+    """The version that a file with these bytes has."""
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,112 @@
+"""One lock per vault: programs that change it take turns.
+
+It is a kernel lock on a file in the user's state directory, so the system frees it when its holder dies, however that
+happens, and nobody ever takes it over from a holder that is merely slow. The file is named after the device and inode
+of the vault's root: a vault reached by two paths has one lock. It is never removed, because removing a locked file
+would let two programs lock two files of one name.
+"""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from commonplace.errors import UsageError, VaultUnavailable
+from commonplace.vault.trouble import disk_trouble
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+_FIRST_PAUSE: Final = 0.002
+_LONGEST_PAUSE: Final = 0.05
+
+
+class VaultLock:
+    """The lock of the vault with that root. Each backend object has its own and excludes all others."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._holder: int | None = None
+
+    @contextmanager
+    def hold(self, *, wait: float) -> Iterator[None]:
+        """Hold the lock while the block runs. Raises VaultUnavailable(locked) after `wait` seconds."""
+        if self._holder == threading.get_ident():
+            raise UsageError(
+                "a transaction is already open in this thread, and a second one would wait for it for ever",
+                path=str(self._root),
+                hint="Make all changes in one transaction, or end the first before the second begins.",
+            )
+        with disk_trouble(str(self._root), doing="lock the vault"):
+            lock = self._acquire(wait)
+        self._holder = threading.get_ident()
+        try:
+            yield
+        finally:
+            self._holder = None
+            lock.release()
+
+    def file(self) -> Path:
+        """The file that is locked; its folder is made when it is not there."""
+        from platformdirs import user_state_path
+
+        folder = user_state_path("commonplace") / "locks"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        root = self._root.stat()
+        return folder / f"{root.st_dev}-{root.st_ino}.lock"
+
+    def _acquire(self, wait: float) -> "BaseFileLock":
+        from filelock import FileLock  # forty milliseconds that a reader need not spend
+
+        file = self.file()
+        # A soft lock, the library's answer to a system without flock, outlives its holder: better no lock than that.
+        lock = FileLock(file, mode=0o600, fallback_to_soft=False, preserve_lock_file=True)
+        deadline, pause = time.monotonic() + wait, _FIRST_PAUSE
+        while not _take(lock):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise self._locked(_owner_file(file), wait)
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+        _sign(_owner_file(file))
+        return lock
+
+    def _locked(self, owner: Path, wait: float) -> VaultUnavailable:
+        return VaultUnavailable(
+            f"the vault is locked, and stayed so for {wait:g} s: {_last_owner(owner)}",
+            path=str(self._root),
+            reason="locked",
+            hint="Wait until that process has finished and try again; if it hangs, end it and the lock is free.",
+        )
+
+
+def _take(lock: "BaseFileLock") -> bool:
+    from filelock import Timeout
+
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        return False
+    return True
+
+
+def _owner_file(lock: Path) -> Path:
+    return lock.with_suffix(".owner")
+
+
+def _sign(owner: Path) -> None:
+    """Note who has the lock, for the message to whoever waits in vain; the lock works without it."""
+    with suppress(OSError):
+        owner.write_text(f"{os.getpid()}\n", encoding="ascii")
+
+
+def _last_owner(owner: Path) -> str:
+    try:
+        pid = owner.read_text(encoding="ascii").strip()
+        since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(owner.stat().st_mtime))
+    except (OSError, UnicodeDecodeError):
+        return "who took it is not known"
+    return f"process {pid or 'unknown'} took it last, at {since} (another may hold it by now)"

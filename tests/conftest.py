@@ -1,0 +1,39 @@
+"""Every test runs in a home of its own, and says which rows it holds and which components it needs."""
+
+from pathlib import Path
+
+import pytest
+
+from tests import components
+
+pytest_plugins = ["pytester"]
+
+
+@pytest.fixture(autouse=True)
+def _a_home_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees the settings, the state or the variables of the person who runs it."""
+    home = tmp_path_factory.mktemp("home")
+    for variable, folder in {
+        "HOME": "",
+        "XDG_CONFIG_HOME": "config",
+        "XDG_STATE_HOME": "state",
+        "XDG_DATA_HOME": "data",
+        "XDG_CACHE_HOME": "cache",
+    }.items():
+        monkeypatch.setenv(variable, str(home / folder))
+    for variable in components.variables_of_ours():
+        monkeypatch.delenv(variable)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs"):
+        components.require(mark.args[0])
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    """A fresh copy of the packaged sample vault."""
+    from commonplace.app import copy_sample
+
+    copy_sample(tmp_path / "vault")
+    return tmp_path / "vault"

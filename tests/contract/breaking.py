@@ -1,0 +1,72 @@
+"""How a backend is broken on purpose: the in-memory one, with one thing done wrong."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from commonplace.testing import Store
+from commonplace.vault.base import Capability, StorageBackend
+from commonplace.vault.changes import Change, Changes
+from commonplace.vault.inmemory import InMemory
+
+
+class Broken(InMemory):
+    """An in-memory store with two places where a transaction can be tampered with."""
+
+    def collect(self) -> Changes:
+        """The object that the block of a transaction is given."""
+        return Changes(self)
+
+    def amend(self, planned: list[Change]) -> list[Change]:
+        """What is really carried out of what the block asked for."""
+        return planned
+
+    @contextmanager
+    def transaction(self, *, wait: float = 10.0) -> Iterator[Changes]:
+        with super().transaction(wait=wait) as carried_out:
+            asked = self.collect()
+            try:
+                yield asked
+            finally:
+                asked.close()
+            carried_out.planned.extend(self.amend(asked.planned))
+
+
+class BrokenPersistent(Broken):
+    capabilities = frozenset({Capability.PERSISTENT})
+
+
+class BrokenShared(Broken):
+    capabilities = frozenset({Capability.SHARED})
+
+
+@dataclass(frozen=True)
+class Breakage:
+    """A broken backend and the one check that it must fail."""
+
+    check: str
+    backend: type[Broken]
+    remembers: bool
+
+    def store(self) -> Store:
+        """An empty store of it."""
+        if not self.remembers:
+            return Store(open=self.backend)
+        backend: StorageBackend = self.backend()
+        return Store(open=lambda: backend)
+
+    def __str__(self) -> str:
+        return self.backend.__name__
+
+
+BREAKAGES: list[Breakage] = []
+
+
+def breaks(check: str, *, remembers: bool = True) -> Callable[[type[Broken]], type[Broken]]:
+    """Register a broken backend under the one check that it fails."""
+
+    def register(backend: type[Broken]) -> type[Broken]:
+        BREAKAGES.append(Breakage(f"check_{check}", backend, remembers))
+        return backend
+
+    return register

@@ -1,0 +1,9 @@
+"""Backends that are broken on purpose: each breaks one rule of the contract and keeps all others.
+
+They show that every check can fail. A check without one here is an error in `test_storage_backend`.
+"""
+
+from tests.contract import broken_changes, broken_reads, broken_transactions
+from tests.contract.breaking import BREAKAGES, Breakage
+
+__all__ = ["BREAKAGES", "Breakage", "broken_changes", "broken_reads", "broken_transactions"]

@@ -1,0 +1,68 @@
+"""Every backend keeps the contract, and every check of the contract can fail."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commonplace.testing import CHECKS, Check, ContractBroken, Store, checks_for
+from commonplace.vault.base import StorageBackend
+from commonplace.vault.inmemory import InMemory
+from commonplace.vault.local import DeviceLocal
+from tests.contract.broken_backends import BREAKAGES, Breakage
+
+
+def _in_memory(root: Path) -> Callable[[], StorageBackend]:
+    store = InMemory()
+    return lambda: store
+
+
+TWINS: dict[str, Callable[[Path], Callable[[], StorageBackend]]] = {
+    "device-local": lambda root: lambda: DeviceLocal(root),
+    "in-memory": _in_memory,
+}
+PAIRS = [
+    pytest.param(twin, check, id=f"{twin}-{check}")
+    for twin, opener in TWINS.items()
+    for check in checks_for(opener(Path(__file__).parent)())
+]
+
+
+@pytest.mark.requirement("A-03", "A-30", "D-33")
+@pytest.mark.parametrize(("twin", "check"), PAIRS)
+def test_every_backend_keeps_every_rule(twin: str, check: Check, tmp_path: Path) -> None:
+    """A backend keeps the rules for all, and those of the capabilities it declares."""
+    store = Store(open=TWINS[twin](tmp_path))
+
+    check(store)
+
+
+@pytest.mark.requirement("A-03")
+@pytest.mark.parametrize("breakage", BREAKAGES, ids=str)
+def test_a_broken_backend_fails_exactly_the_check_of_the_rule_it_breaks(breakage: Breakage) -> None:
+    """Each check holds one rule: a backend that breaks it fails there, and nowhere else."""
+    failed = [check.name for check in checks_for(breakage.store().open()) if _fails(check, breakage.store())]
+
+    assert failed == [breakage.check]
+
+
+def test_every_check_has_a_backend_that_fails_it() -> None:
+    """No check that cannot fail."""
+    assert sorted(breakage.check for breakage in BREAKAGES) == sorted(check.name for check in CHECKS)
+
+
+def test_a_broken_rule_is_told_in_a_sentence() -> None:
+    """Whoever writes a backend reads what it did wrong."""
+    (breakage,) = (each for each in BREAKAGES if each.check == "check_no_update_is_lost")
+    (check,) = (each for each in CHECKS if each.name == breakage.check)
+
+    with pytest.raises(ContractBroken, match=r"updates .* were lost"):
+        check(breakage.store())
+
+
+def _fails(check: Check, store: Store) -> bool:
+    try:
+        check(store)
+    except ContractBroken:
+        return True
+    return False

@@ -1,0 +1,297 @@
+"""The command line as a process, on the sample vault."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(sample: Path) -> Run:
+    def call(*words: str, vault: Path | None = sample, **environ: str) -> subprocess.CompletedProcess[str]:
+        given = ["--vault", str(vault)] if vault else []
+        return subprocess.run(
+            [sys.executable, "-m", "commonplace", *given, *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, **environ},
+        )
+
+    return call
+
+
+def answer(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    return dict(json.loads(run.stdout))
+
+
+def test_a_note_piped_on_is_the_note_byte_for_byte(run: Run, sample: Path) -> None:
+    """`note read` adds nothing to standard output, CRLF included."""
+    command = [sys.executable, "-m", "commonplace", "--vault", str(sample), "note", "read", "Daily/2026-10-13.md"]
+    shown = subprocess.run(command, capture_output=True, check=True).stdout
+
+    assert shown == (sample / "Daily/2026-10-13.md").read_bytes()
+
+
+@pytest.mark.requirement("D-17")
+def test_a_note_as_json_has_its_parts(run: Run, sample: Path) -> None:
+    """path, content without the frontmatter, frontmatter, mtime and size; plus version, tags, links and Problems."""
+    note = answer(run("note", "read", "People/Jonas Weber.md", "--json"))
+    stat = (sample / "People/Jonas Weber.md").stat()
+
+    assert (note["ok"], note["path"], note["title"]) == (True, "People/Jonas Weber.md", "Jonas Weber")
+    assert note["content"].startswith("# Jonas Weber")
+    assert note["frontmatter"]["role"] == "Electronics"
+    assert (note["mtime"], note["size"]) == (stat.st_mtime, stat.st_size)
+    assert note["links"] == ["Greenhouse", "Leipzig", "Sensors"]
+    assert note["sensitive"] is False
+
+
+def test_the_sensitive_note_says_so(run: Run) -> None:
+    """A person may read it; the answer tells programs what it is."""
+    assert answer(run("note", "read", "Inbox/Sensitive credentials.md", "--json"))["sensitive"] is True
+
+
+def test_one_section_can_be_read(run: Run) -> None:
+    """A heading and what is below it."""
+    shown = run("note", "read", "Projects/Greenhouse/Greenhouse.md", "--section", "why").stdout
+
+    assert shown == "## Why\n\nThe old one let in rain and lost its east wall in the storm of March.\n\n"
+
+
+def test_an_unknown_section_names_the_ones_there_are(run: Run) -> None:
+    """The hint lists the headings."""
+    result = run("note", "read", "Projects/Greenhouse/Greenhouse.md", "--section", "Wy")
+
+    assert result.returncode == 2
+    assert "Why, Plan, Budget, Decisions" in result.stderr
+
+
+@pytest.mark.requirement("D-18", "D-122")
+def test_list_gives_paths_with_forward_slashes_without_the_ignored(run: Run) -> None:
+    """The sample vault has about 18 notes over the usual folders; `.obsidian` is not listed, Templates is."""
+    paths = run("note", "list").stdout.splitlines()
+
+    assert paths == sorted(paths)
+    assert len(paths) == 18
+    assert "Projects/Greenhouse/Sensors.md" in paths
+    assert "Templates/Meeting.md" in paths
+    assert not [path for path in paths if path.startswith(".obsidian")]
+
+
+@pytest.mark.requirement("D-18")
+def test_list_takes_a_folder_and_may_stay_in_it(run: Run) -> None:
+    """`list(folder, recursive=False)`."""
+    assert run("note", "list", "Projects", "--no-recursive").stdout == "Projects/Website relaunch.md\n"
+    assert answer(run("note", "list", "Projects", "--json"))["count"] == 3
+
+
+@pytest.mark.requirement("D-19")
+def test_stat_gives_time_and_size(run: Run, sample: Path) -> None:
+    """mtime and size, as the file system has them."""
+    found = answer(run("note", "stat", "README.md", "--json"))
+    stat = (sample / "README.md").stat()
+
+    assert (found["mtime"], found["size"]) == (stat.st_mtime, stat.st_size)
+
+
+@pytest.mark.requirement("D-20", "A-19")
+def test_links_gives_bare_targets_and_where_they_lead(run: Run) -> None:
+    """Alias and heading are told apart from the target; names, paths and frontmatter aliases resolve."""
+    found = answer(run("note", "links", "Meetings/2026-10-19 Sensor review.md", "--json"))["links"]
+
+    assert [(link["target"], link["path"]) for link in found] == [
+        ("Ada", "People/Ada Lindqvist.md"),
+        ("Jonas", "People/Jonas Weber.md"),
+        ("Jonas Weber", "People/Jonas Weber.md"),
+        ("Sensors", "Projects/Greenhouse/Sensors.md"),
+        ("2026-10-05 Greenhouse kickoff", "Meetings/2026-10-05 Greenhouse kickoff.md"),
+    ]
+
+
+@pytest.mark.requirement("D-22")
+def test_any_note_below_the_root_may_be_read(run: Run) -> None:
+    """Reading does not ask for the write allowlist: README and templates are readable."""
+    assert run("note", "read", "README.md").returncode == 0
+    assert run("note", "read", "Templates/Meeting.md").returncode == 0
+
+
+def test_lint_lists_each_problem_with_its_line(run: Run) -> None:
+    """The broken note and the template, and nothing that is in order."""
+    result = run("lint", "--json")
+    found = answer(result)
+
+    assert [(problem["path"], problem["line"] > 0) for problem in found["problems"]] == [
+        ("Inbox/Broken import.md", True),
+        ("Templates/Meeting.md", True),
+    ]
+    assert found["notes"] == 18
+
+
+@pytest.mark.requirement("A-19")
+def test_links_finds_what_leads_nowhere(run: Run) -> None:
+    """Link integrity over the whole vault; a link in a code block is none."""
+    targets = {link["target"] for link in answer(run("links", "--json"))["links"] if not link["path"]}
+
+    assert targets == {
+        "Lindqvist & Daughters",
+        "Uppsala",
+        "Leipzig",
+        "Allotment society",
+        "bed-layout.png",
+        "MQTT broker",
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "reason", "code"),
+    [
+        ("No such note.md", "missing", 2),
+        ("../outside.md", "path_escape", 3),
+        ("People/../README.md", "path_escape", 3),
+        ("/etc/passwd.md", "path_escape", 3),
+        (".obsidian/app.json", "not_markdown", 3),
+        (".git/config.md", "refused", 3),
+        ("People", "not_markdown", 3),
+        ("link.md", "path_escape", 3),
+        ("linked/outside.md", "path_escape", 3),
+    ],
+)
+@pytest.mark.parametrize("verb", ["read", "stat", "links"])
+@pytest.mark.requirement("D-17", "D-29")
+def test_every_verb_passes_the_same_guard(run: Run, sample: Path, verb: str, path: str, reason: str, code: int) -> None:
+    """`..`, absolute, non-Markdown, symbolic links and missing notes: one reason, one exit code, whatever the verb."""
+    (sample.parent / "outside.md").write_text("secret")
+    (sample / "link.md").symlink_to(sample.parent / "outside.md")
+    (sample / "linked").symlink_to(sample.parent)
+
+    result = run("note", verb, path, "--json")
+
+    assert (result.returncode, answer(result)["error"]["reason"]) == (code, reason)
+    assert answer(result)["ok"] is False
+    assert "secret" not in result.stdout
+
+
+def test_an_error_for_people_is_one_line_with_a_hint(run: Run) -> None:
+    """On standard error, with nothing on standard output and no traceback."""
+    result = run("note", "read", "People/Ada.txt")
+
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == ["commonplace: not a note: People/Ada.txt", "  Notes end in .md."]
+
+
+@pytest.mark.parametrize("typed", ["people/ada lindqvist.md", "People/Ada Lindquist.md", "ada lindqvist.md"])
+def test_a_name_that_is_nearly_right_is_suggested(run: Run, typed: str) -> None:
+    """The hint has the path as it is on disk."""
+    result = run("note", "read", typed)
+
+    assert result.returncode == 2
+    assert "Did you mean People/Ada Lindqvist.md?" in result.stderr
+
+
+def test_no_vault_named_says_how_to_name_one(run: Run) -> None:
+    """Exit code 2, and the ways to say it."""
+    result = run("note", "list", vault=None)
+
+    assert result.returncode == 2
+    assert "--vault" in result.stderr
+    assert "COMMONPLACE_VAULT" in result.stderr
+
+
+def test_a_vault_that_is_not_there_is_unavailable(run: Run, tmp_path: Path) -> None:
+    """Exit code 5."""
+    result = run("note", "list", "--json", vault=tmp_path / "gone")
+
+    assert (result.returncode, answer(result)["error"]["type"]) == (5, "VaultUnavailable")
+
+
+def test_the_environment_names_the_vault(run: Run, sample: Path) -> None:
+    """`COMMONPLACE_VAULT` is enough."""
+    assert run("note", "list", vault=None, COMMONPLACE_VAULT=str(sample)).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "words", [["note", "raed", "x.md"], ["note", "read"], ["note", "read", "x.md", "--nope"], ["--set", "x"]]
+)
+def test_bad_usage_is_json_too(run: Run, words: list[str]) -> None:
+    """Programs that asked for JSON get JSON, and exit code 2."""
+    result = run(*words, "--json", vault=None)
+
+    assert (result.returncode, answer(result)["error"]["type"]) == (2, "UsageError")
+
+
+def test_global_options_may_stand_anywhere(run: Run, sample: Path) -> None:
+    """Before or behind the command."""
+    behind = run("note", "list", "--vault", str(sample), "--json", vault=None)
+
+    assert answer(behind)["count"] == 18
+
+
+def test_settings_show_tells_where_each_value_comes_from(run: Run) -> None:
+    """Default, file, variable or flag."""
+    rows = answer(
+        run("settings", "show", "--json", "--set", "retrieval.max_k=9", COMMONPLACE_USER="robin", vault=None)
+    )["settings"]
+    origins = {row["key"]: (row["value"], row["from"]) for row in rows}
+
+    assert origins["retrieval.max_k"] == (9, "flag")
+    assert origins["user"] == ("robin", "$COMMONPLACE_USER")
+    assert origins["safety.max_note_bytes"] == (200_000, "default")
+
+
+def test_settings_path_prints_the_file_to_edit(run: Run) -> None:
+    """Also when it is not there yet."""
+    shown = run("settings", "path", vault=None).stdout
+
+    assert "commonplace/settings.toml  (not there yet)" in shown
+
+
+def test_text_that_steers_a_terminal_is_defused(run: Run, sample: Path) -> None:
+    """A note is not trusted: on a terminal its escape sequences are shown, not obeyed."""
+    (sample / "evil.md").write_text("\033]0;owned\007\033[2J")
+    command = f"{sys.executable} -m commonplace --vault {sample} note read evil.md"
+    shown = subprocess.run(["script", "-qec", command, "/dev/null"], capture_output=True, check=True).stdout
+
+    assert b"\033" not in shown
+    assert "\N{REPLACEMENT CHARACTER}]0;owned".encode() in shown
+
+
+@pytest.mark.parametrize("words", [[], ["note"], ["settings"]])
+def test_a_command_alone_prints_its_help(run: Run, words: list[str]) -> None:
+    """On standard output, as an answer and not as an error."""
+    result = run(*words, vault=None)
+
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"Usage: {' '.join(['commonplace', *words])}")
+
+
+def test_the_version_is_printed(run: Run) -> None:
+    """`commonplace --version`."""
+    assert run("--version", vault=None).stdout == "commonplace 0.1.0\n"
+
+
+def test_the_demo_runs_start_to_end_and_leaves_nothing(run: Run, tmp_path: Path) -> None:
+    """List, read, links and Problems on the sample vault."""
+    result = run("demo", vault=None, TMPDIR=str(tmp_path))
+
+    assert result.returncode == 0, result.stderr
+    assert "People/Ada Lindqvist.md" in result.stdout
+    assert "Inbox/Broken import.md:2:" in result.stdout
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("commonplace-demo")]
+
+
+def test_the_demo_keeps_the_vault_where_it_is_told_to(run: Run, tmp_path: Path) -> None:
+    """`--into` makes the folder, and never touches one that has something in it."""
+    assert run("demo", "--into", str(tmp_path / "new"), vault=None).returncode == 0
+    assert (tmp_path / "new/People/Ada Lindqvist.md").exists()
+
+    again = run("demo", "--into", str(tmp_path / "new"), vault=None)
+
+    assert (again.returncode, "not empty" in again.stderr) == (3, True)
