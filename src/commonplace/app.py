@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from commonplace.errors import Refused, UsageError
+from commonplace.events import emit
 from commonplace.memory import Memory, Notes
 from commonplace.policy.ignore import ignores
 from commonplace.settings import Settings, load_settings
@@ -28,6 +29,7 @@ def open_memory(vault: str | Path | None = None, *, settings: Mapping[str, objec
 def open_with(settings: Settings) -> Memory:
     """The memory that these settings describe. Raises as `open_memory` does."""
     backend = backends().select(settings.vault.backend, root=settings.vault.root)
+    emit("vault_opened", level="debug", backend=backend.name, root=str(settings.vault.root or ""))
     return Memory(notes=_notes(backend, settings))
 
 

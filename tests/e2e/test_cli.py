@@ -272,6 +272,15 @@ def test_a_command_alone_prints_its_help(run: Run, words: list[str]) -> None:
     assert result.stdout.startswith(f"Usage: {' '.join(['commonplace', *words])}")
 
 
+def test_events_go_to_standard_error_and_only_when_asked_for(run: Run) -> None:
+    """`-v` shows them as JSON lines; the answer on standard output is the same."""
+    quiet, loud = run("lint"), run("lint", "-v")
+    events = [json.loads(line)["event"] for line in loud.stderr.splitlines() if line.startswith("{")]
+
+    assert events == ["vault_opened", "vault_checked"]
+    assert (loud.stdout, '"event"' in quiet.stderr) == (quiet.stdout, False)
+
+
 def test_the_version_is_printed(run: Run) -> None:
     """`commonplace --version`."""
     assert run("--version", vault=None).stdout == "commonplace 0.1.0\n"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from commonplace.errors import NotFound, Refused
+from commonplace.events import emit
 from commonplace.model import Check, Note, Problem, ResolvedLink, Stat
 from commonplace.notes import Names, parse
 from commonplace.notes.nearest import nearest_paths
@@ -55,6 +56,7 @@ def check_vault(vault: StorageBackend, *, skip: Skip, progress: Progress) -> Che
         progress(done, len(stats))
     names = _names(files, notes)
     links = tuple(link for note in notes for link in _resolve(note, names))
+    emit("vault_checked", notes=len(notes), links=len(links), problems=len(problems))
     return Check(notes=len(notes), links=links, problems=tuple(sorted(problems)))
 
 

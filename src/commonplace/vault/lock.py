@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from commonplace.errors import UsageError, VaultUnavailable
+from commonplace.events import emit
 from commonplace.vault.trouble import disk_trouble
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _FIRST_PAUSE: Final = 0.002
 _LONGEST_PAUSE: Final = 0.05
+_WORTH_SAYING: Final = 2.0  # seconds; a queue of writers that moves stays below
 
 
 class VaultLock:
@@ -64,13 +66,15 @@ class VaultLock:
         file = self.file()
         # A soft lock, the library's answer to a system without flock, outlives its holder: better no lock than that.
         lock = FileLock(file, mode=0o600, fallback_to_soft=False, preserve_lock_file=True)
-        deadline, pause = time.monotonic() + wait, _FIRST_PAUSE
+        start, pause = time.monotonic(), _FIRST_PAUSE
         while not _take(lock):
-            left = deadline - time.monotonic()
+            left = start + wait - time.monotonic()
             if left <= 0:
                 raise self._locked(_owner_file(file), wait)
             time.sleep(min(pause, left))
             pause = min(2 * pause, _LONGEST_PAUSE)
+        if (waited := time.monotonic() - start) > _WORTH_SAYING:
+            emit("vault_lock_waited", level="warning", root=str(self._root), waited_ms=round(waited * 1000))
         _sign(_owner_file(file))
         return lock
 

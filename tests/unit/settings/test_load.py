@@ -1,6 +1,6 @@
 """Settings: where values come from, what is refused, and how it is said."""
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, astuple
 from pathlib import Path
 
 import platformdirs
@@ -60,7 +60,7 @@ skills:
 """
 
 
-@pytest.mark.requirement("D-01", "D-95")
+@pytest.mark.requirement("D-01")
 def test_every_block_of_one_file_is_filled() -> None:
     """One file sets `vault`, `safety`, `embedding`, `retrieval`, `sources` and `skills`, every key of them."""
     settings = load(yaml=EVERY_BLOCK).settings
@@ -99,7 +99,7 @@ def test_the_defaults_of_the_vault_block() -> None:
     assert vault.sync_method == "webdav"
 
 
-@pytest.mark.requirement("D-05", "D-06", "D-13")
+@pytest.mark.requirement("D-05", "D-06")
 def test_the_defaults_of_paths_and_globs() -> None:
     """Templates in `prompts/vault`; vault-wide globs, with `Templates/**` layered on top for the index."""
     settings = Settings()
@@ -131,6 +131,15 @@ def test_the_defaults_of_encoding_search_and_renames() -> None:
     assert (settings.embedding.dim, settings.embedding.max_tokens, settings.embedding.chunk_overlap) == (384, 256, 32)
     assert (settings.retrieval.default_k, settings.retrieval.min_score, settings.retrieval.max_k) == (8, 0.25, 32)
     assert settings.sources.vault.rename_window_seconds == 2.0
+
+
+@pytest.mark.requirement("D-95")
+def test_the_defaults_of_the_meeting_note() -> None:
+    """On, every 60 s, 5 minutes back, medium autonomy, five of each kind of context."""
+    skill = Settings().skills.meeting_note
+
+    assert (skill.enabled, skill.poll_interval_seconds, skill.lookback_minutes) == (True, 60, 5)
+    assert (skill.autonomy_level, astuple(skill.context_limits)) == ("medium", (5, 5, 5))
 
 
 @pytest.mark.requirement("D-14")
@@ -212,7 +221,6 @@ def test_a_typo_fails_at_load_and_names_the_key(toml: str, names: list[str]) -> 
     assert raised.value.path
 
 
-@pytest.mark.requirement("D-96")
 def test_a_typo_in_the_autonomy_fails_at_load() -> None:
     """`autonomy_level` is low, medium or high."""
     with pytest.raises(UsageError, match=r"'mediun' is not one of low, medium, high; did you mean medium\?"):
