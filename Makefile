@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 DATA   ?= ../shared/data
 STAMP  := $(VENV)/installed
 
-.PHONY: demo test lint bench faults docs setup clean
+.PHONY: help demo test lint bench faults docs setup clean
 .DEFAULT_GOAL := help
 
 help:                ## this list
@@ -15,7 +15,8 @@ setup: $(STAMP)      ## make .venv and install everything into it
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Commonplace needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ...")'
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || \
+	{ rm -rf $(VENV); echo "python cannot make a virtual environment (Debian: apt-get install python3-venv)"; exit 1; }
 	@echo "installing into $(VENV) ..."
 	@if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(BIN)/python -e '.[dev]'; \
 	else $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'; fi
@@ -35,8 +36,8 @@ test: lint           ## lint, then every test
 	@$(BIN)/pytest -n 2 -q
 
 bench: $(STAMP)      ## speed, on generated notes and on the vaults in $(DATA)
-	@$(BIN)/python bench/parse.py --data $(DATA)/vaults
-	@$(BIN)/python bench/vaults.py --data $(DATA)/vaults
+	@$(BIN)/python bench/parse.py --data "$(DATA)/vaults"
+	@$(BIN)/python bench/vaults.py --data "$(DATA)/vaults"
 
 faults: $(STAMP)     ## the long fault runs
 	@FAULTS=long $(BIN)/pytest -q -s --timeout 1800 tests/faults

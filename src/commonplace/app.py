@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from commonplace.errors import Refused, UsageError
+from commonplace.errors import Refused, UsageError, VaultUnavailable
 from commonplace.events import emit
 from commonplace.memory import Memory, Notes
 from commonplace.policy.ignore import ignores
@@ -56,10 +56,15 @@ def _notes(backend: StorageBackend, settings: Settings) -> Notes:
 
 def copy_sample(folder: Path) -> None:
     """Put the sample vault into a new or empty folder. Raises Refused when something is there already."""
-    folder.mkdir(parents=True, exist_ok=True)
-    store = DeviceLocal(folder)
-    if any(folder.iterdir()):
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        empty = not any(folder.iterdir())
+    except OSError as error:
+        message = f"could not make the folder {folder}: {error.strerror}"
+        raise VaultUnavailable(message, path=str(folder), hint="Name a new folder.") from error
+    if not empty:
         raise Refused("the folder is not empty", path=str(folder), hint="Name a new folder.")
+    store = DeviceLocal(folder)
     sample = Path(__file__).parent / "sample_vault"
     with store.transaction() as changes:
         for path in sorted(sample.rglob("*")):

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 Reason = Literal[
+    "unexpected",
     "usage",
     "missing",
     "path_escape",
@@ -38,7 +39,7 @@ REASONS: tuple[Reason, ...] = get_args(Reason)
 class CommonplaceError(Exception):
     """What happened, to what (`path`), and what to do about it (`hint`)."""
 
-    reason: Reason = "usage"
+    reason: Reason = "unexpected"
 
     def __init__(
         self,
@@ -77,6 +78,8 @@ class CommonplaceError(Exception):
 
 class UsageError(CommonplaceError):
     """The caller asked for something impossible: fix the call."""
+
+    reason: Reason = "usage"
 
 
 class NotFound(CommonplaceError):
@@ -135,6 +138,10 @@ ANSWERS: dict[type[CommonplaceError], Answer] = {
 }
 
 
+UNEXPECTED = Answer(exit_code=1, http=500, mcp=-32603)
+"""For an error of no kind in the table: a fault of ours."""
+
+
 def answer_to(error: CommonplaceError) -> Answer:
     """The exit code, HTTP status and MCP code for this error, taken from the nearest ancestor in the table."""
-    return next(ANSWERS[kind] for kind in type(error).__mro__ if kind in ANSWERS)
+    return next((ANSWERS[kind] for kind in type(error).__mro__ if kind in ANSWERS), UNEXPECTED)

@@ -2,10 +2,12 @@
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pytest
@@ -253,14 +255,116 @@ def test_settings_path_prints_the_file_to_edit(run: Run) -> None:
     assert "commonplace/settings.toml  (not there yet)" in shown
 
 
-def test_text_that_steers_a_terminal_is_defused(run: Run, sample: Path) -> None:
+def test_text_that_steers_a_terminal_is_defused(sample: Path) -> None:
     """A note is not trusted: on a terminal its escape sequences are shown, not obeyed."""
     (sample / "evil.md").write_text("\033]0;owned\007\033[2J")
-    command = f"{sys.executable} -m commonplace --vault {sample} note read evil.md"
-    shown = subprocess.run(["script", "-qec", command, "/dev/null"], capture_output=True, check=True).stdout
+    shown = on_a_terminal("note", "read", "evil.md", vault=sample)
 
-    assert b"\033" not in shown
-    assert "\N{REPLACEMENT CHARACTER}]0;owned".encode() in shown
+    assert "\033" not in shown
+    assert "\N{REPLACEMENT CHARACTER}]0;owned" in shown
+
+
+def test_text_that_steers_nothing_is_shown_as_it_is(sample: Path) -> None:
+    """Line endings, joined emoji, soft hyphens and non-breaking spaces are no attack."""
+    text = "\ufeffone\r\ntwo \N{WOMAN}\u200d\N{ROCKET} soft\xadhyphen non\xa0breaking"
+    (sample / "kind.md").write_text(text, newline="")
+
+    assert text.removeprefix("\ufeff").replace("\r", "") in on_a_terminal(
+        "note", "read", "kind.md", vault=sample
+    ).replace("\r", "")
+
+
+def test_a_long_path_is_folded_on_a_terminal_and_never_cut(sample: Path) -> None:
+    """Every character of it is there."""
+    (sample / ("Q" * 150 + ".md")).write_text("")
+
+    assert on_a_terminal("note", "list", vault=sample).count("Q") == 150
+
+
+def on_a_terminal(*words: str, vault: Path) -> str:
+    """What a person would see in a terminal of 80 columns."""
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "commonplace", "--vault", str(vault), *words]
+    with subprocess.Popen(command, stdout=follower, env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"}) as process:
+        os.close(follower)
+        pieces = []
+        try:
+            while piece := os.read(leader, 65536):
+                pieces.append(piece)
+        except OSError:  # how a terminal says that nobody writes to it any more
+            pass
+        process.wait()
+    os.close(leader)
+    return b"".join(pieces).decode()
+
+
+@pytest.mark.parametrize("words", [["note", "list"], ["demo"], ["links"], ["note", "list", "--json"]])
+def test_a_reader_that_has_seen_enough_is_no_error(run: Run, sample: Path, words: list[str]) -> None:
+    """`| head -1` ends the program quietly, with exit code 0."""
+    for number in range(3000):
+        (sample / f"{number:050}.md").write_text("[[nowhere]]")
+    command = f"{quote(sys.executable)} -m commonplace --vault {quote(str(sample))} {' '.join(words)} | head -1"
+    result = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_an_answer_that_cannot_be_written_is_told(run: Run, sample: Path) -> None:
+    """A full disk behind `>` is no traceback; a closed output is nothing at all."""
+    command = f"{quote(sys.executable)} -m commonplace --vault {quote(str(sample))} note list"
+    full = subprocess.run(["bash", "-c", f"{command} > /dev/full"], capture_output=True, text=True, check=False)
+    closed = subprocess.run(["bash", "-c", f"{command} >&-"], capture_output=True, text=True, check=False)
+
+    assert (full.returncode, "cannot be written" in full.stderr) == (2, True)
+    assert (closed.returncode, closed.stderr) == (0, "")
+
+
+def test_one_unreadable_note_does_not_hide_the_others(run: Run, sample: Path) -> None:
+    """It is a Problem; every other note is still read."""
+    (sample / "pipe.md").unlink(missing_ok=True)
+    os.mkfifo(sample / "pipe.md")
+    (sample / "folder.md").mkdir()
+    found = answer(run("lint", "--json"))
+
+    assert ("pipe.md", "special-file") in [(problem["path"], problem["code"]) for problem in found["problems"]]
+    assert found["notes"] == 18
+
+
+def test_a_vault_cannot_stop_the_program_with_its_settings(run: Run, sample: Path) -> None:
+    """A pipe in the place of the file is refused, not waited for."""
+    os.mkfifo(sample / ".commonplace.toml")
+    result = run("note", "list")
+
+    assert (result.returncode, "not a regular file" in result.stderr) == (2, True)
+
+
+def test_ignored_notes_are_in_no_list(run: Run, sample: Path) -> None:
+    """`.obsidian` and `.trash` are left out by default, and listed when nothing is ignored."""
+    for folder in (".obsidian", ".trash"):
+        (sample / folder).mkdir(exist_ok=True)
+        (sample / folder / "Old.md").write_text("[[nowhere else]]")
+
+    assert not [path for path in run("note", "list").stdout.splitlines() if path.startswith(".")]
+    assert ".trash/Old.md" in run("note", "list", "--set", "vault.ignore_globs=nothing").stdout
+    assert "nowhere else" not in run("links").stdout
+    assert (sample / ".obsidian/app.json").exists()
+
+
+def test_quiet_means_nothing_but_errors_on_standard_error(run: Run) -> None:
+    """The summary of `lint` is no error."""
+    assert run("lint", "-q").stderr == ""
+    assert "18 notes" in run("lint").stderr
+
+
+def test_what_nobody_expected_is_still_an_answer(run: Run, sample: Path) -> None:
+    """A bug of ours is one line and exit code 1, and JSON where JSON was asked for."""
+    code = (
+        "import sys, commonplace.app as app; app.open_with = None; sys.argv = ['x', 'note', 'list', '--json']; "
+        "from commonplace.cli.main import main; main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert (result.returncode, answer(result)["error"]["reason"]) == (1, "unexpected")
 
 
 @pytest.mark.parametrize("words", [[], ["note"], ["settings"]])

@@ -1,10 +1,11 @@
 """`commonplace demo`: the main job on a sample vault, with real output."""
 
+import os
 import subprocess
 import sys
 import tempfile
-from contextlib import nullcontext
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -34,17 +35,23 @@ def demo(
       commonplace demo
       commonplace demo --into ~/sample-vault
     """
-    with tempfile.TemporaryDirectory(prefix="commonplace-demo-") if into is None else nullcontext(into) as folder:
-        copy_sample(Path(folder).expanduser())
+    with tempfile.TemporaryDirectory(prefix="commonplace-demo-") as scratch:
+        vault = into.expanduser() if into else Path(scratch) / "vault"
+        copy_sample(vault)
+        no_settings = Path(scratch) / "settings.toml"
+        no_settings.touch()
         for caption, words in STORY:
-            _tell(caption, words, vault=str(folder))
+            _tell(caption, words, vault=str(vault), settings=str(no_settings))
     if into:
-        print_line(f"\nThe sample vault is in {into}. Try: commonplace --vault {into} note list")
+        print_line(f"\nThe sample vault is in {into}. Try: commonplace --vault {quote(str(into))} note list")
 
 
-def _tell(caption: str, words: tuple[str, ...], *, vault: str) -> None:
+def _tell(caption: str, words: tuple[str, ...], *, vault: str, settings: str) -> None:
     """Run one command as a person would, and show it with its output."""
     shown = " ".join(f'"{word}"' if " " in word else word for word in words)
     print_line(f"\n# {caption}\n$ commonplace {shown}")
+    own = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE_")}
     run = [sys.executable, "-m", "commonplace", "--vault", vault, *words]
-    subprocess.run(run, check=True, stderr=sys.stdout)
+    done = subprocess.run(run, check=False, stderr=subprocess.STDOUT, env={**own, "COMMONPLACE_SETTINGS": settings})
+    if done.returncode:
+        raise typer.Exit(done.returncode)

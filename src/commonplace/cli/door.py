@@ -2,17 +2,21 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 
+from commonplace.errors import UsageError
 from commonplace.memory import Memory
 from commonplace.settings import Loaded, load_settings
+
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,7 @@ class Door:
     """The global options of one call."""
 
     json: bool = False
+    quiet: bool = False
     flags: Mapping[str, object] = field(default_factory=dict)
 
     def settings(self) -> Loaded:
@@ -39,6 +44,11 @@ class Door:
         else:
             show()
 
+    def aside(self, text: str) -> None:
+        """A line that is not the answer itself, to standard error; `-q` leaves it out."""
+        if not (self.quiet or self.json):
+            print_aside(text)
+
 
 def door_of(context: typer.Context) -> Door:
     """The global options that `main` parsed."""
@@ -54,7 +64,7 @@ def help_alone(context: typer.Context) -> None:
 
 def print_json(values: Mapping[str, Any]) -> None:
     """One JSON object on standard output; only ASCII, so that no encoding of a terminal can break it."""
-    sys.stdout.write(json.dumps(values, default=_plain, indent=2) + "\n")
+    _write(json.dumps(values, default=_plain, indent=2) + "\n", sys.stdout)
 
 
 def print_line(text: str = "") -> None:
@@ -68,7 +78,7 @@ def print_text(text: str) -> None:
 
 
 def print_aside(text: str) -> None:
-    """A line that is not the answer itself: to standard error."""
+    """A line to standard error."""
     _write(text + "\n", sys.stderr)
 
 
@@ -83,28 +93,40 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     from rich.text import Text
 
     table = Table(*headers, box=None, header_style="bold", pad_edge=False)
-    table.columns[0].no_wrap = True
     for row in rows:
         table.add_row(*[Text(_defused(cell), overflow="fold") for cell in row])
     Console().print(table)
 
 
 def iso(mtime: float) -> str:
-    """A file time as UTC, ISO 8601."""
-    return datetime.fromtimestamp(mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """A file time as UTC, ISO 8601; a time that no calendar has stays a number."""
+    try:
+        return datetime.fromtimestamp(mtime, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return f"{mtime:.0f}"
 
 
-def _write(text: str, stream: Any) -> None:
+def _write(text: str, stream: TextIO) -> None:
+    """Write it all. A reader that has seen enough (`| head`) ends the program quietly, as every tool does."""
     if stream.isatty():
         text = _defused(text)
-    stream.flush()
-    stream.buffer.write(text.encode("utf-8", "replace"))
-    stream.flush()
+    try:
+        stream.flush()
+        stream.buffer.write(text.encode("utf-8", "replace"))
+        stream.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise SystemExit(0) from None
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        raise UsageError(
+            f"the answer cannot be written: {error.strerror}", hint="Look where the output goes: is that disk full?"
+        ) from error
 
 
 def _defused(text: str) -> str:
-    """The text without the characters that steer a terminal, because notes are not trusted."""
-    return "".join(char if char in "\n\t" or char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    """The text without what steers a terminal or turns its direction, because notes are not trusted."""
+    return _STEERING.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n").removeprefix("\ufeff"))
 
 
 def _plain(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """`commonplace`: the entry point, the global options, and the one place where errors become exit codes."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -47,7 +48,7 @@ def _globals(
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any setting, for this call.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Answer, and errors, as JSON on standard output.")] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Only errors on standard error.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Nothing but errors on standard error.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every event on standard error.")] = False,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", callback=_print_version, is_eager=True)
@@ -56,12 +57,15 @@ def _globals(
     events.listen("error" if quiet else "debug" if verbose else "warning")
     flags: dict[str, object] = {"vault.root": vault, "data": data, "user": user}
     flags.update(_assignment(text) for text in assignments or [])
-    context.obj = Door(json=as_json, flags=flags)
+    context.obj = Door(json=as_json, quiet=quiet, flags=flags)
     help_alone(context)
 
 
 def main() -> None:
     """Run one command; the exit code says how it went."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the caller closed it: nobody wants the answer
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (open as long as the program)
     sys.exit(_run(_globals_first(sys.argv[1:])))
 
 
@@ -73,12 +77,14 @@ def _run(arguments: list[str]) -> int:
     except CommonplaceError as error:
         return _report(error, as_json=as_json)
     except typer.TyperException as error:
-        return _report(UsageError(error.format_message(), hint=_HELP), as_json=as_json)
+        message = error.format_message().rstrip(".")
+        return _report(UsageError(message[:1].lower() + message[1:], hint=_HELP), as_json=as_json)
     except (KeyboardInterrupt, typer.Abort):
         return 130
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
+    except Exception as error:  # noqa: BLE001 (the outermost door: whatever it is, the caller gets an answer)
+        events.emit("unexpected_error", level="error", exc_info=error)
+        bug = CommonplaceError(f"unexpected {type(error).__name__}: {error}", hint="This is a bug: please report it.")
+        return _report(bug, as_json=as_json)
 
 
 def _report(error: CommonplaceError, *, as_json: bool) -> int:
@@ -96,7 +102,7 @@ def _report(error: CommonplaceError, *, as_json: bool) -> int:
 def _assignment(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals:
-        raise UsageError(f"--set {text}: no `=` in it", hint="Example: --set retrieval.default_k=5")
+        raise UsageError(f"--set {text}: no `=` in it", hint="Write it as --set retrieval.default_k=5.")
     return key.strip(), value
 
 

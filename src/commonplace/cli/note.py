@@ -31,12 +31,12 @@ def read(
     """
     door = door_of(context)
     notes = door.memory().notes
-    note = notes.read(path)
-    if section:
+    if section is not None:
         part = notes.section(path, section)
-        door.answer({"path": note.path, "section": part}, lambda: print_text(part.text))
+        door.answer({"path": path, "section": part}, lambda: print_text(part.text))
         return
-    sensitive = notes.is_sensitive(note.frontmatter)
+    note = notes.read(path)
+    sensitive = notes.is_sensitive(note)
     door.answer(_as_json(note, sensitive=sensitive), lambda: _show(note, sensitive=sensitive))
 
 
@@ -97,13 +97,13 @@ def links(context: typer.Context, path: Path) -> None:
         rows = [(f"{each.link.line:>5}", link_text(each.link), each.path or "(no such file)") for each in found]
         print_table(["line", "link", "leads to"], rows)
         if not found:
-            print_aside("no links")
+            door.aside("no links")
 
     door.answer({"path": path, "count": len(found), "links": [link_as_json(each) for each in found]}, show)
 
 
 def link_text(link: Link) -> str:
-    """The link as a person would write it."""
+    """The link as a person would write it, without the alias of a wikilink."""
     anchor = f"#^{link.block}" if link.block else f"#{link.heading}" if link.heading else ""
     if link.form == "markdown":
         return f"[{link.alias or ''}]({link.target}{anchor})"
@@ -123,6 +123,7 @@ def link_as_json(each: ResolvedLink) -> dict[str, object]:
         "form": link.form,
         "where": link.where,
         "path": each.path,
+        "by": each.by,
         "also": each.also,
     }
 

@@ -1,9 +1,11 @@
 """`commonplace settings`: what is set, and where each value comes from."""
 
+import os
+
 import typer
 
 from commonplace.cli.door import door_of, help_alone, print_line, print_table
-from commonplace.settings import KNOBS
+from commonplace.settings import KNOBS, person_file
 
 app = typer.Typer(
     help="What is set, and where it comes from.",
@@ -35,24 +37,33 @@ def show(context: typer.Context) -> None:
     door.answer({"settings": rows}, print_rows)
 
 
+@app.command("keys")
+def keys(context: typer.Context) -> None:
+    """List every setting that there is, with its default and its meaning.
+
+    \b
+    Example:
+      commonplace settings keys
+    """
+    rows = [{"key": key, "default": knob.default, "doc": knob.doc} for key, knob in KNOBS.items()]
+    shown = [(knob.key, _shown(knob.default), knob.doc) for knob in KNOBS.values()]
+    door_of(context).answer({"settings": rows}, lambda: print_table(["key", "default", "meaning"], shown))
+
+
 @app.command("path")
 def path(context: typer.Context) -> None:
-    """Print the files that settings are read from.
+    """Print the file of your own settings; a vault may have a `.commonplace.toml` beside it.
 
     \b
     Example:
       commonplace settings path
     """
     door = door_of(context)
-    loaded = door.settings()
-    person, vault = loaded.person_file, loaded.vault_file
-
-    def print_paths() -> None:
-        print_line(f"{person}{'' if person.exists() else '  (not there yet)'}")
-        if vault:
-            print_line(f"{vault}  (in the vault: harmless settings only)")
-
-    door.answer({"person": str(person), "exists": person.exists(), "vault": vault}, print_paths)
+    person = person_file()
+    exists = os.path.lexists(person)
+    door.answer(
+        {"path": str(person), "exists": exists}, lambda: print_line(f"{person}{'' if exists else '  (not there yet)'}")
+    )
 
 
 def _shown(value: object) -> str:

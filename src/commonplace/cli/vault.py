@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from commonplace.cli.door import Door, door_of, print_aside, print_line
+from commonplace.cli.door import Door, door_of, print_line
 from commonplace.cli.note import link_as_json, link_text
 from commonplace.model import Check
 
@@ -25,7 +25,7 @@ def lint(context: typer.Context) -> None:
     def show() -> None:
         for problem in check.problems:
             print_line(f"{problem.path}:{problem.line}: {problem.message} [{problem.code}]")
-        print_aside(_summary(check, seconds))
+        door.aside(_summary(check, seconds))
 
     door.answer({**_counts(check, seconds), "problems": check.problems}, show)
 
@@ -50,7 +50,7 @@ def links(
             leads_to = each.path or "(no such file)"
             also = f"  (or {', '.join(each.also)})" if each.also else ""
             print_line(f"{each.source}:{each.link.line}: {link_text(each.link)} -> {leads_to}{also}")
-        print_aside(_summary(check, seconds))
+        door.aside(_summary(check, seconds))
 
     door.answer({**_counts(check, seconds), "links": [link_as_json(each) for each in found]}, show)
 

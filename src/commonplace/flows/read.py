@@ -1,8 +1,10 @@
 """Reading: a path or a folder -> the guard -> bytes from the vault -> notes, their links and their Problems."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import PurePath
 
-from commonplace.errors import NotFound, Refused
+from commonplace.errors import NotFound, Refused, UsageError, VaultUnavailable
 from commonplace.events import emit
 from commonplace.model import Check, Note, Problem, ResolvedLink, Stat
 from commonplace.notes import Names, parse
@@ -15,14 +17,18 @@ Progress = Callable[[int, int], None]
 """Called with how many notes are done and how many there are."""
 
 
-def read_note(path: str, vault: StorageBackend) -> Note:
+def read_note(path: str | PurePath, vault: StorageBackend, *, skip: Skip) -> Note:
     """The note at that path. Raises Refused for a path that is no note of this vault, NotFound when none is there."""
-    return _parsed(vault.read(_existing(path, vault)))
+    at = locate(path, vault)
+    with _suggesting(at.path, vault, skip):
+        return _parsed(vault.read(at))
 
 
-def stat_note(path: str, vault: StorageBackend) -> Stat:
+def stat_note(path: str | PurePath, vault: StorageBackend, *, skip: Skip) -> Stat:
     """Size and time of the note at that path. Raises as `read_note` does."""
-    return vault.stat(_existing(path, vault))
+    at = locate(path, vault)
+    with _suggesting(at.path, vault, skip):
+        return vault.stat(at)
 
 
 def list_notes(folder: str, vault: StorageBackend, *, skip: Skip, recursive: bool = True) -> tuple[Stat, ...]:
@@ -30,14 +36,14 @@ def list_notes(folder: str, vault: StorageBackend, *, skip: Skip, recursive: boo
     return tuple(_notes_in(vault.list(folder, recursive=recursive, skip=skip)))
 
 
-def links_of(path: str, vault: StorageBackend, *, skip: Skip) -> tuple[ResolvedLink, ...]:
+def links_of(path: str | PurePath, vault: StorageBackend, *, skip: Skip) -> tuple[ResolvedLink, ...]:
     """Every link of the note at that path, and where it leads. Raises as `read_note` does."""
-    note = read_note(path, vault)
+    note = read_note(path, vault, skip=skip)
     files = vault.list(skip=skip)
     by_path = _resolve(note, Names.of(stat.path for stat in files.files))
     if all(link.path for link in by_path):
         return by_path
-    notes = (each for each, _ in _read_all(vault, _notes_in(files)) if each)
+    notes = [each for each in _read_all(vault, _notes_in(files)) if isinstance(each, Note)]
     return _resolve(note, _names(files, notes))
 
 
@@ -47,12 +53,12 @@ def check_vault(vault: StorageBackend, *, skip: Skip, progress: Progress) -> Che
     stats = _notes_in(files)
     notes: list[Note] = []
     problems = list(files.passed_over)
-    for done, (note, problem) in enumerate(_read_all(vault, stats), start=1):
-        if note:
-            notes.append(note)
-            problems.extend(note.problems)
-        if problem:
-            problems.append(problem)
+    for done, found in enumerate(_read_all(vault, stats), start=1):
+        if isinstance(found, Note):
+            notes.append(found)
+            problems.extend(found.problems)
+        elif found:
+            problems.append(found)
         progress(done, len(stats))
     names = _names(files, notes)
     links = tuple(link for note in notes for link in _resolve(note, names))
@@ -60,22 +66,25 @@ def check_vault(vault: StorageBackend, *, skip: Skip, progress: Progress) -> Che
     return Check(notes=len(notes), links=links, problems=tuple(sorted(problems)))
 
 
-def locate(path: str, vault: StorageBackend) -> Locator:
+def locate(path: str | PurePath, vault: StorageBackend) -> Locator:
     """Where that note is: the one guard that every verb on a note passes. Raises Refused."""
-    at = vault.resolve(path)
+    if not isinstance(path, str | PurePath):
+        raise UsageError(f"a note is named by its path, not by {path!r}", hint="Give text such as People/Ada.md.")
+    at = vault.resolve(str(path))
     if not at.path.lower().endswith(NOTE_ENDING):
-        raise Refused(f"not a note: {path}", path=path, reason="not_markdown", hint=f"Notes end in {NOTE_ENDING}.")
+        raise Refused(f"not a note: {path}", path=str(path), reason="not_markdown", hint=f"Notes end in {NOTE_ENDING}.")
     return at
 
 
-def _existing(path: str, vault: StorageBackend) -> Locator:
-    """Where that note is. Raises NotFound with the notes whose paths come nearest."""
-    at = locate(path, vault)
-    if vault.exists(at):
-        return at
-    near = nearest_paths(at.path, [stat.path for stat in _notes_in(vault.list())])
-    hint = f"Did you mean {' or '.join(near)}?" if near else "`commonplace note list` shows every note."
-    raise NotFound(f"no such note: {at.path}", path=at.path, hint=hint)
+@contextmanager
+def _suggesting(path: str, vault: StorageBackend, skip: Skip) -> Iterator[None]:
+    """When the block does not find the note, name those whose paths come nearest."""
+    try:
+        yield
+    except NotFound as missing:
+        near = nearest_paths(path, [stat.path for stat in _notes_in(vault.list(skip=skip))])
+        hint = f"Did you mean {' or '.join(near)}?" if near else "`commonplace note list` shows every note."
+        raise NotFound(f"no such note: {path}", path=path, hint=hint) from missing
 
 
 def _parsed(blob: Blob) -> Note:
@@ -86,15 +95,15 @@ def _notes_in(files: Listing) -> list[Stat]:
     return [stat for stat in files.files if stat.path.lower().endswith(NOTE_ENDING)]
 
 
-def _read_all(vault: StorageBackend, stats: Iterable[Stat]) -> Iterator[tuple[Note | None, Problem | None]]:
-    """Each note, or the Problem that kept it from being read; one that vanished meanwhile is neither."""
+def _read_all(vault: StorageBackend, stats: Iterable[Stat]) -> Iterator[Note | Problem | None]:
+    """Each note, or the Problem that kept it from being read; None for one that vanished meanwhile."""
     for stat in stats:
         try:
-            yield _parsed(vault.read(locate(stat.path, vault))), None
+            yield _parsed(vault.read(locate(stat.path, vault)))
         except NotFound:
-            yield None, None
-        except Refused as refusal:
-            yield None, Problem(stat.path, 0, refusal.message, "unreadable")
+            yield None
+        except (Refused, VaultUnavailable) as error:
+            yield Problem(stat.path, 0, error.message, "unreadable-file")
 
 
 def _names(files: Listing, notes: Iterable[Note]) -> Names:
@@ -102,9 +111,5 @@ def _names(files: Listing, notes: Iterable[Note]) -> Names:
 
 
 def _resolve(note: Note, names: Names) -> tuple[ResolvedLink, ...]:
-    found = []
-    for link in note.links:
-        path = names.resolve(link, source=note.path)
-        also = tuple(other for other in names.candidates(link.target) if other != path) if path else ()
-        found.append(ResolvedLink(note.path, link, path, also))
-    return tuple(found)
+    meanings = ((link, names.meaning(link, source=note.path)) for link in note.links)
+    return tuple(ResolvedLink(note.path, link, meant.path, meant.by, meant.also) for link, meant in meanings)

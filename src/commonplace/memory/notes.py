@@ -1,7 +1,6 @@
 """The verbs on notes: read, list, stat, links."""
 
-from collections.abc import Mapping
-from typing import Any
+from pathlib import PurePath
 
 from commonplace.errors import NotFound
 from commonplace.flows import read as reading
@@ -21,11 +20,11 @@ class Notes:
         self._safety = safety
         self._ignored = ignored
 
-    def read(self, path: str) -> Note:
+    def read(self, path: str | PurePath) -> Note:
         """The note at that path. Raises NotFound, or Refused for a path that is no note of this vault."""
-        return reading.read_note(path, self._vault)
+        return reading.read_note(path, self._vault, skip=self._ignored)
 
-    def section(self, path: str, name: str) -> Section:
+    def section(self, path: str | PurePath, name: str) -> Section:
         """A heading of a note with all below it; `A > B` names one below another. Raises NotFound."""
         note = self.read(path)
         if section := section_named(note, name):
@@ -37,11 +36,11 @@ class Notes:
         """The notes below a folder, without the ignored ones. Raises NotFound when there is no such folder."""
         return reading.list_notes(folder, self._vault, skip=self._ignored, recursive=recursive)
 
-    def stat(self, path: str) -> Stat:
+    def stat(self, path: str | PurePath) -> Stat:
         """Size and time of a note, without reading it. Raises as `read` does."""
-        return reading.stat_note(path, self._vault)
+        return reading.stat_note(path, self._vault, skip=self._ignored)
 
-    def links(self, path: str) -> tuple[ResolvedLink, ...]:
+    def links(self, path: str | PurePath) -> tuple[ResolvedLink, ...]:
         """Every link of a note, and the path it leads to. Raises as `read` does."""
         return reading.links_of(path, self._vault, skip=self._ignored)
 
@@ -49,6 +48,6 @@ class Notes:
         """Every Problem and every link of the vault."""
         return reading.check_vault(self._vault, skip=self._ignored, progress=progress)
 
-    def is_sensitive(self, frontmatter: Mapping[str, Any]) -> bool:
-        """Whether a note with this frontmatter is marked as sensitive."""
-        return is_sensitive(frontmatter, self._safety)
+    def is_sensitive(self, note: Note) -> bool:
+        """Whether the note is marked as sensitive."""
+        return is_sensitive(note, self._safety)

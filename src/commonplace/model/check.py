@@ -10,12 +10,14 @@ from commonplace.model.problem import Problem
 class ResolvedLink:
     """A link of the note at `source`, and the path it leads to; None when there is no such file.
 
-    `also` names other files that the same words could mean.
+    `by` tells how it was found: as a path, by a note's name, or by an alias in its frontmatter.
+    `also` names a few other files that the same words could mean.
     """
 
     source: str
     link: Link
     path: str | None
+    by: str
     also: tuple[str, ...] = ()
 
 

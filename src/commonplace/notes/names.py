@@ -2,13 +2,26 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from types import MappingProxyType
+from typing import Literal
 from unicodedata import normalize
 
 from commonplace.model import Link
 
 _NOTHING: Mapping[str, Iterable[str]] = MappingProxyType({})
 Index = Mapping[str, tuple[str, ...]]
+By = Literal["path", "name", "alias"]
+MOST_OTHERS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """The file a link means and how it was found; `also` names a few others that the same words could mean."""
+
+    path: str | None
+    by: By = "path"
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +49,28 @@ class Names:
 
     def resolve(self, link: Link, *, source: str) -> str | None:
         """The path of the file this link in the note `source` means, or nothing."""
-        target = link.target
-        if not target:
-            return source
-        note_first = link.form == "wikilink"
-        folder = source.rpartition("/")[0]
-        if target.startswith(("./", "../")):
-            return self._at(_joined(folder, target), note_first=note_first)
-        if target.startswith("/"):
-            return self._at(_joined("", target), note_first=note_first)
-        if link.form == "markdown" and (found := self._at(_joined(folder, target), note_first=note_first)):
-            return found
-        if found := self._at(_joined("", target), note_first=note_first):
-            return found
-        return _prefer(self._ending_in(target, note_first=note_first) or self._called(target), folder)
+        return self.meaning(link, source=source).path
 
-    def candidates(self, target: str) -> tuple[str, ...]:
-        """Every file this target could mean, the one it means from the root first; more than one is ambiguous."""
-        at_root = self._at(_joined("", target), note_first=True)
-        found = ((at_root,) if at_root else ()) + self._ending_in(target, note_first=True)
-        return tuple(dict.fromkeys(found)) or self._called(target)
+    def meaning(self, link: Link, *, source: str) -> Meaning:
+        """What this link in the note `source` means, and what else it could have meant.
+
+        A path is exact and means one file. A bare name may be that of several; an alias is tried last, which goes
+        beyond Obsidian: there only the note's own name leads to it.
+        """
+        target, folder, note_first = link.target, source.rpartition("/")[0], link.form == "wikilink"
+        if not target:
+            return Meaning(source)
+        if target.startswith(("./", "../")):
+            return Meaning(self._at(_joined(folder, target), note_first=note_first))
+        if target.startswith("/"):
+            return Meaning(self._at(_joined("", target), note_first=note_first))
+        if link.form == "markdown" and (found := self._at(_joined(folder, target), note_first=note_first)):
+            return Meaning(found)
+        if found := self._at(_joined("", target), note_first=note_first):
+            return Meaning(found)
+        if named := self._ending_in(target, note_first=note_first):
+            return _preferred(named, folder, by="name")
+        return _preferred(self._called(target), folder, by="alias")
 
     def _at(self, path: str | None, *, note_first: bool) -> str | None:
         """The file at exactly this path from the root, `.md` added or not."""
@@ -119,7 +134,11 @@ def _distance(path: str) -> tuple[int, int, str]:
     return path.count("/"), len(path), path
 
 
-def _prefer(paths: tuple[str, ...], folder: str) -> str | None:
+def _preferred(paths: tuple[str, ...], folder: str, *, by: By) -> Meaning:
     """The one in the same folder, else the nearest to the root."""
+    if not paths:
+        return Meaning(None)
     beside = (path for path in paths if path.rpartition("/")[0] == folder)
-    return next(beside, paths[0] if paths else None)
+    chosen = next(beside, paths[0])
+    others = (path for path in paths if path != chosen)
+    return Meaning(chosen, by=by, also=tuple(islice(others, MOST_OTHERS)))

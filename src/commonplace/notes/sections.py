@@ -1,6 +1,7 @@
 """A note's sections: each heading with all that stands below it."""
 
 import re
+from unicodedata import normalize
 
 from commonplace.model import Note, Section
 from commonplace.notes.lines import Lines
@@ -54,4 +55,4 @@ def _leads_to(path: tuple[str, ...], steps: list[str]) -> bool:
 
 
 def _folded(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    return " ".join(normalize("NFC", text).split()).casefold()

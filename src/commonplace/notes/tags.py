@@ -10,9 +10,9 @@ _WIDE = r"\u2000-\u206f\u2e00-\u2e7f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20\uff3
 _TAG = re.compile(rf"#(?<!\S#)([^\s{_ASCII}{_LATIN}{_WIDE}]++)")
 
 
-def find_tags(prose: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
+def find_tags(prose: str) -> Iterator[re.Match[str]]:
     """Every tag after a space or at the beginning of a line; its first group is its name. A number is no tag."""
-    for match in _TAG.finditer(prose, start, len(prose) if end is None else end):
+    for match in _TAG.finditer(prose):
         name = match.group(1).strip("/")
         if name.strip("_-/") and not name.isdigit():
             yield match

@@ -40,6 +40,7 @@ class _Builder:
     """Takes events one by one; `stopped` once the rest cannot matter."""
 
     block: str
+    first_line: int
     root: Node | None = None
     documents: int = 0
     marked: bool = False
@@ -96,7 +97,7 @@ class _Builder:
             return
         pairs = tuple(zip(children[::2], children[1::2], strict=True))
         if len(self.defects) < SHOWN:
-            self.defects += islice(_key_defects(pairs, self.block), SHOWN)
+            self.defects += islice(_key_defects(pairs, self.block, first_line=self.first_line), SHOWN)
         self._add(MapNode(pairs, flow, anchored, start, end, size, height), event)
 
     def _alias(self, event: Any) -> None:
@@ -129,9 +130,9 @@ class _Builder:
         self.defects = [Defect(index, message, code)]
 
 
-def compose(block: str) -> Tree:
-    """The block's tree, for any text."""
-    builder = _Builder(block)
+def compose(block: str, *, first_line: int = FIRST_LINE) -> Tree:
+    """The block's tree, for any text; `first_line` is the line of the file that it begins on."""
+    builder = _Builder(block, first_line)
     try:
         for event in yaml.parse(block, Loader=PARSER):
             builder.take(event)
@@ -142,20 +143,25 @@ def compose(block: str) -> Tree:
     return Tree(None if builder.stopped else builder.root, tuple(builder.defects), builder.marked)
 
 
-def line_of(block: str, index: int) -> int:
+def line_of(block: str, index: int, *, first_line: int = FIRST_LINE) -> int:
     """The line of the file that holds this place of the block; only a line feed ends a line."""
-    return block.count("\n", 0, min(index, max(len(block) - 1, 0))) + FIRST_LINE
+    return block.count("\n", 0, min(index, max(len(block) - 1, 0))) + first_line
 
 
-def _key_defects(pairs: tuple[tuple[Node, Node], ...], block: str) -> Iterator[Defect]:
+def _key_defects(pairs: tuple[tuple[Node, Node], ...], block: str, *, first_line: int) -> Iterator[Defect]:
     """The keys that cannot be used and those given twice, in one set of keys."""
     seen: dict[str, int] = {}
     for key, _ in pairs:
         name = key_text(key)
         if name is None:
-            yield Defect(key.start, "a key must be a word or a text", "unusable-key")
+            yield Defect(
+                key.start,
+                "a key must be a word or a text; a value that begins with a brace wants quotes",
+                "unusable-key",
+            )
         elif name in seen:
-            lines = f"lines {line_of(block, seen[name])} and {line_of(block, key.start)}"
+            first, second = (line_of(block, place, first_line=first_line) for place in (seen[name], key.start))
+            lines = f"lines {first} and {second}"
             yield Defect(key.start, f"the key {name!r} is given twice, in {lines}", "duplicate-key")
         else:
             seen[name] = key.start

@@ -1,7 +1,9 @@
 """Ignore globs: which paths no command lists."""
 
-import re
 from collections.abc import Callable, Iterable
+from fnmatch import translate
+from functools import lru_cache
+from re import IGNORECASE, Pattern, compile
 
 Ignores = Callable[[str], bool]
 
@@ -9,29 +11,36 @@ Ignores = Callable[[str], bool]
 def ignores(globs: Iterable[str]) -> Ignores:
     """A test for paths relative to the vault; a folder's path ends in a slash.
 
-    `*` and `?` stay within one component, `**` crosses them, `Folder/**` covers the folder itself.
+    `*` and `?` stay within one component, `**` stands for any number of them, `Folder/**` covers the folder itself.
     Case does not count: a vault may live on a file system where `.Obsidian` and `.obsidian` are one folder.
     """
-    patterns = [_regex(glob) for glob in globs]
-    if not patterns:
-        return lambda path: False
-    whole = re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
-    return lambda path: whole.fullmatch(path) is not None
+    patterns = [tuple(glob.strip("/").split("/")) for glob in globs]
+    return lambda path: any(_matches(pattern, path.rstrip("/").split("/")) for pattern in patterns)
 
 
-def _regex(glob: str) -> str:
-    glob = glob.strip("/")
-    tokens = re.findall(r"\*\*/|/\*\*$|\*\*|\*|\?|\[[^\]/]*\]|[^*?\[/]+|.", glob)
-    return "".join(_TOKENS.get(token) or _class_or_text(token) for token in tokens) + "/?"
+def _matches(pattern: tuple[str, ...], names: list[str]) -> bool:
+    """Whether the components fit, walked once from the left; only the last `**` is ever gone back to.
+
+    That is enough, because an earlier one could not fit more than a later one does, and it keeps the time linear:
+    a vault's own settings may name globs, and must not be able to stop the program with one.
+    """
+    at = name = 0
+    star, resume = -1, 0
+    while name < len(names):
+        if at < len(pattern) and pattern[at] == "**":
+            star, resume = at, name
+            at += 1
+        elif at < len(pattern) and _component(pattern[at]).match(names[name]):
+            at, name = at + 1, name + 1
+        elif star >= 0:
+            resume += 1
+            at, name = star + 1, resume
+        else:
+            return False
+    return all(part == "**" for part in pattern[at:])
 
 
-_TOKENS = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-
-
-def _class_or_text(token: str) -> str:
-    """A character class such as `[0-9]` as it is, with `!` for not; anything else as plain text."""
-    if len(token) > 2 and token[0] == "[":
-        negated = token[1] in "!^" and len(token) > 3
-        inside = token[2 if negated else 1 : -1].replace("\\", r"\\")
-        return f"[{'^' if negated else ''}{inside}]"
-    return re.escape(token)
+@lru_cache(maxsize=1024)
+def _component(glob: str) -> Pattern[str]:
+    """One component as a regular expression; fnmatch writes it with atomic groups, so it cannot run away."""
+    return compile(translate(glob), IGNORECASE)

@@ -1,6 +1,6 @@
 """Settings: files, environment and flags fill the frozen options that each room declares for itself."""
 
 from commonplace.settings.blocks import KNOBS, Knob, Settings
-from commonplace.settings.load import Loaded, load_settings
+from commonplace.settings.load import Loaded, load_settings, person_file
 
-__all__ = ["KNOBS", "Knob", "Loaded", "Settings", "load_settings"]
+__all__ = ["KNOBS", "Knob", "Loaded", "Settings", "load_settings", "person_file"]

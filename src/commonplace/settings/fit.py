@@ -43,7 +43,7 @@ def _texts(value: object) -> tuple[str, ...]:
     """A list of texts; the environment and flags write one as `a, b, c`."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return tuple(value)
     raise ValueError(f"{value!r} is not a list of texts")
 
@@ -54,8 +54,15 @@ def _text(value: object) -> str:
     return value
 
 
-def _path(value: object) -> Path:
-    return Path(_text(value)).expanduser()
+def home_path(value: object) -> Path:
+    """The path with `~` written out. Raises ValueError for what no path can be."""
+    text = str(value) if isinstance(value, Path) else _text(value)
+    if not text.isprintable():
+        raise ValueError(f"{text!r} is not a path")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"{text!r}: there is no such user") from error
 
 
 def _flag(value: object) -> bool:
@@ -68,6 +75,8 @@ def _flag(value: object) -> bool:
 
 
 def _whole(value: object) -> int:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
     number = _number(value)
     if number != int(number):
         raise ValueError(f"{value!r} is not a whole number")
@@ -93,4 +102,4 @@ def _check_range(value: float, knob: Knob) -> None:
         raise ValueError(f"{value} is too large: the most is {knob.at_most}")
 
 
-_PLAIN = {str: _text, Path: _path, bool: _flag, int: _whole, float: _number}
+_PLAIN = {str: _text, Path: home_path, bool: _flag, int: _whole, float: _number}

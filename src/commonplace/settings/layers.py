@@ -1,6 +1,7 @@
 """Where settings come from: each layer is a flat table of dotted keys, with the name of its origin."""
 
 import os
+import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ SHORT_VARIABLES = {
     "COMMONPLACE_USER": "user",
 }
 _LARGEST_FILE = 256 * 1024
+_DEEPEST = max(key.count(".") for key in KNOBS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +31,14 @@ class Layer:
 
     values: Mapping[str, object]
     origins: Mapping[str, str]
+    from_file: bool = False
     from_vault: bool = False
 
 
 def file_layer(path: Path, *, from_vault: bool = False) -> Layer:
     """What a TOML or YAML file sets. Raises UsageError with the line when it cannot be read as such."""
     values = dict(_flatten(_table_in(path, follow_links=not from_vault), ""))
-    return Layer(values, dict.fromkeys(values, str(path)), from_vault=from_vault)
+    return Layer(values, dict.fromkeys(values, str(path)), from_file=True, from_vault=from_vault)
 
 
 def environment_layer(environ: Mapping[str, str]) -> Layer:
@@ -78,9 +81,9 @@ def _table_in(path: Path, *, follow_links: bool) -> dict[str, Any]:
     if path.suffix == ".toml":
         try:
             return tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:  # a TOMLDecodeError, a number of thousands of digits
             raise UsageError(f"not valid TOML: {error}", path=str(path), hint="Mend the file at that line.") from error
-    tree = compose(text)
+    tree = compose(text, first_line=1)
     if tree.defects:
         line = text.count("\n", 0, tree.defects[0].index) + 1
         message = f"line {line}: {tree.defects[0].message}"
@@ -93,25 +96,32 @@ def _table_in(path: Path, *, follow_links: bool) -> dict[str, Any]:
 
 def _text_in(path: Path, *, follow_links: bool) -> str:
     if path.is_symlink() and not follow_links:
-        raise Refused("a settings file inside the vault may not be a symbolic link", path=str(path))
+        raise Refused(
+            "a settings file inside the vault may not be a symbolic link",
+            path=str(path),
+            hint="Put the file itself there.",
+        )
     try:
-        raw = path.read_bytes()
-        if len(raw) > _LARGEST_FILE:
-            raise UsageError(f"larger than {_LARGEST_FILE} bytes", path=str(path), hint="Is this a settings file?")
-        return raw.decode("utf-8-sig")
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | (0 if follow_links else os.O_NOFOLLOW))
+        with open(opened, "rb") as file:
+            raw = file.read(_LARGEST_FILE + 1) if stat.S_ISREG(os.fstat(opened).st_mode) else None
     except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", path=str(path)) from error
+        message = f"cannot be read: {error.strerror}"
+        raise UsageError(message, path=str(path), hint="Look at its permissions, or name another file.") from error
+    if raw is None or len(raw) > _LARGEST_FILE:
+        message = "not a regular file" if raw is None else f"larger than {_LARGEST_FILE} bytes"
+        raise UsageError(message, path=str(path), hint="A settings file is a small text file.")
+    try:
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError("not UTF-8 text", path=str(path)) from error
+        raise UsageError("not UTF-8 text", path=str(path), hint="Save it as UTF-8.") from error
 
 
 def _flatten(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, object]]:
-    """Dotted keys; a bare true or false where a block with `enabled` belongs sets that."""
+    """Dotted keys. Deeper than any block of ours, a table is a value, and its key unknown."""
     for name, value in table.items():
         key = f"{prefix}{name}"
-        if isinstance(value, dict):
+        if isinstance(value, dict) and key.count(".") < _DEEPEST:
             yield from _flatten(value, f"{key}.")
-        elif isinstance(value, bool) and f"{key}.enabled" in KNOBS:
-            yield f"{key}.enabled", value
-        else:
+        elif value is not None or key in KNOBS:  # an empty block sets nothing
             yield key, value

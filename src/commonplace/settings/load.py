@@ -10,7 +10,7 @@ import platformdirs
 
 from commonplace.errors import Refused, UsageError
 from commonplace.settings.blocks import KNOBS, Knob, Settings
-from commonplace.settings.fit import fit, nearest
+from commonplace.settings.fit import fit, home_path, nearest
 from commonplace.settings.layers import (
     ENV_PREFIX,
     SETTINGS_FILE_VARIABLE,
@@ -27,12 +27,10 @@ _CURRENT_NAMES = {older: knob.key for knob in KNOBS.values() for older in knob.o
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The settings, the origin of each value that is not a default, and the files that were looked for."""
+    """The settings, and the origin of each value that is not a default."""
 
     settings: Settings
     origins: Mapping[str, str]
-    person_file: Path
-    vault_file: Path | None
 
     def value(self, key: str) -> Any:
         """What a dotted key is set to."""
@@ -45,24 +43,33 @@ class Loaded:
 def load_settings(*, flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None) -> Loaded:
     """All settings. Raises UsageError naming the key and the nearest valid one, Refused for a vault's forbidden key."""
     environ = os.environ if environ is None else environ
-    person_file = _person_file(environ)
+    own_file = person_file(environ)
     layers = [environment_layer(environ), flag_layer(flags or {})]
-    if person_file.exists() or environ.get(SETTINGS_FILE_VARIABLE):
-        layers.insert(0, file_layer(person_file))
+    if os.path.lexists(own_file) or environ.get(SETTINGS_FILE_VARIABLE):
+        layers.insert(0, file_layer(own_file))
     values, origins = _merge(layers)
     vault_file = _vault_file(values.get("vault.root"))
     if vault_file:
         values, origins = _merge([file_layer(vault_file, from_vault=True), *layers])
     settings = _fill(Settings, values, origins)
     _keep_data_out_of_the_vault(settings)
-    return Loaded(settings, origins, person_file, vault_file)
+    return Loaded(settings, origins)
 
 
-def _person_file(environ: Mapping[str, str]) -> Path:
+def person_file(environ: Mapping[str, str] | None = None) -> Path:
+    """The file of the person's own settings, whether it is there or not."""
+    environ = os.environ if environ is None else environ
     if named := environ.get(SETTINGS_FILE_VARIABLE):
-        return Path(named).expanduser()
+        return _named_file(named)
     folder = platformdirs.user_config_path("commonplace")
     return find_file(folder, "settings") or folder / "settings.toml"
+
+
+def _named_file(path: str) -> Path:
+    try:
+        return home_path(path)
+    except ValueError as error:
+        raise UsageError(str(error), path=f"${SETTINGS_FILE_VARIABLE}", hint="Name a settings file.") from error
 
 
 def _vault_file(root: Path | None) -> Path | None:
@@ -79,23 +86,33 @@ def _merge(layers: list[Layer]) -> tuple[dict[str, Any], dict[str, str]]:
             origin = layer.origins[given]
             knob = _knob_named(given, origin)
             if knob.key in seen:
-                raise UsageError(f"{given} and {seen[knob.key]} are one setting, given twice", path=origin)
+                message = f"{given} and {seen[knob.key]} are one setting, given twice"
+                raise UsageError(message, path=origin, hint="Keep one of them.")
             if layer.from_vault and not knob.vault_may_set:
                 raise _not_from_a_vault(knob, origin)
             seen[knob.key] = given
             values[knob.key], origins[knob.key] = _fit(value, knob, given, origin), origin
+            if layer.from_file:
+                _refuse_relative_root(values, origin)
     return values, origins
 
 
+def _refuse_relative_root(values: Mapping[str, Any], origin: str) -> None:
+    """A file means the same wherever it is read: the vault is never found through the current folder."""
+    root = values.get("vault.root")
+    if root is not None and not root.is_absolute():
+        raise UsageError(f"vault.root: {str(root)!r} is not an absolute path", path=origin, hint="Begin with / or ~.")
+
+
 def _knob_named(key: str, origin: str) -> Knob:
-    knob = KNOBS.get(_CURRENT_NAMES.get(key, key))
+    knob = KNOBS.get(_CURRENT_NAMES.get(key, key)) or KNOBS.get(f"{key}.enabled")  # `chat: false` is short for it
     if knob:
         return knob
     suggestion = nearest(key, [*KNOBS, *_CURRENT_NAMES])
     if origin.startswith(f"${ENV_PREFIX}"):
         suggestion = suggestion or "; variables are COMMONPLACE_BLOCK__KEY"
     raise UsageError(
-        f"no setting is called {key}{suggestion}", path=origin, hint="`commonplace settings show` lists all settings."
+        f"no setting is called {key}{suggestion}", path=origin, hint="`commonplace settings keys` lists all settings."
     )
 
 
@@ -127,7 +144,7 @@ def _fill(block: type, values: Mapping[str, Any], origins: Mapping[str, str], pr
         return block(**given)
     except ValueError as error:
         origin = next((origins[f"{prefix}{name}"] for name in given if f"{prefix}{name}" in origins), None)
-        raise UsageError(f"{prefix.rstrip('.')}: {error}", path=origin) from error
+        raise UsageError(f"{prefix.rstrip('.')}: {error}", path=origin, hint="Change one of the two.") from error
 
 
 def _keep_data_out_of_the_vault(settings: Settings) -> None:

@@ -1,6 +1,7 @@
 """Listing a device-local store: every file once, and a Problem for everything that is passed over."""
 
 import os
+import time
 from collections.abc import Iterable
 
 from commonplace.errors import NotFound, Refused
@@ -10,6 +11,8 @@ from commonplace.vault.files import kind_of
 from commonplace.vault.paths import is_git, is_temporary, name_key, normal, printable
 from commonplace.vault.tree import Tree
 from commonplace.vault.trouble import disk_trouble
+
+_STILL_AT_WORK = 60.0  # seconds that a writer may have a half-made file
 
 
 def list_tree(tree: Tree, folder: str, *, recursive: bool, skip: Skip) -> Listing:
@@ -54,9 +57,10 @@ class _Found:
     def _take(self, entry: os.DirEntry[str], prefix: str) -> bool:
         """Whether the entry belongs to the store and is not skipped."""
         name = entry.name
-        if is_git(name) or is_temporary(name):
-            return False
         path = prefix + name
+        if is_git(name) or is_temporary(name):
+            self._report_left_over(entry, path)
+            return False
         if self._skipped(entry, printable(path)):
             return False
         try:
@@ -69,6 +73,16 @@ class _Found:
         except OSError as error:
             self._pass_over(path, f"the file cannot be looked at: {error.strerror}", "unreadable-file")
         return True
+
+    def _report_left_over(self, entry: os.DirEntry[str], path: str) -> None:
+        """A half-made file that no writer is at work on any more may be all that is left of someone's save."""
+        try:
+            changed = entry.stat(follow_symlinks=False).st_ctime
+        except FileNotFoundError:
+            return  # the writer has finished
+        if is_temporary(entry.name) and time.time() - changed > _STILL_AT_WORK:
+            message = "left by a writer that was killed: compare it with the notes beside it, then remove it"
+            self._pass_over(path, message, "left-over")
 
     def _skipped(self, entry: os.DirEntry[str], path: str) -> bool:
         if entry.is_symlink():

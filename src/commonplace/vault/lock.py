@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from commonplace.errors import UsageError, VaultUnavailable
 from commonplace.events import emit
-from commonplace.vault.trouble import disk_trouble
+from commonplace.vault.trouble import disk_trouble, unavailable
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -42,8 +42,7 @@ class VaultLock:
                 path=str(self._root),
                 hint="Make all changes in one transaction, or end the first before the second begins.",
             )
-        with disk_trouble(str(self._root), doing="lock the vault"):
-            lock = self._acquire(wait)
+        lock = self._acquire(wait)
         self._holder = threading.get_ident()
         try:
             yield
@@ -56,8 +55,10 @@ class VaultLock:
         from platformdirs import user_state_path
 
         folder = user_state_path("commonplace") / "locks"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        root = self._root.stat()
+        with disk_trouble(str(folder), doing="make the folder for locks, from HOME or XDG_STATE_HOME,"):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with disk_trouble(str(self._root), doing="look at"):
+            root = self._root.stat()
         return folder / f"{root.st_dev}-{root.st_ino}.lock"
 
     def _acquire(self, wait: float) -> "BaseFileLock":
@@ -67,7 +68,7 @@ class VaultLock:
         # A soft lock, the library's answer to a system without flock, outlives its holder: better no lock than that.
         lock = FileLock(file, mode=0o600, fallback_to_soft=False, preserve_lock_file=True)
         start, pause = time.monotonic(), _FIRST_PAUSE
-        while not _take(lock):
+        while not _take(lock, file):
             left = start + wait - time.monotonic()
             if left <= 0:
                 raise self._locked(_owner_file(file), wait)
@@ -87,13 +88,15 @@ class VaultLock:
         )
 
 
-def _take(lock: "BaseFileLock") -> bool:
+def _take(lock: "BaseFileLock", file: Path) -> bool:
     from filelock import Timeout
 
     try:
         lock.acquire(blocking=False)
     except Timeout:
         return False
+    except OSError as error:
+        raise unavailable(error, path=str(file), doing="lock") from error
     return True
 
 

@@ -18,6 +18,4 @@ class VaultOptions:
     commit_message: str = option("commonplace: {verb} {path}", "Message of a commit when the caller gives none.")
     sync_method: Literal["webdav", "syncthing", "manual"] = option("webdav", "How the vault reaches other devices.")
     templates_dir: Path = option(Path("prompts/vault"), "Folder of the templates that write notes.")
-    ignore_globs: tuple[str, ...] = option(
-        (".obsidian/**", ".trash/**", ".git/**"), "Paths that no command lists.", vault_may_set=True
-    )
+    ignore_globs: tuple[str, ...] = option((".obsidian/**", ".trash/**", ".git/**"), "Paths that no command lists.")

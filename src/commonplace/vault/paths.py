@@ -44,7 +44,7 @@ def normal(path: str) -> str:
 
 def normal_folder(path: str) -> str:
     """The path of a folder, "" for the root. Raises Refused as `normal` does."""
-    return "" if path in ("", ".") else normal(path)
+    return "" if path.strip("/.") == "" and ".." not in path and not path.startswith("/") else normal(path)
 
 
 def is_git(name: str) -> bool:

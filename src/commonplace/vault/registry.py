@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from commonplace.errors import UsageError
-from commonplace.vault.base import Capability, StorageBackend
+from commonplace.vault.base import StorageBackend
 
 GROUP = "commonplace.backends"
 """The entry points under which other packages offer backends: each names a factory."""
@@ -29,17 +29,10 @@ class Registry:
         """Every name that can be chosen, in order."""
         return tuple(sorted({*self._factories, *_offered()}))
 
-    def select(self, name: str, *, root: Path | None, needs: frozenset[Capability] = frozenset()) -> StorageBackend:
-        """The store in that folder. Raises UsageError for an unknown name and for a capability it does not have."""
+    def select(self, name: str, *, root: Path | None) -> StorageBackend:
+        """The store in that folder. Raises UsageError for an unknown name."""
         factory = self._factories.get(name) or self._load(name)
-        backend = factory(root)
-        lacking = sorted(needs - backend.capabilities)
-        if lacking:
-            raise UsageError(
-                f"the storage backend '{name}' is not {' and not '.join(lacking)}",
-                hint=f"Choose another backend; there are {', '.join(self.names())}.",
-            )
-        return backend
+        return factory(root)
 
     def _load(self, name: str) -> Factory:
         offers = _offered()

@@ -1,8 +1,10 @@
 """The reading flow on the in-memory twin."""
 
+from pathlib import PurePath
+
 import pytest
 
-from commonplace.errors import NotFound, Refused
+from commonplace.errors import NotFound, Refused, UsageError
 from commonplace.flows.read import check_vault, links_of, list_notes, read_note, stat_note
 from commonplace.vault.base import StorageBackend
 from commonplace.vault.inmemory import InMemory
@@ -26,7 +28,7 @@ def test_a_file_that_is_no_note_is_refused_before_it_is_looked_for(verb: object)
     """`not_markdown`, whether the file is there or not."""
     for path in ("picture.png", "gone.txt", "folder"):
         with pytest.raises(Refused) as refused:
-            verb(path, store())  # type: ignore[operator]
+            verb(path, store(), skip=nothing)  # type: ignore[operator]
 
         assert refused.value.reason == "not_markdown"
 
@@ -34,7 +36,7 @@ def test_a_file_that_is_no_note_is_refused_before_it_is_looked_for(verb: object)
 def test_an_escape_is_refused_before_the_ending_is_looked_at() -> None:
     """The earlier check of the guard wins: `..` is an escape whatever it ends in."""
     with pytest.raises(Refused) as refused:
-        read_note("../a.txt", store())
+        read_note("../a.txt", store(), skip=nothing)
 
     assert refused.value.reason == "path_escape"
 
@@ -77,6 +79,21 @@ def test_a_name_that_several_notes_have_tells_the_others() -> None:
     (link,) = links_of("x/a.md", store(x__a="[[b]]", x__b="", y__b=""), skip=nothing)
 
     assert (link.path, link.also) == ("x/b.md", ("y/b.md",))
+
+
+def test_a_suggestion_never_names_an_ignored_note() -> None:
+    """What no command lists, no error lists."""
+    with pytest.raises(NotFound) as missing:
+        read_note("Gone.md", store(Trash__Gone="x"), skip=lambda path: path.startswith("Trash/"))
+
+    assert "Trash" not in (missing.value.hint or "")
+
+
+def test_a_path_object_names_a_note_and_anything_else_is_a_usage_error() -> None:
+    """Programs hand in what they have."""
+    assert read_note(PurePath("a.md"), store(a="x"), skip=nothing).body == "x"
+    with pytest.raises(UsageError):
+        read_note(None, store(), skip=nothing)  # type: ignore[arg-type]
 
 
 def test_the_check_counts_each_note_and_reports_as_it_goes() -> None:

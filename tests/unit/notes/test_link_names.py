@@ -70,12 +70,30 @@ def test_a_link_means_what_obsidian_takes_it_for(text: str, source: str, path: s
     assert NAMES.resolve(link_of(text), source=source) == path
 
 
-def test_candidates_show_an_ambiguous_name() -> None:
-    """All files it could mean, the nearest to the root first."""
-    assert NAMES.candidates("other") == ("A/Other.md", "C/Other.md", "A/B/Other.md")
-    assert NAMES.candidates("Note") == ("Note.md", "A/Note.md")
-    assert NAMES.candidates("twice") == ("A/Other.md", "C/Other.md")
-    assert NAMES.candidates("missing") == ()
+@pytest.mark.parametrize(
+    ("text", "by", "also"),
+    [
+        ("[[Other]]", "name", ("C/Other.md", "A/B/Other.md")),
+        ("[[twice]]", "alias", ("C/Other.md",)),
+        ("[[A/Other]]", "path", ()),
+        ("[[./Note]]", "path", ()),
+        ("[x](Other.md)", "path", ()),
+        ("[[Leaf]]", "name", ()),
+        ("[[missing]]", "path", ()),
+    ],
+)
+def test_a_name_or_alias_that_several_files_have_tells_the_others(text: str, by: str, also: tuple[str, ...]) -> None:
+    """Only where the words leave a choice: a path means one file."""
+    meaning = NAMES.meaning(link_of(text), source="A/x.md")
+
+    assert (meaning.by, meaning.also) == (by, also)
+
+
+def test_the_others_are_a_few_however_many_there_are() -> None:
+    """A name that a thousand notes have does not make a thousand times a thousand answers."""
+    names = Names.of(f"{n}/README.md" for n in range(1000))
+
+    assert len(names.meaning(link_of("[[README]]"), source="x/y.md").also) == 5
 
 
 def test_two_files_that_differ_in_case_are_told_apart() -> None:

@@ -2,8 +2,17 @@
 
 import pytest
 
+from commonplace.model import Note
+from commonplace.notes import parse, set_key
 from commonplace.policy.options import SafetyOptions
 from commonplace.policy.sensitivity import is_sensitive
+
+
+def note_with(frontmatter: dict[str, object]) -> Note:
+    raw = b"text"
+    for key, value in frontmatter.items():
+        raw = set_key(raw, key, value, path="a.md")
+    return parse(raw, path="a.md", mtime=0.0)
 
 
 @pytest.mark.parametrize(
@@ -11,6 +20,7 @@ from commonplace.policy.sensitivity import is_sensitive
     [
         ({"sensitive": True}, True),
         ({"sensitive": "yes"}, True),
+        ({"Sensitive": True}, True),
         ({"sensitive": "no"}, False),
         ({"sensitive": False}, False),
         ({"sensitive": None}, False),
@@ -25,13 +35,33 @@ from commonplace.policy.sensitivity import is_sensitive
 @pytest.mark.requirement("D-87", "D-09")
 def test_either_marker_makes_a_note_sensitive(frontmatter: dict[str, object], sensitive: bool) -> None:
     """`memory: local-only` or a truthy `sensitive`; the names that older vaults use count too."""
-    assert is_sensitive(frontmatter, SafetyOptions()) is sensitive
+    assert is_sensitive(note_with(frontmatter), SafetyOptions()) is sensitive
 
 
 def test_the_keys_are_settings() -> None:
     """A vault that already uses other words keeps them."""
     options = SafetyOptions(sensitive_frontmatter_key="secret", local_only_frontmatter_key="scope")
 
-    assert is_sensitive({"secret": True}, options)
-    assert is_sensitive({"scope": "local-only"}, options)
-    assert not is_sensitive({"sensitive": True}, options)
+    assert is_sensitive(note_with({"secret": True}), options)
+    assert is_sensitive(note_with({"scope": "local-only"}), options)
+    assert not is_sensitive(note_with({"sensitive": True}), options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nsensitive: true\ntags: [a\n---\nx",
+        "---\nsensitive: true\nsensitive: false\n---\nx",
+        "---\nMemory: local-only\n\nnever closed",
+    ],
+)
+def test_a_broken_note_that_looks_marked_is_sensitive(text: str) -> None:
+    """A typo further down does not open what its owner closed."""
+    assert is_sensitive(parse(text.encode(), path="a.md", mtime=0.0), SafetyOptions())
+
+
+def test_a_broken_note_without_a_marker_is_not() -> None:
+    """Only a line that looks like one counts, and only at the top."""
+    note = parse(b"---\ntags: [a\n---\nsensitive: true\n", path="a.md", mtime=0.0)
+
+    assert not is_sensitive(note, SafetyOptions())

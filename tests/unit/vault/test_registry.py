@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.errors import UsageError
-from commonplace.vault.base import Capability, StorageBackend
+from commonplace.vault.base import StorageBackend
 from commonplace.vault.inmemory import InMemory
 from commonplace.vault.registry import GROUP, Registry
 
@@ -41,13 +41,6 @@ def test_an_unknown_backend_fails_loud_and_names_the_nearest(registry: Registry,
         registry.select("in-memry", root=tmp_path)
 
     assert error.value.hint == "Did you mean 'in-memory'? Known backends: in-memory."
-
-
-@pytest.mark.requirement("A-02")
-def test_a_missing_capability_fails_loud(registry: Registry, tmp_path: Path) -> None:
-    """A store that forgets is not given to someone who needs one that remembers."""
-    with pytest.raises(UsageError, match="'in-memory' is not persistent and not shared"):
-        registry.select("in-memory", root=tmp_path, needs=frozenset({Capability.SHARED, Capability.PERSISTENT}))
 
 
 def test_a_name_is_registered_once(registry: Registry) -> None:

@@ -134,7 +134,7 @@ def test_a_state_folder_that_cannot_be_made_is_told(tmp_path: Path, monkeypatch:
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
 
-    with pytest.raises(VaultUnavailable, match="could not lock the vault"):
+    with pytest.raises(VaultUnavailable, match="could not make the folder for locks"):
         _try(VaultLock(tmp_path))
 
 
