@@ -24,12 +24,12 @@ if TYPE_CHECKING:
         VaultUnavailable,
     )
     from commonplace.memory import Memory
-    from commonplace.model import Link, Note, Problem, ResolvedLink, Stat
+    from commonplace.model import Changed, Link, Note, Problem, ResolvedLink, Stat, Terms
 
 _HOMES = {
     "open_memory": "app",
     "Memory": "memory",
-    **dict.fromkeys(("Link", "Note", "Problem", "ResolvedLink", "Stat"), "model"),
+    **dict.fromkeys(("Changed", "Link", "Note", "Problem", "ResolvedLink", "Stat", "Terms"), "model"),
     **dict.fromkeys(
         (
             "CommonplaceError",
@@ -46,6 +46,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Changed",
     "CommonplaceError",
     "Conflict",
     "IndexDamaged",
@@ -58,6 +59,7 @@ __all__ = [
     "Refused",
     "ResolvedLink",
     "Stat",
+    "Terms",
     "UsageError",
     "VaultUnavailable",
     "open_memory",

@@ -1,68 +1,113 @@
 """Puts the parts together: the only module that picks implementations."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+
+import platformdirs
 
 from commonplace.errors import Refused, UsageError, VaultUnavailable
 from commonplace.events import emit
+from commonplace.flows.write import Desk
+from commonplace.history.base import History
+from commonplace.history.inmemory import InMemoryHistory
+from commonplace.history.sqlite import SqliteHistory
 from commonplace.memory import Memory, Notes
+from commonplace.model import Actor, ActorKind
 from commonplace.policy.ignore import ignores
-from commonplace.settings import Settings, load_settings
-from commonplace.vault.base import ABSENT, StorageBackend
+from commonplace.settings import Loaded, Settings, load_settings, register
+from commonplace.vault.base import ABSENT
+from commonplace.vault.git import Author, Repository
 from commonplace.vault.inmemory import InMemory
 from commonplace.vault.local import DeviceLocal
+from commonplace.vault.obsidian import ObsidianVault
+from commonplace.vault.options import VaultOptions
 from commonplace.vault.registry import Registry
 
+_NO_OPTIONS = VaultOptions()
 
-def open_memory(vault: str | Path | None = None, *, settings: Mapping[str, object] | None = None) -> Memory:
+
+def open_memory(
+    vault: str | Path | None = None, *, actor: ActorKind = "person", settings: Mapping[str, object] | None = None
+) -> Memory:
     """The memory of a vault, given by its folder or else by the settings.
 
+    `actor` says who writes: a program that acts for an agent says so, and policy treats it as one.
     `settings` are dotted keys that win over files and environment, such as `{"retrieval.default_k": 5}`.
     Raises UsageError for a wrong setting or when no vault is named, VaultUnavailable when it cannot be opened.
     """
     flags = dict(settings or {})
     if vault is not None:
         flags["vault.root"] = str(vault)
-    return open_with(load_settings(flags=flags).settings)
+    return open_with(load_settings(flags=flags).settings, actor=Actor(actor, "library"))
 
 
-def open_with(settings: Settings) -> Memory:
+def open_with(settings: Settings, *, actor: Actor) -> Memory:
     """The memory that these settings describe. Raises as `open_memory` does."""
-    backend = backends().select(settings.vault.backend, root=settings.vault.root)
+    backend = backends(settings.vault).select(settings.vault.backend, root=settings.vault.root)
     emit("vault_opened", level="debug", backend=backend.name, root=str(settings.vault.root or ""))
-    return Memory(notes=_notes(backend, settings))
+    history = _history(settings)
+    desk = Desk(
+        vault=backend,
+        history=history,
+        actor=actor,
+        safety=settings.safety,
+        message=settings.vault.commit_message,
+        ignored=ignores(settings.vault.ignore_globs),
+        clock=partial(datetime.now, UTC),
+        wait=settings.vault.lock_wait_seconds,
+    )
+    return Memory(notes=Notes(desk), close=history.close)
 
 
-def backends() -> Registry:
+def backends(options: VaultOptions) -> Registry:
     """Every storage backend that comes with Commonplace, by name."""
     registry = Registry()
-    registry.register("device-local", _device_local)
+    registry.register("device-local", lambda root: DeviceLocal(_named(root)))
     registry.register("in-memory", lambda root: InMemory())
+    registry.register(
+        "obsidian-vault",
+        lambda root: ObsidianVault(_named(root), author=_author(options), filters=options.git_filters),
+    )
     return registry
 
 
-def _device_local(root: Path | None) -> StorageBackend:
-    if root is None:
-        raise UsageError(
-            "no vault is named",
-            hint="Give --vault FOLDER, set COMMONPLACE_VAULT, or put `root` under [vault] in your settings file.",
-        )
-    return DeviceLocal(root)
+@dataclass(frozen=True, slots=True)
+class Initialised:
+    """A vault that is ready: its folder, whether its repository was made now, and where its data is kept."""
+
+    root: Path
+    created: bool
+    data: Path
 
 
-def _notes(backend: StorageBackend, settings: Settings) -> Notes:
-    return Notes(backend, safety=settings.safety, ignored=ignores(settings.vault.ignore_globs))
+def init_vault(folder: Path, *, load: Callable[[], Loaded]) -> Initialised:
+    """Make or adopt a vault, with git behind it, and let this machine know it. No note is changed."""
+    root = _made(folder.expanduser().absolute())
+    settings = load().settings
+    created = put_under_git(root, settings.vault)
+    data = _data_folder(settings, root)
+    _made(data)
+    register(root)
+    return Initialised(root, created, data)
+
+
+def put_under_git(root: Path, options: VaultOptions = _NO_OPTIONS) -> bool:
+    """Give the vault a repository unless one covers it; whether one was made."""
+    try:
+        Repository(root, author=_author(options))
+    except VaultUnavailable:
+        Repository.create(root, author=_author(options))
+        return True
+    return False
 
 
 def copy_sample(folder: Path) -> None:
     """Put the sample vault into a new or empty folder. Raises Refused when something is there already."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        empty = not any(folder.iterdir())
-    except OSError as error:
-        message = f"could not make the folder {folder}: {error.strerror}"
-        raise VaultUnavailable(message, path=str(folder), hint="Name a new folder.") from error
-    if not empty:
+    if any(_made(folder).iterdir()):
         raise Refused("the folder is not empty", path=str(folder), hint="Name a new folder.")
     store = DeviceLocal(folder)
     sample = Path(__file__).parent / "sample_vault"
@@ -70,3 +115,42 @@ def copy_sample(folder: Path) -> None:
         for path in sorted(sample.rglob("*")):
             if path.is_file():
                 changes.write(store.resolve(path.relative_to(sample).as_posix()), path.read_bytes(), expected=ABSENT)
+
+
+def _history(settings: Settings) -> History:
+    root = settings.vault.root
+    return InMemoryHistory() if root is None else SqliteHistory(_data_folder(settings, root) / "history.db")
+
+
+def _data_folder(settings: Settings, root: Path) -> Path:
+    """One folder for each vault, named so that a person recognises it."""
+    real = root.resolve()
+    name = f"{real.name}-{hashlib.sha256(str(real).encode(errors='replace')).hexdigest()[:8]}"
+    folder = (settings.data or platformdirs.user_data_path("commonplace")) / name
+    if folder.resolve().is_relative_to(real):
+        raise Refused(
+            "the data folder may not lie inside the vault", path=str(folder), hint="Name another with --data FOLDER."
+        )
+    return folder
+
+
+def _author(options: VaultOptions) -> Author:
+    return Author(options.git_author_name, options.git_author_email)
+
+
+def _named(root: Path | None) -> Path:
+    if root is None:
+        raise UsageError(
+            "no vault is named",
+            hint="Run `commonplace init FOLDER` once, give --vault FOLDER, or set COMMONPLACE_VAULT.",
+        )
+    return root
+
+
+def _made(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"could not make the folder {folder}: {error.strerror}"
+        raise VaultUnavailable(message, path=str(folder), hint="Name a folder that you may write to.") from error
+    return folder

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from commonplace.testing import Store
-from commonplace.vault.base import Capability, StorageBackend
+from commonplace.vault.base import Capability, Label, StorageBackend, Then
 from commonplace.vault.changes import Change, Changes
 from commonplace.vault.inmemory import InMemory
 
@@ -22,8 +22,10 @@ class Broken(InMemory):
         return planned
 
     @contextmanager
-    def transaction(self, *, wait: float = 10.0) -> Iterator[Changes]:
-        with super().transaction(wait=wait) as carried_out:
+    def transaction(
+        self, *, wait: float = 10.0, label: Label | None = None, then: Then | None = None
+    ) -> Iterator[Changes]:
+        with super().transaction(wait=wait, label=label, then=then) as carried_out:
             asked = self.collect()
             try:
                 yield asked

@@ -3,7 +3,15 @@
 They show that every check can fail. A check without one here is an error in `test_storage_backend`.
 """
 
-from tests.contract import broken_changes, broken_reads, broken_transactions
+from tests.contract import broken_changes, broken_histories, broken_reads, broken_tellings, broken_transactions
 from tests.contract.breaking import BREAKAGES, Breakage
 
-__all__ = ["BREAKAGES", "Breakage", "broken_changes", "broken_reads", "broken_transactions"]
+__all__ = [
+    "BREAKAGES",
+    "Breakage",
+    "broken_changes",
+    "broken_histories",
+    "broken_reads",
+    "broken_tellings",
+    "broken_transactions",
+]

@@ -7,8 +7,10 @@ import pytest
 
 from commonplace.testing import CHECKS, Check, ContractBroken, Store, checks_for
 from commonplace.vault.base import StorageBackend
+from commonplace.vault.git import Author, Repository
 from commonplace.vault.inmemory import InMemory
 from commonplace.vault.local import DeviceLocal
+from commonplace.vault.obsidian import ObsidianVault
 from tests.contract.broken_backends import BREAKAGES, Breakage
 
 
@@ -17,9 +19,17 @@ def _in_memory(root: Path) -> Callable[[], StorageBackend]:
     return lambda: store
 
 
+def _obsidian_vault(root: Path) -> Callable[[], StorageBackend]:
+    author = Author("Commonplace", "commonplace@localhost")
+    if not any(root.iterdir()):
+        Repository.create(root, author=author)
+    return lambda: ObsidianVault(root, author=author)
+
+
 TWINS: dict[str, Callable[[Path], Callable[[], StorageBackend]]] = {
     "device-local": lambda root: lambda: DeviceLocal(root),
     "in-memory": _in_memory,
+    "obsidian-vault": _obsidian_vault,
 }
 PAIRS = [
     pytest.param(twin, check, id=f"{twin}-{check}")

@@ -19,13 +19,21 @@ VIOLATIONS: dict[str, list[dict[str, str]]] = {
         {"notes/bad.py": "import commonplace.policy.options\n"},
         {"model/bad.py": "import commonplace.errors\n"},
         {"settings/bad.py": "import commonplace.memory\n"},
+        {"history/bad.py": "import commonplace.vault.base\n"},
         {"helpers/__init__.py": ""},
     ],
     "implementations": [
         {"memory/bad.py": "def lazily():\n    import commonplace.vault.local\n"},
         {"flows/bad.py": "import commonplace.vault.inmemory\n"},
+        {"flows/bad.py": "from commonplace.history.sqlite import SqliteHistory\n"},
+        {"memory/bad.py": "def lazily():\n    import commonplace.history.inmemory\n"},
+        {"history/bad.py": "import commonplace.history.sqlite.database\n"},
     ],
-    "doors": [{"cli/bad.py": "import commonplace.vault.base\n"}, {"cli/bad.py": "import commonplace.flows.read\n"}],
+    "doors": [
+        {"cli/bad.py": "import commonplace.vault.base\n"},
+        {"cli/bad.py": "import commonplace.flows.read\n"},
+        {"cli/bad.py": "import commonplace.history.base\n"},
+    ],
     "stages": [{"notes/bad.py": "import pathlib\n"}, {"policy/bad.py": "def lazily():\n    import time\n"}],
     "sql": [{"flows/bad.py": "import sqlite3\n"}, {"vault/bad.py": "def lazily():\n    import apsw\n"}],
     "cycles": [

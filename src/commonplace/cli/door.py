@@ -14,6 +14,7 @@ import typer
 
 from commonplace.errors import UsageError
 from commonplace.memory import Memory
+from commonplace.model import Actor
 from commonplace.settings import Loaded, load_settings
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -29,13 +30,14 @@ class Door:
 
     def settings(self) -> Loaded:
         """All settings, with this call's flags on top."""
-        return load_settings(flags=self.flags)
+        current = Path.cwd() if sys.stdin.isatty() else None  # a program's folder says nothing about its person
+        return load_settings(flags=self.flags, current=current)
 
     def memory(self) -> Memory:
         """The memory of the vault that this call is about."""
         from commonplace.app import open_with
 
-        return open_with(self.settings().settings)
+        return open_with(self.settings().settings, actor=Actor("person", "cli"))
 
     def answer(self, values: Mapping[str, Any], show: Callable[[], None]) -> None:
         """JSON for programs with `--json`, else the view for people."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from commonplace import events
-from commonplace.cli import demo, note, settings, vault
+from commonplace.cli import change, demo, init, note, settings, vault
 from commonplace.cli.door import Door, help_alone, print_aside, print_json, print_line
 from commonplace.errors import CommonplaceError, UsageError, answer_to
 
@@ -21,6 +21,10 @@ app = typer.Typer(
 )
 app.add_typer(note.app, name="note")
 app.add_typer(settings.app, name="settings")
+for verb in (change.write, change.delete, change.move, change.history, change.erase):
+    note.app.command(verb.__name__)(verb)
+for word in (init.init, change.undo, change.log, change.grant):
+    app.command(word.__name__)(word)
 app.command("lint")(vault.lint)
 app.command("links")(vault.links)
 app.command("demo")(demo.demo)
@@ -94,6 +98,8 @@ def _report(error: CommonplaceError, *, as_json: bool) -> int:
         print_aside(f"commonplace: {error.message}")
         if error.path and error.path not in error.message:
             print_aside(f"  in: {error.path}")
+        if error.found and "\n" in error.found:  # the place where two changes met
+            print_aside(error.found.rstrip("\n"))
         if error.hint:
             print_aside(f"  {error.hint}")
     return answer_to(error).exit_code

@@ -9,7 +9,10 @@ from commonplace.cli.door import door_of, help_alone, iso, print_aside, print_li
 from commonplace.model import Link, Note, ResolvedLink
 
 app = typer.Typer(
-    help="Read notes, and what they link to.", callback=help_alone, invoke_without_command=True, rich_markup_mode=None
+    help="Read and change notes, and see what they link to.",
+    callback=help_alone,
+    invoke_without_command=True,
+    rich_markup_mode=None,
 )
 
 Path = Annotated[str, typer.Argument(metavar="PATH", help="The note's path in the vault, such as People/Ada.md.")]
@@ -151,7 +154,13 @@ def _as_json(note: Note, *, sensitive: bool) -> dict[str, object]:
 def _show(note: Note, *, sensitive: bool) -> None:
     """The text; on a terminal below a line that says what it is, and with its Problems beside it."""
     if sys.stdout.isatty():
-        marks = [note.path, iso(note.mtime), *[f"#{tag}" for tag in note.tags], *(["sensitive"] if sensitive else [])]
+        marks = [
+            note.path,
+            iso(note.mtime),
+            note.version[:12],
+            *[f"#{tag}" for tag in note.tags],
+            *(["sensitive"] if sensitive else []),
+        ]
         print_line("  ".join(marks) + "\n")
     print_text(note.text)
     for problem in note.problems:

@@ -1,15 +1,18 @@
 """The public verbs, one small module per noun. `Memory` is the thin object that holds them."""
 
+from collections.abc import Callable
 from types import TracebackType
 
+from commonplace.history.base import AuditEntry
 from commonplace.memory.notes import Notes
 
 
 class Memory:
     """One vault, opened: what every door and every program speaks to. Its verbs may be called from several threads."""
 
-    def __init__(self, *, notes: Notes) -> None:
+    def __init__(self, *, notes: Notes, close: Callable[[], None]) -> None:
         self.notes = notes
+        self._close = close
 
     def __enter__(self) -> "Memory":
         return self
@@ -17,7 +20,11 @@ class Memory:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Nothing is held open between two calls yet, so there is nothing to close."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of what is held open."""
+        self._close()
 
 
-__all__ = ["Memory", "Notes"]
+__all__ = ["AuditEntry", "Memory", "Notes"]

@@ -1,28 +1,47 @@
-"""The verbs on notes: read, list, stat, links."""
+"""The verbs on notes: read, list, stat, links; write, delete, move, undo, erase; history, log."""
 
+from collections.abc import Mapping
 from pathlib import PurePath
 
-from commonplace.errors import NotFound
+from commonplace.errors import NotFound, Refused
 from commonplace.flows import read as reading
-from commonplace.model import Check, Note, ResolvedLink, Section, Stat
+from commonplace.flows.erase import erase_note
+from commonplace.flows.log import log_entries
+from commonplace.flows.move import move_note
+from commonplace.flows.undo import undo_commit, undo_last
+from commonplace.flows.write import Desk, delete_note, with_history, write_note, write_notes
+from commonplace.history.base import AuditEntry
+from commonplace.model import Changed, Check, Erased, Note, ResolvedLink, Section, Stat, Terms
 from commonplace.notes import section_named, sections
-from commonplace.policy.ignore import Ignores
-from commonplace.policy.options import SafetyOptions
 from commonplace.policy.sensitivity import is_sensitive
-from commonplace.vault.base import StorageBackend
+from commonplace.policy.sinks import Sink, shown
+from commonplace.vault.base import Revision
+
+_PLAIN = Terms()
 
 
 class Notes:
-    """The notes of one vault."""
+    """The notes of one vault, for one actor."""
 
-    def __init__(self, vault: StorageBackend, *, safety: SafetyOptions, ignored: Ignores) -> None:
-        self._vault = vault
-        self._safety = safety
-        self._ignored = ignored
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._vault = desk.vault
 
     def read(self, path: str | PurePath) -> Note:
-        """The note at that path. Raises NotFound, or Refused for a path that is no note of this vault."""
-        return reading.read_note(path, self._vault, skip=self._ignored)
+        """The note at that path. Raises NotFound, or Refused for a path that is no note of this vault.
+
+        A sensitive note is shown to a person only: an agent or a job is refused.
+        """
+        note = reading.read_note(path, self._vault, skip=self._desk.ignored)
+        sink: Sink = "person" if self._desk.actor.kind == "person" else "prompt"
+        if shown(self.is_sensitive(note), sink) != "whole":
+            raise Refused(
+                f"{note.path} is marked sensitive",
+                path=note.path,
+                reason="sensitive",
+                hint="Its owner keeps it from programs; ask them.",
+            )
+        return note
 
     def section(self, path: str | PurePath, name: str) -> Section:
         """A heading of a note with all below it; `A > B` names one below another. Raises NotFound."""
@@ -34,20 +53,65 @@ class Notes:
 
     def list(self, folder: str = "", *, recursive: bool = True) -> tuple[Stat, ...]:
         """The notes below a folder, without the ignored ones. Raises NotFound when there is no such folder."""
-        return reading.list_notes(folder, self._vault, skip=self._ignored, recursive=recursive)
+        return reading.list_notes(folder, self._vault, skip=self._desk.ignored, recursive=recursive)
 
     def stat(self, path: str | PurePath) -> Stat:
         """Size and time of a note, without reading it. Raises as `read` does."""
-        return reading.stat_note(path, self._vault, skip=self._ignored)
+        return reading.stat_note(path, self._vault, skip=self._desk.ignored)
 
     def links(self, path: str | PurePath) -> tuple[ResolvedLink, ...]:
         """Every link of a note, and the path it leads to. Raises as `read` does."""
-        return reading.links_of(path, self._vault, skip=self._ignored)
+        return reading.links_of(path, self._vault, skip=self._desk.ignored)
 
     def check(self, *, progress: reading.Progress = lambda done, total: None) -> Check:
         """Every Problem and every link of the vault."""
-        return reading.check_vault(self._vault, skip=self._ignored, progress=progress)
+        return reading.check_vault(self._vault, skip=self._desk.ignored, progress=progress)
 
     def is_sensitive(self, note: Note) -> bool:
         """Whether the note is marked as sensitive."""
-        return is_sensitive(note, self._safety)
+        return is_sensitive(note, self._desk.safety)
+
+    def write(self, path: str, text: str | bytes, terms: Terms = _PLAIN) -> Changed:
+        """Create the note, or lay the text over it: its keys win, keys it leaves out survive. One commit.
+
+        Raises Refused with the reason, Conflict when the note is not the expected one, VaultUnavailable.
+        """
+        return write_note(path, text.encode() if isinstance(text, str) else text, self._desk, terms)
+
+    def write_many(self, texts: Mapping[str, str | bytes], terms: Terms = _PLAIN) -> tuple[Changed, ...]:
+        """Write several notes in one commit, all or none. Raises as `write` does, for the first that cannot be."""
+        contents = {path: text.encode() if isinstance(text, str) else text for path, text in texts.items()}
+        return write_notes(contents, self._desk, terms)
+
+    def delete(self, path: str, terms: Terms = _PLAIN) -> Changed:
+        """Remove the note; git keeps it, and undo brings it back. Raises as `write` does, and NotFound."""
+        return delete_note(path, self._desk, terms)
+
+    def move(self, path: str, to: str, terms: Terms = _PLAIN) -> Changed:
+        """Give the note another path; the links to it follow. Raises as `write` does, and NotFound."""
+        return move_note(path, to, self._desk, terms)
+
+    def undo(self, count: int = 1, *, commit: str | None = None, terms: Terms = _PLAIN) -> tuple[Changed, ...]:
+        """Take back our newest changes, or the one named. Raises Conflict, with the place, and changes nothing then."""
+        if commit:
+            return (undo_commit(commit, self._desk, terms),)
+        return undo_last(self._desk, terms, count=count)
+
+    def erase(self, path: str, terms: Terms = _PLAIN) -> Erased:
+        """Remove the note for good, with all rows about it; says what git still holds. It cannot be undone."""
+        return erase_note(path, self._desk, terms)
+
+    def grant(self, path: str, *, minutes: int = 10) -> str:
+        """A token with which an agent may change this one note once. Only a person may give it: Refused."""
+        if self._desk.actor.kind != "person":
+            raise Refused("only a person may give a grant", path=path, hint="Ask the owner of the vault.")
+        at = reading.locate(path, self._vault)
+        return self._desk.history.give_grant(at.path, now=self._desk.clock(), minutes=minutes)
+
+    def history(self, path: str, *, limit: int | None = None) -> tuple[Revision, ...]:
+        """The commits that touched a note, whoever made them; newest first."""
+        return with_history(self._vault).revisions(reading.locate(path, self._vault), limit=limit)
+
+    def log(self, *, path: str | None = None, limit: int | None = None) -> tuple[AuditEntry, ...]:
+        """What was written through Commonplace, by whom and why; newest first."""
+        return log_entries(self._desk, path=path, limit=limit)

@@ -19,3 +19,4 @@ class SafetyOptions:
     )
     sensitive_frontmatter_key: str = option("sensitive", "A note whose frontmatter has this key set is sensitive.")
     local_only_frontmatter_key: str = option("memory", "A note with this key set to `local-only` is sensitive too.")
+    autonomy: Autonomy = option("medium", "How freely agents write: `low` only to the Inbox, else where it belongs.")

@@ -21,7 +21,7 @@ def is_sensitive(note: Note, options: SafetyOptions) -> bool:
     if note.problems and _looks_marked(note, marks | places):
         return True
     keys = [(key.casefold(), value) for key, value in note.frontmatter.items()]
-    marked = any(key in marks and _truthy(value) for key, value in keys)
+    marked = any(key in marks and truthy(value) for key, value in keys)
     local_only = any(key in places and str(value).strip().lower() == "local-only" for key, value in keys)
     return marked or local_only
 
@@ -33,7 +33,7 @@ def _looks_marked(note: Note, keys: set[str]) -> bool:
     return line.search(note.text, 0, len(note.text) - len(note.body) or _FAR_ENOUGH) is not None
 
 
-def _truthy(value: object) -> bool:
+def truthy(value: object) -> bool:
     """A person who writes `sensitive: "no"` means no; any other text means yes, which is the safe side."""
     if isinstance(value, str):
         return value.strip().lower() not in _FALSE_WORDS

@@ -2,5 +2,6 @@
 
 from commonplace.settings.blocks import KNOBS, Knob, Settings
 from commonplace.settings.load import Loaded, load_settings, person_file
+from commonplace.settings.registered import register
 
-__all__ = ["KNOBS", "Knob", "Loaded", "Settings", "load_settings", "person_file"]
+__all__ = ["KNOBS", "Knob", "Loaded", "Settings", "load_settings", "person_file", "register"]

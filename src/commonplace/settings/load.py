@@ -20,6 +20,7 @@ from commonplace.settings.layers import (
     find_file,
     flag_layer,
 )
+from commonplace.settings.registered import registered, registry_file
 
 VAULT_FILE_STEM = ".commonplace"
 _CURRENT_NAMES = {older: knob.key for knob in KNOBS.values() for older in knob.once_called}
@@ -40,19 +41,29 @@ class Loaded:
         return value
 
 
-def load_settings(*, flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None) -> Loaded:
-    """All settings. Raises UsageError naming the key and the nearest valid one, Refused for a vault's forbidden key."""
+def load_settings(
+    *,
+    flags: Mapping[str, object] | None = None,
+    environ: Mapping[str, str] | None = None,
+    current: Path | None = None,
+) -> Loaded:
+    """All settings. Raises UsageError naming the key and the nearest valid one, Refused for a vault's forbidden key.
+
+    With no vault named, it is the registered one that holds the folder `current`, if that is given, else the default.
+    """
     environ = os.environ if environ is None else environ
     own_file = person_file(environ)
     layers = [environment_layer(environ), flag_layer(flags or {})]
     if os.path.lexists(own_file) or environ.get(SETTINGS_FILE_VARIABLE):
         layers.insert(0, file_layer(own_file))
     values, origins = _merge(layers)
+    if "vault.root" not in values and (meant := registered().meant(current)):
+        layers.insert(0, Layer({"vault.root": str(meant)}, {"vault.root": str(registry_file())}))
+        values, origins = _merge(layers)
     vault_file = _vault_file(values.get("vault.root"))
     if vault_file:
         values, origins = _merge([file_layer(vault_file, from_vault=True), *layers])
     settings = _fill(Settings, values, origins)
-    _keep_data_out_of_the_vault(settings)
     return Loaded(settings, origins)
 
 
@@ -145,14 +156,3 @@ def _fill(block: type, values: Mapping[str, Any], origins: Mapping[str, str], pr
     except ValueError as error:
         origin = next((origins[f"{prefix}{name}"] for name in given if f"{prefix}{name}" in origins), None)
         raise UsageError(f"{prefix.rstrip('.')}: {error}", path=origin, hint="Change one of the two.") from error
-
-
-def _keep_data_out_of_the_vault(settings: Settings) -> None:
-    if settings.data is None or settings.vault.root is None:
-        return
-    if settings.data.resolve().is_relative_to(settings.vault.root.resolve()):
-        raise Refused(
-            "the data folder may not lie inside the vault",
-            path=str(settings.data),
-            hint="Choose a folder outside it, or leave `data` unset.",
-        )

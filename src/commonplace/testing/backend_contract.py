@@ -3,13 +3,15 @@
 from commonplace.testing.changing import CHANGING
 from commonplace.testing.concurrency import CONCURRENCY
 from commonplace.testing.contract import Check
+from commonplace.testing.history import HISTORY
 from commonplace.testing.listing import LISTING
 from commonplace.testing.paths import PATHS
 from commonplace.testing.reading import READING
+from commonplace.testing.telling import TELLING
 from commonplace.testing.together import TOGETHER
 from commonplace.vault.base import StorageBackend
 
-CHECKS: tuple[Check, ...] = (*READING, *LISTING, *PATHS, *CHANGING, *TOGETHER, *CONCURRENCY)
+CHECKS: tuple[Check, ...] = (*READING, *LISTING, *PATHS, *CHANGING, *TOGETHER, *TELLING, *CONCURRENCY, *HISTORY)
 
 
 def checks_for(backend: StorageBackend) -> tuple[Check, ...]:

@@ -11,6 +11,7 @@ from commonplace.errors import Conflict
 from commonplace.vault.base import ABSENT, version_of
 from commonplace.vault.beside import keep_beside, new_name, unlink, write_temporary
 from commonplace.vault.files import version_at
+from commonplace.vault.likeness import take_after
 from commonplace.vault.rules import taken
 from commonplace.vault.syscalls import exchange, flush, rename_new
 from commonplace.vault.tree import Place
@@ -37,6 +38,7 @@ def create(place: Place, content: bytes, *, mode: int | None = None) -> None:
 def replace(place: Place, content: bytes, *, expected: str, mode: int) -> None:
     """Put new content in the place of the expected version. Raises Conflict when the file has another."""
     temporary = write_temporary(place.folder, content, mode)
+    take_after(place.folder, place.name, temporary)
     try:
         exchanged = exchange(place.folder, temporary, place.name)
         if not exchanged:
@@ -89,7 +91,7 @@ def _take_out(place: Place, *, expected: str) -> str:
     except FileNotFoundError as error:
         raise _changed(place.path, expected, ABSENT) from error
     try:
-        found = version_at(place.folder, temporary)
+        found = version_at(place.folder, temporary, final=True)
         if found != expected:
             raise _changed(place.path, expected, found)
     except BaseException:
@@ -121,7 +123,7 @@ def _replace_by_rename(place: Place, temporary: str, expected: str) -> None:
 def _check_displaced(place: Place, temporary: str, *, ours: str, expected: str) -> None:
     """Throw away what the exchange brought out, if it is what was expected; else exchange again."""
     try:
-        found = version_at(place.folder, temporary)
+        found = version_at(place.folder, temporary, final=True)
         if found != expected:
             raise _changed(place.path, expected, found)
         flush(place.folder)
@@ -138,7 +140,7 @@ def _exchange_back(place: Place, temporary: str, ours: str) -> None:
     except FileNotFoundError:
         _put_back(place, temporary)
         return
-    if version_at(place.folder, temporary) == ours:
+    if version_at(place.folder, temporary, final=True) == ours:
         unlink(place, temporary)
     else:
         keep_beside(place, temporary)

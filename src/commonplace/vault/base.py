@@ -12,9 +12,10 @@ The seam moves bytes: it knows no Markdown, no YAML and no policy.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Final, Protocol
 
@@ -29,6 +30,7 @@ class Capability(StrEnum):
 
     PERSISTENT = "persistent"  # what was acknowledged is there after a crash, when the store is opened again
     SHARED = "shared"  # many processes may change the store at once: they take turns
+    HISTORY = "history"  # every transaction is a commit: the store is a `HistoricBackend`
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,30 @@ class Listing:
 
 Skip = Callable[[str], bool]
 """Says whether a path is to be left out of a listing; a folder's path ends in a slash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Why a transaction is made: the message of its commit, and trailers such as ("Commonplace-Actor", "agent")."""
+
+    message: str
+    trailers: tuple[tuple[str, str], ...] = ()
+    keeps: bool = True  # what the changes replace is in the history first; an erasure must not put it there
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a transaction came to. `commit` is None where the store keeps no history.
+
+    `changed` is False when everything was so already; `commit` is then the one that holds it.
+    """
+
+    commit: str | None
+    changed: bool
+
+
+Then = Callable[[Made], None]
+"""Called when a transaction's changes are made, while its lock is still held; not called when nothing was made."""
 
 
 class Transaction(Protocol):
@@ -106,8 +132,52 @@ class StorageBackend(Protocol):
     def list(self, folder: str = "", *, recursive: bool = True, skip: Skip | None = None) -> Listing:
         """The files below a folder. Raises NotFound when there is no such folder."""
 
-    def transaction(self, *, wait: float = 10.0) -> AbstractContextManager[Transaction]:
+    def transaction(
+        self, *, wait: float = 10.0, label: Label | None = None, then: Then | None = None
+    ) -> AbstractContextManager[Transaction]:
         """Take the lock and collect changes. Raises VaultUnavailable(locked) after `wait` seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One commit of a store's history, as far as it touched the store.
+
+    `paths` names what it changed: path to "added", "changed" or "removed".
+    `trailers` are those of its message; a commit of ours has a `Commonplace-Kind`.
+    """
+
+    commit: str
+    when: datetime
+    author: str
+    message: str
+    trailers: Mapping[str, str]
+    paths: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A three-way merge. `conflict` is the first place where both sides changed the same lines, with its markers."""
+
+    content: bytes
+    conflict: str | None
+
+
+class HistoricBackend(StorageBackend, Protocol):
+    """A store whose every transaction is a commit."""
+
+    def revisions(
+        self, at: Locator | None = None, *, ours: bool = False, limit: int | None = None
+    ) -> tuple[Revision, ...]:
+        """The commits that touched the file, or any file; newest first; `ours` leaves out those of other programs."""
+
+    def read_at(self, at: Locator, commit: str) -> bytes | None:
+        """The file as it was in that commit; None when it was not there."""
+
+    def held_by(self, at: Locator) -> tuple[int, tuple[str, ...]]:
+        """How many commits hold the file, and the names of the remotes that may hold them too."""
+
+    def merge(self, *, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+        """What comes of both changes of the base."""
 
 
 def version_of(content: bytes) -> str:

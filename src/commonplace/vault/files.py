@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from commonplace.model import Stat
 from commonplace.vault.base import ABSENT, Blob, version_of
+from commonplace.vault.paths import unfinished_name
 from commonplace.vault.rules import missing, not_a_file, symbolic_link
+from commonplace.vault.syscalls import leases
 from commonplace.vault.tree import NO_LINKS, Place
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | NO_LINKS  # opening a pipe must not wait for its writer
@@ -64,8 +66,11 @@ def stat_file(place: Place) -> Stat:
     return Stat(place.path, status.st_mtime, status.st_size)
 
 
-def version_at(folder: int, name: str) -> str | None:
-    """The version of the file under that name, ABSENT when nothing is there, None for what is no regular file."""
+def version_at(folder: int, name: str, *, final: bool = False) -> str | None:
+    """The version of the file under that name, ABSENT when nothing is there, None for what is no regular file.
+
+    `final` wants the version of a file that nobody will find any more: None while someone still writes into it.
+    """
     try:
         opened = os.open(name, _FLAGS, dir_fd=folder)
     except FileNotFoundError:
@@ -75,9 +80,27 @@ def version_at(folder: int, name: str) -> str | None:
             return None
         raise
     try:
-        return version_of(_read_all(opened)) if stat.S_ISREG(os.fstat(opened).st_mode) else None
+        if not stat.S_ISREG(os.fstat(opened).st_mode) or (final and _is_being_written(opened, folder)):
+            return None
+        return version_of(_read_all(opened))
     finally:
         os.close(opened)
+
+
+def _is_being_written(opened: int, folder: int) -> bool:
+    """Whether some program has the file open for writing; False where the file system cannot tell."""
+    return not leases(opened) and _can_lease(folder)
+
+
+def _can_lease(folder: int) -> bool:
+    """Whether the file system of this folder leases a file that nobody writes: network file systems often do not."""
+    name = unfinished_name(os.urandom(8).hex())
+    opened = os.open(name, os.O_RDONLY | os.O_CREAT | os.O_EXCL | NO_LINKS, 0o600, dir_fd=folder)
+    try:
+        return leases(opened)
+    finally:
+        os.close(opened)
+        os.unlink(name, dir_fd=folder)
 
 
 def kind_of(mode: int) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from commonplace.errors import NotFound, UsageError, VaultUnavailable
 from commonplace.model import Stat
-from commonplace.vault.base import ABSENT, Blob, Capability, Listing, Locator, Skip, version_of
+from commonplace.vault.base import ABSENT, Blob, Capability, Label, Listing, Locator, Made, Skip, Then, version_of
 from commonplace.vault.changes import Change, Changes, Delete, Move, Write
 from commonplace.vault.paths import normal, normal_folder, spelling
 from commonplace.vault.rules import blocked, collision, compare, missing, no_folder, not_a_file, own, taken
@@ -71,7 +71,9 @@ class InMemory:
         return Listing(tuple(chosen), ())
 
     @contextmanager
-    def transaction(self, *, wait: float = 10.0) -> Iterator[Changes]:
+    def transaction(
+        self, *, wait: float = 10.0, label: Label | None = None, then: Then | None = None
+    ) -> Iterator[Changes]:
         """Take the lock and collect changes. Raises VaultUnavailable(locked) after `wait` seconds."""
         with self._hold(wait):
             changes = Changes(self)
@@ -79,7 +81,9 @@ class InMemory:
                 yield changes
             finally:
                 changes.close()
-            self._files = _changed(self._files, changes.planned)
+            before, self._files = self._files, _changed(self._files, changes.planned)
+            if then and changes.planned:
+                then(Made(None, changed=self._files != before))
 
     @contextmanager
     def _hold(self, wait: float) -> Iterator[None]:

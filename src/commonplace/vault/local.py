@@ -2,65 +2,24 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from commonplace.errors import NotFound
-from commonplace.model import Stat
-from commonplace.vault.base import Blob, Capability, Listing, Locator, Skip
-from commonplace.vault.batch import make_all
+from commonplace.vault.base import Capability, Label, Made, Then
+from commonplace.vault.batch import make_all, plan_all
 from commonplace.vault.changes import Changes
-from commonplace.vault.files import read_file, stat_file
-from commonplace.vault.listing import list_tree
-from commonplace.vault.lock import VaultLock
-from commonplace.vault.paths import normal, normal_folder
-from commonplace.vault.rules import own
-from commonplace.vault.tree import Tree
-from commonplace.vault.trouble import disk_trouble
+from commonplace.vault.folder import Folder
+from commonplace.vault.undisturbed import undisturbed
 
 
-class DeviceLocal:
-    """A folder. Reads need no lock: a file is always whole, because it is only ever replaced in one step."""
+class DeviceLocal(Folder):
+    """A folder whose files are replaced one by one, each in one step. It keeps no history."""
 
     name = "device-local"
     capabilities = frozenset({Capability.PERSISTENT, Capability.SHARED})
 
-    def __init__(self, root: Path) -> None:
-        """Open the store in that folder. Raises VaultUnavailable when it is not there or no folder."""
-        self._tree = Tree(root)
-        self._lock = VaultLock(self._tree.root)
-
-    def resolve(self, path: str) -> Locator:
-        """Where that file is or would be, spelled as the disk spells it. Raises Refused."""
-        asked = normal(path)
-        with disk_trouble(asked, doing="look for"):
-            return Locator(self._tree.spelled(asked), self)
-
-    def read(self, at: Locator) -> Blob:
-        """The file's bytes. Raises NotFound, and Refused for what is no regular file."""
-        path = own(at, self)
-        with disk_trouble(path, doing="read"), self._tree.place(path) as place:
-            return read_file(place).blob
-
-    def exists(self, at: Locator) -> bool:
-        """Whether a file is there. Raises Refused for what is no regular file."""
-        try:
-            self.stat(at)
-        except NotFound:
-            return False
-        return True
-
-    def stat(self, at: Locator) -> Stat:
-        """Size and time of the file. Raises NotFound, and Refused for what is no regular file."""
-        path = own(at, self)
-        with disk_trouble(path, doing="look at"), self._tree.place(path) as place:
-            return stat_file(place)
-
-    def list(self, folder: str = "", *, recursive: bool = True, skip: Skip | None = None) -> Listing:
-        """The files below a folder. Raises NotFound when there is no such folder."""
-        return list_tree(self._tree, normal_folder(folder), recursive=recursive, skip=skip or _skip_nothing)
-
     @contextmanager
-    def transaction(self, *, wait: float = 10.0) -> Iterator[Changes]:
+    def transaction(
+        self, *, wait: float = 10.0, label: Label | None = None, then: Then | None = None
+    ) -> Iterator[Changes]:
         """Take the lock and collect changes. Raises VaultUnavailable(locked) after `wait` seconds."""
         with self._lock.hold(wait=wait):
             changes = Changes(self)
@@ -68,8 +27,8 @@ class DeviceLocal:
                 yield changes
             finally:
                 changes.close()
-            make_all(self._tree, changes.planned)
-
-
-def _skip_nothing(path: str) -> bool:
-    return False
+            steps = plan_all(self._tree, changes.planned)
+            with undisturbed():
+                make_all(self._tree, steps)
+            if then and changes.planned:
+                then(Made(None, changed=bool(steps)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 _FIRST_PAUSE: Final = 0.002
-_LONGEST_PAUSE: Final = 0.05
+_LONGEST_PAUSE: Final = 0.005  # whoever writes without a pause frees the lock for a millisecond at a time
 _WORTH_SAYING: Final = 2.0  # seconds; a queue of writers that moves stays below
 
 
@@ -52,14 +52,18 @@ class VaultLock:
 
     def file(self) -> Path:
         """The file that is locked; its folder is made when it is not there."""
+        return self.beside("locks", ".lock")
+
+    def beside(self, folder: str, suffix: str) -> Path:
+        """A file of this vault in a folder of the user's state directory; the folder is made when it is not there."""
         from platformdirs import user_state_path
 
-        folder = user_state_path("commonplace") / "locks"
-        with disk_trouble(str(folder), doing="make the folder for locks, from HOME or XDG_STATE_HOME,"):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state = user_state_path("commonplace") / folder
+        with disk_trouble(str(state), doing="make the folder for locks, from HOME or XDG_STATE_HOME,"):
+            state.mkdir(mode=0o700, parents=True, exist_ok=True)
         with disk_trouble(str(self._root), doing="look at"):
             root = self._root.stat()
-        return folder / f"{root.st_dev}-{root.st_ino}.lock"
+        return state / f"{root.st_dev}-{root.st_ino}{suffix}"
 
     def _acquire(self, wait: float) -> "BaseFileLock":
         from filelock import FileLock  # forty milliseconds that a reader need not spend

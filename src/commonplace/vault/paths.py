@@ -17,7 +17,7 @@ LONGEST_NAME: Final = 255
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _DRIVE = re.compile(r"[A-Za-z]:")
-_TEMPORARY = re.compile(r"\.commonplace-[0-9a-f]{16}\.tmp")
+_TEMPORARY = re.compile(r"\.commonplace-[0-9a-f]{16}\.(tmp|part)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,19 @@ def temporary_name(token: str) -> str:
     return f".commonplace-{token}.tmp"
 
 
+def unfinished_name(token: str) -> str:
+    """The name of a half-made file that still lacks bytes: whatever it holds is ours alone."""
+    return f".commonplace-{token}.part"
+
+
 def is_temporary(name: str) -> bool:
     """Whether this is the name of a half-made file of ours."""
     return _TEMPORARY.fullmatch(name) is not None
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether this is the name of a half-made file of ours that still lacks bytes."""
+    return is_temporary(name) and name.endswith(".part")
 
 
 def name_key(name: str) -> str:

@@ -5,6 +5,7 @@ The renames take an open folder and a name for each side, so that no symbolic li
 
 import errno
 import os
+import signal
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -37,6 +38,21 @@ def flush(opened: int) -> None:
     except OSError as error:
         if error.errno not in _UNSUPPORTED:  # some network file systems cannot flush a folder
             raise
+
+
+def leases(opened: int) -> bool:
+    """Whether the system leases this file, opened for reading: it does not while someone has it open for writing."""
+    try:
+        from fcntl import F_RDLCK, F_SETLEASE, F_SETSIG, F_UNLCK, fcntl  # type: ignore[attr-defined,unused-ignore]
+    except ImportError:  # only Linux has leases
+        return False
+    try:
+        fcntl(opened, F_SETSIG, signal.SIGURG)  # a lease that is broken would else end the process
+        fcntl(opened, F_SETLEASE, F_RDLCK)
+        fcntl(opened, F_SETLEASE, F_UNLCK)
+    except OSError:
+        return False
+    return True
 
 
 def _flush_whole(opened: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace import Memory, NotFound, UsageError, VaultUnavailable, open_memory
+from commonplace import Memory, NotFound, Refused, UsageError, VaultUnavailable, open_memory
 
 
 def test_the_library_reads_a_vault_in_process(sample: Path) -> None:
@@ -85,3 +85,23 @@ def test_a_section_that_is_not_there_is_not_found(sample: Path) -> None:
         memory.notes.section("Reviews/2026-W42.md", "Went badly")
 
     assert "Went well" in (missing.value.hint or "")
+
+
+@pytest.mark.parametrize("inside", ["data", "link/data"])
+def test_the_data_folder_may_not_lie_inside_the_vault(sample: Path, inside: str) -> None:
+    """Not even behind a symbolic link, and not by default either, when the vault holds the home folder."""
+    (sample.parent / "link").symlink_to(sample)
+    folder = sample / inside if inside == "data" else sample.parent / inside
+
+    with pytest.raises(Refused, match="inside the vault"):
+        open_memory(sample, settings={"data": folder})
+
+
+def test_the_data_folder_of_the_home_may_not_lie_inside_the_vault(
+    monkeypatch: pytest.MonkeyPatch, sample: Path
+) -> None:
+    """A vault over the whole home wants a data folder elsewhere."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(sample / ".local/share"))
+
+    with pytest.raises(Refused, match="inside the vault"):
+        open_memory(sample)

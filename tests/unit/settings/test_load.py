@@ -290,15 +290,6 @@ def test_a_file_in_the_vault_that_is_a_link_is_not_followed(tmp_path: Path) -> N
         load(COMMONPLACE_VAULT=str(tmp_path / "vault"))
 
 
-def test_the_data_folder_may_not_lie_inside_the_vault(tmp_path: Path) -> None:
-    """Not even behind a symbolic link."""
-    (tmp_path / "vault").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "vault")
-
-    with pytest.raises(Refused, match="inside the vault"):
-        load(COMMONPLACE_VAULT=str(tmp_path / "vault"), COMMONPLACE_DATA=str(tmp_path / "link/data"))
-
-
 def test_options_are_frozen() -> None:
     """A room cannot change what another reads."""
     with pytest.raises(FrozenInstanceError):

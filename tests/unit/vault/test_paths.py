@@ -1,12 +1,24 @@
 """What a path may look like."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import Refused
 from commonplace.testing.paths import ESCAPES, GIT_PATHS
-from commonplace.vault.paths import Spelling, is_temporary, normal, printable, same_name, spelling, temporary_name
+from commonplace.vault.paths import (
+    Spelling,
+    is_temporary,
+    is_unfinished,
+    normal,
+    printable,
+    same_name,
+    spelling,
+    temporary_name,
+    unfinished_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -45,11 +57,13 @@ def test_git_keeps_its_folder(path: str) -> None:
         normal(path)
 
 
-def test_names_of_half_made_files_are_refused() -> None:
+@pytest.mark.parametrize("name_of", [temporary_name, unfinished_name])
+def test_names_of_half_made_files_are_refused(name_of: Callable[[str], str]) -> None:
     """What a crash leaves behind can never be taken for a note."""
-    name = temporary_name("0123456789abcdef")
+    name = name_of("0123456789abcdef")
 
     assert is_temporary(name)
+    assert is_unfinished(name) == (name_of is unfinished_name)
     with pytest.raises(Refused, match="half-made"):
         normal(f"folder/{name}")
 

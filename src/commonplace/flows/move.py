@@ -1,0 +1,105 @@
+"""Moving a note: the file gets another path, and the links to it follow, in one commit."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from posixpath import basename
+
+from commonplace.errors import NotFound, Refused
+from commonplace.flows.read import NOTE_ENDING, locate
+from commonplace.flows.write import Desk, Edit, Permit, Reader, change, changed, check_version, existing
+from commonplace.model import Changed, Note, Terms
+from commonplace.notes import Names, parse
+from commonplace.notes.relink import relinked
+from commonplace.policy.writing import Decision
+from commonplace.vault.base import Locator
+from commonplace.vault.rules import taken
+
+MOVED_FROM = "Commonplace-From"
+MOVED_TO = "Commonplace-To"
+
+
+def move_note(path: str, to: str, desk: Desk, terms: Terms) -> Changed:
+    """Give the note another path; links that led to it lead to it still. Raises as `write_note` does, and NotFound."""
+    source, target = locate(path, desk.vault), locate(to, desk.vault)
+    permit = Permit(desk, terms, "move", source.path)
+    permit.ask()
+    permit.ask(target.path, moved_from=source.path)
+    move = _Move(source, target, permit)
+
+    def plan(read: Reader) -> tuple[Edit, ...]:
+        there = read(source)
+        check_version(source.path, there, terms)
+        permit.ask(there=there)
+        _refuse_other_place(permit.ask(target.path, there=there, moved_from=source.path), target)
+        if existing(target, read):
+            raise taken(target.path)
+        return move.edits(there.content, read)
+
+    trailers = {MOVED_FROM: source.path, MOVED_TO: target.path}
+    edits, made = change(plan, [permit], path=target.path, trailers=trailers)
+    moved = changed(edits[0], permit, made, more=edits[1:])
+    return replace(moved, asked=target.path, repointed=tuple(move.repointed), left=tuple(move.left))
+
+
+def _refuse_other_place(decision: Decision, target: Locator) -> None:
+    """A note is moved where it was asked to, or not at all: a move is not the way to gain trust."""
+    if decision.path != target.path:
+        raise Refused(
+            f"an agent may not move this note to {target.path}", path=target.path, hint="Write it there: it is staged."
+        )
+
+
+@dataclass(slots=True)
+class _Move:
+    """One move, and which notes' links followed it."""
+
+    source: Locator
+    target: Locator
+    permit: Permit
+    repointed: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+
+    def edits(self, content: bytes, read: Reader) -> tuple[Edit, ...]:
+        """The moved note, its own links adjusted to the new folder, and every note whose links must follow."""
+        vault = self.permit.desk.vault
+        moved = (self.source.path, self.target.path)
+        files = [stat.path for stat in vault.list(skip=self.permit.desk.ignored).files]
+        note = parse(content, path=self.source.path, mtime=0.0)
+        before = Names.of(files, {self.source.path: note.aliases})
+        after = Names.of(
+            [self.target.path if path == self.source.path else path for path in files],
+            {self.target.path: note.aliases},
+        )
+        own = relinked(note, at=self.target.path, moved=moved, before=before, after=after)
+        edits = [Edit(self.source, content, own.encode() if own else content, moved_to=self.target)]
+        for other in self._linking(files, read):
+            text = relinked(other, at=other.path, moved=moved, before=before, after=after)
+            if text is not None:
+                edits += self._follow(other, text, read)
+        return tuple(edits)
+
+    def _linking(self, files: list[str], read: Reader) -> Iterator[Note]:
+        """The notes that may hold a link to either path: their text has its name in it."""
+        names = [basename(path).removesuffix(NOTE_ENDING) for path in (self.source.path, self.target.path)]
+        anywhere = not all(name.isascii() for name in names)  # accents can be composed in several ways
+        for path in files:
+            if not path.lower().endswith(NOTE_ENDING) or path == self.source.path:
+                continue
+            try:
+                blob = read(self.permit.desk.vault.resolve(path))
+            except (NotFound, Refused):
+                continue
+            low = blob.content.lower()
+            if anywhere or b"%" in low or any(name.lower().encode() in low for name in names):
+                yield parse(blob.content, path=path, mtime=blob.stat.mtime)
+
+    def _follow(self, note: Note, text: str, read: Reader) -> list[Edit]:
+        """The edit of a linking note, if policy lets this actor make it and the outcome still reads the same."""
+        at = self.permit.desk.vault.resolve(note.path)
+        content = read(at).content
+        sound = len(parse(text.encode("utf-8", "replace"), path=note.path, mtime=0.0).links) == len(note.links)
+        if note.problems or not sound or not self.permit.allows(note):
+            self.left.append(note.path)
+            return []
+        self.repointed.append(note.path)
+        return [Edit(at, content, text.encode())]

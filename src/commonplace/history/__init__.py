@@ -1,0 +1,1 @@
+"""What happened and cannot be derived from notes: the audit of changes, and the grants that a person gave."""

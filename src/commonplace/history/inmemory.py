@@ -1,0 +1,111 @@
+"""A history in lists and dictionaries that keeps the contract; for tests, and beside a vault that is in memory."""
+
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from commonplace.history.base import (
+    ERASED,
+    AuditEntry,
+    checked_limit,
+    expiry,
+    new_token,
+    token_hash,
+    utc_second,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Grant:
+    path: str
+    expires: datetime
+
+
+class InMemoryHistory:
+    """A history that is gone with the process."""
+
+    def __init__(self) -> None:
+        self._audit: list[AuditEntry] = []
+        self._commits: dict[str, datetime] = {}
+        self._grants: dict[str, _Grant] = {}
+        self._turn = threading.Lock()
+
+    def record(self, *entries: AuditEntry) -> None:
+        """Add these rows."""
+        with self._turn:
+            self._add(entries)
+
+    def entries(
+        self,
+        *,
+        path: str | None = None,
+        actor: str | None = None,
+        since: datetime | None = None,
+        limit: int | None = None,
+    ) -> tuple[AuditEntry, ...]:
+        """The rows about that note, by that actor, from that time on; newest first, at most `limit`."""
+        start = utc_second(since) if since else None
+        checked_limit(limit)
+        with self._turn:
+            oldest_first = sorted(self._audit, key=lambda entry: entry.when)
+        chosen = (
+            entry
+            for entry in reversed(oldest_first)
+            if (path is None or entry.names(path))
+            and (actor is None or entry.actor == actor)
+            and (start is None or entry.when >= start)
+        )
+        return tuple(chosen)[:limit]
+
+    def newest_commit(self) -> str | None:
+        """The latest commit that was recorded or recovered."""
+        with self._turn:
+            return max(reversed(self._commits), key=self._commits.__getitem__, default=None)
+
+    def recover(self, entries: Iterable[AuditEntry]) -> int:
+        """Add the rows whose commit is not known; how many were added."""
+        entries = tuple(entries)
+        with self._turn:
+            missing = [entry for entry in entries if entry.commit and entry.commit not in self._commits]
+            self._add(missing)
+        return len(missing)
+
+    def forget_path(self, path: str) -> int:
+        """Remove every trace of that path; how many audit rows went."""
+        with self._turn:
+            gone = [entry for entry in self._audit if entry.names(path)]
+            mutations = {entry.mutation for entry in gone}
+            self._audit = [
+                replace(entry, reason=entry.reason.replace(path, ERASED)) if entry.mutation in mutations else entry
+                for entry in self._audit
+                if not entry.names(path)
+            ]
+            self._grants = {key: grant for key, grant in self._grants.items() if grant.path != path}
+        return len(gone)
+
+    def give_grant(self, path: str, *, now: datetime, minutes: int = 10) -> str:
+        """A new token that lets one write to that path pass within those minutes."""
+        token = new_token()
+        with self._turn:
+            self._grants[token_hash(token)] = _Grant(path, expiry(now, minutes))
+        return token
+
+    def use_grant(self, token: str, path: str, *, now: datetime) -> bool:
+        """Whether the token is good for exactly that path now; a good one is used up by this."""
+        moment = utc_second(now)
+        with self._turn:
+            grant = self._grants.get(token_hash(token))
+            if grant is None or grant.path != path or grant.expires <= moment:
+                return False
+            del self._grants[token_hash(token)]
+            return True
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _add(self, entries: Iterable[AuditEntry]) -> None:
+        for entry in entries:
+            self._audit.append(entry)
+            if entry.commit:
+                self._commits.setdefault(entry.commit, entry.when)

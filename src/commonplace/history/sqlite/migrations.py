@@ -1,0 +1,50 @@
+"""The tables of `history.db`, as numbered steps: a file knows by `user_version` how many it has taken.
+
+A step that was released is never changed; what is new comes as the next one.
+Times are text such as 2026-03-01T09:12:44Z, so that their order as text is their order in time.
+"""
+
+from typing import Final
+
+# `commits` outlives the rows of the audit: an erased note's commits stay known by their hashes alone.
+_1_AUDIT_AND_GRANTS = """
+CREATE TABLE commits (
+  number INTEGER PRIMARY KEY,
+  hash   TEXT NOT NULL UNIQUE,
+  at     TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z')
+) STRICT;
+CREATE INDEX commits_by_time ON commits (at);
+
+CREATE TABLE audit (
+  number        INTEGER PRIMARY KEY,
+  mutation      TEXT NOT NULL,
+  at            TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z'),
+  verb          TEXT NOT NULL,
+  path          TEXT NOT NULL,
+  actor         TEXT NOT NULL,
+  origin        TEXT NOT NULL,
+  reason        TEXT NOT NULL,
+  destination   TEXT,
+  before        TEXT,
+  after         TEXT,
+  commit_number INTEGER REFERENCES commits (number),
+  in_digest     INTEGER NOT NULL CHECK (in_digest IN (0, 1))
+) STRICT;
+CREATE INDEX audit_by_time ON audit (at);
+CREATE INDEX audit_by_path ON audit (path);
+CREATE INDEX audit_by_destination ON audit (destination) WHERE destination IS NOT NULL;
+
+CREATE TRIGGER audit_is_append_only
+BEFORE UPDATE OF mutation, at, verb, path, actor, origin, destination, before, after, commit_number, in_digest ON audit
+BEGIN
+  SELECT raise(ABORT, 'the audit is append-only');
+END;
+
+CREATE TABLE grants (
+  token_hash TEXT PRIMARY KEY,
+  path       TEXT NOT NULL,
+  expires    TEXT NOT NULL CHECK (expires GLOB '????-??-??T??:??:??Z')
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS: Final = (_1_AUDIT_AND_GRANTS,)

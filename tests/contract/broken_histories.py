@@ -1,0 +1,107 @@
+"""Broken histories: an in-memory store that keeps every state, with one thing wrong."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from commonplace.vault.base import Capability, Label, Locator, Made, Merge, Revision, Then
+from commonplace.vault.changes import Changes
+from commonplace.vault.inmemory import Files
+from tests.contract.breaking import Broken, breaks
+
+
+@dataclass(frozen=True)
+class Commit:
+    revision: Revision
+    files: Files
+
+
+class BrokenHistory(Broken):
+    """Nothing is broken here yet."""
+
+    capabilities = frozenset({Capability.HISTORY})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.commits: list[Commit] = []
+
+    def is_worth_a_commit(self, made: Made) -> bool:
+        return made.changed
+
+    def trailers(self, label: Label) -> Mapping[str, str]:
+        return dict(label.trailers)
+
+    @contextmanager
+    def transaction(
+        self, *, wait: float = 10.0, label: Label | None = None, then: Then | None = None
+    ) -> Iterator[Changes]:
+        before = self._files
+
+        def record(made: Made) -> None:
+            if self.is_worth_a_commit(made):
+                self._commit(before, label or Label("no message"))
+            if then:
+                then(Made(self.commits[-1].revision.commit, made.changed))
+
+        with super().transaction(wait=wait, label=label, then=record) as changes:
+            before = self._files
+            yield changes
+
+    def _commit(self, before: Files, label: Label) -> None:
+        after = self._files
+        paths = {path: "changed" if path in before else "added" for path in after if after[path] != before.get(path)}
+        paths |= {path: "removed" for path in before if path not in after}
+        revision = Revision(
+            f"{len(self.commits):040d}", datetime.now(UTC), "someone", label.message, self.trailers(label), paths
+        )
+        self.commits.append(Commit(revision, after))
+
+    def revisions(
+        self, at: Locator | None = None, *, ours: bool = False, limit: int | None = None
+    ) -> tuple[Revision, ...]:
+        newest_first = [commit.revision for commit in reversed(self.commits)]
+        return tuple(each for each in newest_first if at is None or at.path in each.paths)[:limit]
+
+    def read_at(self, at: Locator, commit: str) -> bytes | None:
+        file = self.commits[int(commit)].files.get(at.path)
+        return file.content if file else None
+
+    def merge(self, *, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+        sides = list(zip(base.splitlines(), ours.splitlines(), theirs.splitlines(), strict=True))
+        merged = [b if a == c else c if a == b else None for a, b, c in sides]
+        if None in merged:
+            return Merge(ours, "both changed a line")
+        return Merge(b"".join(line + b"\n" for line in merged if line), None)
+
+
+@breaks("a_transaction_is_one_commit_with_its_label")
+class DropsTrailers(BrokenHistory):
+    def trailers(self, label: Label) -> Mapping[str, str]:
+        return {}
+
+
+@breaks("revisions_of_a_file_come_newest_first")
+class ListsOldestFirst(BrokenHistory):
+    def revisions(
+        self, at: Locator | None = None, *, ours: bool = False, limit: int | None = None
+    ) -> tuple[Revision, ...]:
+        return super().revisions(at, ours=ours)[::-1][:limit]
+
+
+@breaks("a_file_can_be_read_as_it_was")
+class ReadsWhatIsThereNow(BrokenHistory):
+    def read_at(self, at: Locator, commit: str) -> bytes | None:
+        return super().read_at(at, str(len(self.commits) - 1))
+
+
+@breaks("an_identical_write_is_no_commit")
+class CommitsNothing(BrokenHistory):
+    def is_worth_a_commit(self, made: Made) -> bool:
+        return True
+
+
+@breaks("both_changes_of_a_base_are_merged")
+class KeepsItsOwnSide(BrokenHistory):
+    def merge(self, *, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+        return Merge(ours, None)

@@ -1,0 +1,217 @@
+"""Changing notes from the command line, as a process, on a vault under git."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.app import put_under_git
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def vault(sample: Path) -> Path:
+    put_under_git(sample)
+    return sample
+
+
+@pytest.fixture
+def run(vault: Path) -> Run:
+    def call(*words: str, given: str = "", named: bool = True, **environ: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "commonplace", *(["--vault", str(vault)] if named else []), *words],
+            input=given,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, **environ},
+        )
+
+    return call
+
+
+def answer(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    return dict(json.loads(run.stdout))
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_note_is_written_from_standard_input_or_a_file(run: Run, vault: Path, tmp_path: Path) -> None:
+    """And the answer has the commit and the version that the next writer may expect."""
+    (tmp_path / "text.md").write_text("from a file\n")
+    piped = answer(run("note", "write", "Inbox/a.md", "--json", given="piped\n"))["change"]
+    expect = run("note", "write", "Inbox/a.md", "--file", str(tmp_path / "text.md"), "--expect", piped["version"])
+
+    assert (piped["changed"], piped["commit"]) == (True, git(vault, "rev-parse", "HEAD^").strip())
+    assert expect.returncode == 0
+    assert (vault / "Inbox/a.md").read_text() == "from a file\n"
+    assert git(vault, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "reason", "code"),
+    [
+        (["note", "write", "README.md"], "outside_allowlist", 3),
+        (["note", "write", "../x.md"], "path_escape", 3),
+        (["note", "write", "Inbox/x.txt"], "not_markdown", 3),
+        (["note", "write", "README.md", "--expect", "0" * 64, "--personal"], "conflict", 4),
+        (["note", "write", "README.md", "--expect", "absent", "--personal"], "conflict", 4),
+        (["note", "delete", "Inbox/none.md"], "missing", 2),
+        (["note", "move", "Inbox/none.md", "Inbox/x.md"], "missing", 2),
+        (["note", "move", "People/Ada Lindqvist.md", "People/Jonas Weber.md"], "conflict", 4),
+        (["note", "move", "People/Ada Lindqvist.md", "Elsewhere/Ada.md"], "outside_allowlist", 3),
+        (["note", "erase", "Inbox/none.md", "--yes"], "missing", 2),
+        (["note", "erase", "Inbox/Broken import.md"], "usage", 2),
+        (["undo"], "missing", 2),
+        (["undo", "--commit", "ffff"], "missing", 2),
+        (["note", "write", "Inbox/x.md", "--file", "/no/such/file"], "usage", 2),
+        (["note", "write", "Inbox/x.md", "--set", "safety.max_note_bytes=2"], "too_large", 3),
+        (["grant", "../x.md"], "path_escape", 3),
+    ],
+)
+@pytest.mark.requirement("D-29", "D-36")
+def test_every_refusal_has_its_reason_and_exit_code_and_changes_nothing(
+    run: Run, vault: Path, words: list[str], reason: str, code: int
+) -> None:
+    """One line with reason, path and hint; the vault and git are as before."""
+    before = git(vault, "rev-parse", "HEAD"), git(vault, "status", "--porcelain")
+    result = run(*words, "--json", given="text\n")
+    error = answer(result)["error"]
+
+    assert (result.returncode, error["reason"]) == (code, reason)
+    assert error.get("hint")
+    assert (git(vault, "rev-parse", "HEAD"), git(vault, "status", "--porcelain")) == before
+
+
+def test_a_dry_run_prints_the_difference(run: Run, vault: Path) -> None:
+    """And changes nothing."""
+    head = git(vault, "rev-parse", "HEAD")
+    shown = run("note", "write", "Daily/2026-10-11.md", "--dry-run", given="# 2026-10-11\n\nDry.\n").stdout
+
+    assert "+Dry.\n" in shown
+    assert git(vault, "rev-parse", "HEAD") == head
+
+
+def test_the_story_of_a_note_write_move_delete_undo_log(run: Run, vault: Path) -> None:
+    """Each step is a commit, and two undos bring back the moved note at its first path."""
+    run("note", "write", "Inbox/a.md", "-m", "first", given="text [[Greenhouse]]\n")
+    run("note", "move", "Inbox/a.md", "Projects/a.md")
+    run("note", "delete", "Projects/a.md")
+    undone = answer(run("undo", "2", "--json"))["undone"]
+    entries = answer(run("log", "--json"))["entries"]
+
+    assert [each["verb"] for each in undone] == ["undo", "undo"]
+    assert (vault / "Inbox/a.md").read_text() == "text [[Greenhouse]]\n"
+    assert [each["verb"] for each in entries] == ["undo", "undo", "delete", "move", "write"]
+    assert entries[-1]["reason"] == "first"
+    assert entries[-1]["origin"] == "cli"
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_a_conflict_of_an_undo_shows_the_place(run: Run, vault: Path) -> None:
+    """On standard error, with markers, for people."""
+    run("note", "write", "Inbox/a.md", given="one\n")
+    run("note", "write", "Inbox/a.md", given="two\n")
+    (vault / "Inbox/a.md").write_text("three\n")
+    result = run("undo")
+
+    assert result.returncode == 4
+    assert "three" in result.stderr
+    assert "<<<<<<<" in result.stderr
+
+
+def test_erasing_says_what_git_still_holds(run: Run, vault: Path) -> None:
+    """And how to purge it."""
+    result = run("note", "erase", "Inbox/Broken import.md", "--yes")
+
+    assert not (vault / "Inbox/Broken import.md").exists()
+    assert "git still holds it" in result.stdout
+    assert "filter-repo" in result.stdout
+
+
+@pytest.mark.requirement("A-08")
+def test_a_grant_from_the_terminal_lets_an_agent_write_once(run: Run, vault: Path) -> None:
+    """A person gives it for one path; the library uses it as an agent."""
+    from commonplace import Refused, open_memory
+    from commonplace.model import Terms
+
+    token = run("grant", "README.md").stdout.strip()
+    with open_memory(vault, actor="agent") as memory:
+        with pytest.raises(Refused):
+            memory.notes.write("README.md", "x\n")
+        done = memory.notes.write("README.md", "granted\n", Terms(grant=token))
+        with pytest.raises(Refused):
+            memory.notes.grant("README.md")
+
+    assert done.changed
+
+
+def test_an_agent_may_not_read_what_is_sensitive(vault: Path) -> None:
+    """Its owner may; the reason is `sensitive`."""
+    from commonplace import Refused, open_memory
+
+    with open_memory(vault, actor="agent") as memory, pytest.raises(Refused, match="sensitive"):
+        memory.notes.read("Inbox/Sensitive credentials.md")
+    with open_memory(vault) as memory:
+        assert memory.notes.read("Inbox/Sensitive credentials.md").title
+
+
+@pytest.mark.requirement("D-40", "D-41")
+def test_init_makes_a_vault_and_registers_it(run: Run, tmp_path: Path) -> None:
+    """One repository at its root with a local identity; afterwards no vault needs to be named."""
+    made = run("init", str(tmp_path / "New vault"), named=False)
+    run("note", "write", "Inbox/a.md", given="x\n", named=False)
+
+    assert made.returncode == 0, made.stderr
+    assert (tmp_path / "New vault/Inbox/a.md").read_text() == "x\n"
+    assert git(tmp_path / "New vault", "config", "--local", "user.name") == "Commonplace\n"
+    assert run("note", "list", named=False).stdout == "Inbox/a.md\n"
+
+
+def test_init_adopts_a_repository_as_it_is(run: Run, tmp_path: Path) -> None:
+    """No commit, no setting, no file of it is touched."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    (folder / "note.md").write_text("mine\n")
+    before = sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file())
+    result = run("init", str(folder), named=False)
+
+    assert "adopted" in result.stdout
+    assert sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()) == before
+
+
+def test_a_vault_without_git_is_read_and_not_written(run: Run, sample: Path, tmp_path: Path) -> None:
+    """Reading wants no repository; the refusal to write says what to do."""
+    import shutil
+
+    bare = tmp_path / "plain"
+    shutil.copytree(sample, bare, ignore=shutil.ignore_patterns(".git"))
+    listed = run("--vault", str(bare), "note", "list", named=False)
+    written = run("--vault", str(bare), "note", "write", "Inbox/a.md", given="x", named=False)
+
+    assert listed.returncode == 0
+    assert (written.returncode, "commonplace init" in written.stderr) == (5, True)
+    assert not (bare / "Inbox/a.md").exists()
+
+
+@pytest.mark.requirement("D-45")
+def test_changes_are_events_with_their_duration(run: Run) -> None:
+    """`vault_write`, `vault_delete`, `vault_move` on standard error with `-v`."""
+    lines = [
+        *run("-v", "note", "write", "Inbox/a.md", given="x").stderr.splitlines(),
+        *run("-v", "note", "move", "Inbox/a.md", "Inbox/b.md").stderr.splitlines(),
+        *run("-v", "note", "delete", "Inbox/b.md").stderr.splitlines(),
+    ]
+    events = {event["event"]: event for event in map(json.loads, lines) if "duration_ms" in event}
+
+    assert set(events) == {"vault_write", "vault_move", "vault_delete"}
+    assert events["vault_write"]["duration_ms"] > 0

@@ -1,0 +1,63 @@
+"""Vaults under real git, for tests: made, asked, and looked over for what must not be left behind."""
+
+import os
+import subprocess
+from pathlib import Path
+
+from commonplace.vault.base import Label, Made
+from commonplace.vault.git import Author, Repository
+from commonplace.vault.obsidian import ObsidianVault
+from commonplace.vault.paths import is_temporary
+
+AUTHOR = Author("Commonplace", "commonplace@localhost")
+
+
+def new_vault(root: Path, **notes: str) -> ObsidianVault:
+    """A vault in a repository of its own, with these notes in its baseline."""
+    root.mkdir(parents=True, exist_ok=True)
+    for name, text in notes.items():
+        (root / f"{name}.md").write_text(text)
+    Repository.create(root, author=AUTHOR)
+    return ObsidianVault(root, author=AUTHOR)
+
+
+def git(root: Path, *arguments: str, check: bool = True) -> str:
+    """What git prints, as a person at a terminal would run it."""
+    command = ["git", "-c", "user.name=A Person", "-c", "user.email=person@localhost", *arguments]
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=check).stdout
+
+
+def status(root: Path) -> list[str]:
+    """The lines of `git status --short`."""
+    return git(root, "--no-optional-locks", "status", "--short", "--untracked-files=all").splitlines()
+
+
+def kinds(root: Path, path: str = ".") -> list[str]:
+    """The kinds of the commits that touched the path, newest first; "" for one that is not ours."""
+    return git(root, "log", "--format=%(trailers:key=Commonplace-Kind,valueonly,separator=)", "--", path).split("\n")[
+        :-1
+    ]
+
+
+def versions(root: Path, path: str) -> list[str]:
+    """Every text the path ever had in the history of the branch, newest first."""
+    commits = git(root, "log", "--format=%H", "--full-history", "--", path).split()
+    return [git(root, "show", f"{commit}:{path}", check=False) for commit in commits]
+
+
+def leftovers(root: Path) -> list[str]:
+    """Half-made files, journals, and locks and reports of git."""
+    state = Path(os.environ["XDG_STATE_HOME"]) / "commonplace/journals"
+    left = [path for path in root.rglob("*") if is_temporary(path.name)]
+    left += [path for path in (root / ".git").rglob("*") if path.suffix == ".lock" or "fast_import_crash" in path.name]
+    return [str(path) for path in (*left, *(path for path in state.glob("*") if path.stat().st_size))]
+
+
+def write(
+    vault: ObsidianVault, path: str, text: str, *, expected: str | None = None, label: Label | None = None
+) -> Made:
+    """Write one note, and say what was made of it."""
+    told: list[Made] = []
+    with vault.transaction(label=label, then=told.append) as changes:
+        changes.write(vault.resolve(path), text.encode(), expected=expected)
+    return told[-1]
