@@ -38,9 +38,11 @@ test: lint           ## lint, then every test
 bench: $(STAMP)      ## speed, on generated notes and on the vaults in $(DATA)
 	@$(BIN)/python bench/parse.py --data "$(DATA)/vaults"
 	@$(BIN)/python bench/vaults.py --data "$(DATA)/vaults"
+	@$(BIN)/python bench/writes.py
+	@$(BIN)/python bench/growth.py
 
 faults: $(STAMP)     ## the long fault runs
-	@FAULTS=long $(BIN)/pytest -q -s --timeout 1800 tests/faults
+	@FAULTS=long $(BIN)/pytest -q -s --timeout 7200 tests/faults tests/property/test_write_machine.py
 
 docs: $(STAMP)       ## write the generated docs anew
 	@$(BIN)/python tools/docs.py

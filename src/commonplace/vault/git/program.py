@@ -81,7 +81,7 @@ class Git:
 
     def start(self, *arguments: str, settings: Iterable[str] = ()) -> "subprocess.Popen[bytes]":
         """The running call, with pipes to and from it. Raises VaultUnavailable when git is missing."""
-        return _spawn([*_command(_fsync_settings(), settings), *arguments], self.folder)
+        return _spawn([*_command(fsync_settings(), settings), *arguments], self.folder)
 
 
 def finish(running: "subprocess.Popen[bytes]", *, given: bytes = b"", doing: str, limit: float = LIMIT_S) -> Answer:
@@ -138,7 +138,7 @@ def version() -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", answer.out.decode(errors="replace"))[:2])
 
 
-def _fsync_settings() -> tuple[str, ...]:
+def fsync_settings() -> tuple[str, ...]:
     """What makes this git flush to the disk all that we acknowledge."""
     if version() >= _FIRST_WITH_FSYNC:
         return ("core.fsync=committed,reference,index",)
