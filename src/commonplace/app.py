@@ -1,7 +1,7 @@
 """Puts the parts together: the only module that picks implementations."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -18,9 +18,11 @@ from commonplace.history.sqlite import SqliteHistory
 from commonplace.memory import Memory, Notes
 from commonplace.model import Actor, ActorKind
 from commonplace.policy.ignore import ignores
-from commonplace.settings import Loaded, Settings, load_settings, register
+from commonplace.settings import Settings, load_settings, register
 from commonplace.vault.base import ABSENT
 from commonplace.vault.git import Author, Repository
+from commonplace.vault.git.place import covers
+from commonplace.vault.git.program import Git
 from commonplace.vault.inmemory import InMemory
 from commonplace.vault.local import DeviceLocal
 from commonplace.vault.obsidian import ObsidianVault
@@ -84,10 +86,11 @@ class Initialised:
     data: Path
 
 
-def init_vault(folder: Path, *, load: Callable[[], Loaded]) -> Initialised:
+def init_vault(folder: Path, *, flags: Mapping[str, object]) -> Initialised:
     """Make or adopt a vault, with git behind it, and let this machine know it. No note is changed."""
-    root = _made(folder.expanduser().absolute())
-    settings = load().settings
+    root = folder.expanduser().absolute()
+    settings = load_settings(flags={**flags, "vault.root": str(root)}).settings
+    _made(root)
     created = put_under_git(root, settings.vault)
     data = _data_folder(settings, root)
     _made(data)
@@ -97,12 +100,9 @@ def init_vault(folder: Path, *, load: Callable[[], Loaded]) -> Initialised:
 
 def put_under_git(root: Path, options: VaultOptions = _NO_OPTIONS) -> bool:
     """Give the vault a repository unless one covers it; whether one was made."""
-    try:
-        Repository(root, author=_author(options))
-    except VaultUnavailable:
-        Repository.create(root, author=_author(options))
-        return True
-    return False
+    is_new = not covers(Git(root.resolve()))
+    Repository.create(root, author=_author(options))
+    return is_new
 
 
 def copy_sample(folder: Path) -> None:

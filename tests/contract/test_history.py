@@ -178,8 +178,11 @@ def test_a_grant_works_once(history: History) -> None:
     """A personal note is written by a separate, explicit, authorised call: each takes a grant of its own."""
     token = history.give_grant("Diary.md", now=NOW)
 
+    assert history.has_grant(token, "Diary.md", now=NOW)
+    assert history.has_grant(token, "Diary.md", now=NOW)  # asking does not use it up
     assert history.use_grant(token, "Diary.md", now=NOW)
     assert not history.use_grant(token, "Diary.md", now=NOW)
+    assert not history.has_grant(token, "Diary.md", now=NOW)
 
 
 def test_a_grant_works_for_exactly_its_path(history: History) -> None:

@@ -215,3 +215,14 @@ def test_changes_are_events_with_their_duration(run: Run) -> None:
 
     assert set(events) == {"vault_write", "vault_move", "vault_delete"}
     assert events["vault_write"]["duration_ms"] > 0
+
+
+def test_init_makes_a_repository_where_a_foreign_one_only_happens_to_be_above(run: Run, tmp_path: Path) -> None:
+    """A home under git, or a project that ignores the folder, is not the notes' repository."""
+    (tmp_path / "project/notes").mkdir(parents=True)
+    git(tmp_path / "project", "init", "-q")
+    (tmp_path / "project/.gitignore").write_text("*\n")
+    result = run("init", str(tmp_path / "project/notes"), named=False)
+
+    assert "made" in result.stdout
+    assert (tmp_path / "project/notes/.git").is_dir()

@@ -1,5 +1,6 @@
 """`commonplace note write|delete|move|history|erase`, `undo`, `log`, `grant`: changing notes."""
 
+import shlex
 import sys
 from itertools import groupby
 from pathlib import Path
@@ -10,7 +11,7 @@ import typer
 from commonplace.cli.door import Door, door_of, print_aside, print_line, print_table, print_text
 from commonplace.errors import UsageError
 from commonplace.memory import AuditEntry
-from commonplace.model import Changed, Terms
+from commonplace.model import Changed, Erased, Terms
 
 NotePath = Annotated[str, typer.Argument(metavar="PATH", help="The note's path in the vault, such as Inbox/Idea.md.")]
 Expect = Annotated[
@@ -43,7 +44,8 @@ def write(
     if file is None and sys.stdin.isatty():
         door.aside("Type the note; end it with Ctrl-D.")
     with door.memory() as memory:
-        _answer(door, memory.notes.write(path, _incoming(file), terms))
+        limit = door.settings().settings.safety.max_note_bytes + 1  # one more shows that it is too large
+        _answer(door, memory.notes.write(path, _incoming(file, limit), terms))
 
 
 def delete(
@@ -107,16 +109,7 @@ def erase(
     with door.memory() as memory:
         erased = memory.notes.erase(path, Terms(personal=personal))
 
-    def show() -> None:
-        print_line(f"erased {erased.path}")
-        if erased.commits_holding_it:
-            where = f" and may be on {', '.join(erased.remotes)}" if erased.remotes else ""
-            print_line(f"git still holds it in {erased.commits_holding_it} commits{where}; to purge it there:")
-            print_line(
-                f"  git filter-repo --invert-paths --path '{erased.path}'   (rewrites history: make a copy first)"
-            )
-
-    door.answer({"erased": erased}, show)
+    door.answer({"erased": erased}, lambda: _show_erased(erased))
 
 
 def history(
@@ -142,7 +135,7 @@ def history(
         }
         for each in found
     ]
-    shown = [(row["commit"][:10], row["when"], row["author"], row["message"]) for row in rows]
+    shown = [(row["commit"][:10], row["when"], row["author"], _first_line(row["message"])) for row in rows]
     door.answer({"path": path, "revisions": rows}, lambda: print_table(["commit", "when", "author", "why"], shown))
 
 
@@ -190,6 +183,23 @@ def log(
     door.answer({"entries": entries}, lambda: print_table(["commit", "when", "who", "what", "note", "why"], rows))
 
 
+def _show_erased(erased: Erased) -> None:
+    print_line(f"erased {erased.path}")
+    if erased.former:
+        print_line(f"  it was moved there from: {', '.join(erased.former)}")
+    if erased.commits_holding_it:
+        where = f" and may be on {', '.join(erased.remotes)}" if erased.remotes else ""
+        paths = " ".join(f"--path {shlex.quote(path)}" for path in erased.purge)
+        print_line(f"git still holds it in {erased.commits_holding_it} commits{where}; to purge it there:")
+        print_line(f"  git filter-repo --invert-paths {paths}   (rewrites history: make a copy first)")
+    print_line("what was staged or is dangling goes with:")
+    print_line("  git reflog expire --expire=now --all && git gc --prune=now")
+
+
+def _first_line(message: str) -> str:
+    return message.partition("\n")[0].rstrip()
+
+
 def _log_row(entries: list[AuditEntry]) -> tuple[str, ...]:
     """One line for one commit: the note it is about, and how many others went with it."""
     main = next((each for each in entries if each.destination), entries[-1])
@@ -200,7 +210,7 @@ def _log_row(entries: list[AuditEntry]) -> tuple[str, ...]:
         main.actor,
         main.verb,
         (f"{main.path} -> {main.destination}" if main.destination else main.path) + more,
-        main.reason,
+        _first_line(main.reason),
     )
 
 
@@ -221,11 +231,12 @@ def grant(
     door.answer({"path": path, "grant": token, "minutes": minutes}, lambda: print_line(token))
 
 
-def _incoming(file: Path | None) -> bytes:
+def _incoming(file: Path | None, limit: int) -> bytes:
     if file is None:
-        return sys.stdin.buffer.read()
+        return sys.stdin.buffer.read(limit)
     try:
-        return file.read_bytes()
+        with file.open("rb") as opened:
+            return opened.read(limit)
     except OSError as error:
         raise UsageError(
             f"cannot be read: {error.strerror}", path=str(file), hint="Name a file that is there."

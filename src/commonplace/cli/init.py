@@ -23,7 +23,7 @@ def init(
       commonplace init .
     """
     door = door_of(context)
-    made = init_vault(path, load=door.settings)
+    made = init_vault(path, flags=door.flags)
 
     def show() -> None:
         print_line(f"vault: {made.root}")

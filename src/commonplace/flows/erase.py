@@ -1,9 +1,16 @@
 """Erasing: the note and what history.db says of it, for good; and the truth about what git still holds."""
 
+from collections.abc import Collection, Iterable, Mapping
+
 from commonplace.errors import NotFound, Refused
+from commonplace.flows.move import MOVED_FROM, MOVED_TO
 from commonplace.flows.read import locate
-from commonplace.flows.write import Desk, Edit, Permit, Reader, change, check_version, with_history
+from commonplace.flows.write import KIND, Desk, Edit, Permit, Reader, change, check_version, with_history
 from commonplace.model import Erased, Terms
+from commonplace.vault.base import Locator, Revision
+
+PATH = "Commonplace-Path"
+_PLACEHOLDER = b"erased\n"
 
 
 def erase_note(path: str, desk: Desk, terms: Terms) -> Erased:
@@ -13,16 +20,55 @@ def erase_note(path: str, desk: Desk, terms: Terms) -> Erased:
         raise Refused(f"only a person may erase: {at.path}", path=at.path, hint="Delete it instead: git keeps it.")
     permit = Permit(desk, terms, "erase", at.path)
     permit.ask()
-    held, remotes = with_history(desk.vault).held_by(at)
-    if not held and not desk.vault.exists(at):
+    vault = with_history(desk.vault)
+    if not vault.held_by(at)[0] and not vault.exists(at):
         raise NotFound(f"no such note: {at.path}", path=at.path, hint="`commonplace note list` shows every note.")
+    former = _former(at, desk)
 
     def plan(read: Reader) -> tuple[Edit, ...]:
         there = read(at)
-        check_version(at.path, there, terms)
+        if there.content != _PLACEHOLDER:
+            check_version(at.path, there, terms)
         return (Edit(at, there.content, None),)
 
-    commit = change(plan, [permit], path=at.path)[1].commit if desk.vault.exists(at) else None
-    desk.history.forget_path(at.path)
-    held, remotes = with_history(desk.vault).held_by(at)
-    return Erased(at.path, commit, held, remotes)
+    if not vault.exists(at):  # deleted before: git needs a commit that says it is erased, and a commit needs a change
+        change(lambda read: (Edit(at, None, _PLACEHOLDER),), [permit], path=at.path)
+    commit = change(plan, [permit], path=at.path)[1].commit
+    for each in (at, *former):
+        desk.history.forget_path(each.path)
+    held, remotes = vault.held_by(at, *former)
+    purge = tuple(vault.path_in_history(each) for each in (at, *former))
+    return Erased(at.path, commit, held, remotes, tuple(each.path for each in former), purge)
+
+
+def files_of(revision: Revision) -> tuple[str, ...]:
+    """The paths of a commit of ours that it names itself: a person may have put more into it since."""
+    named = revision.trailers.get(PATH, "").split("\n")
+    return tuple(path for path in revision.paths if named == [""] or path in named)
+
+
+def erased_since(revisions: Iterable[Revision]) -> Mapping[str, frozenset[str]]:
+    """For each commit, newest first, the paths that it or a later one erased; of moved notes, also where they were."""
+    gone: frozenset[str] = frozenset()
+    found = {}
+    for revision in revisions:
+        if revision.trailers.get(KIND) == "erase":
+            gone |= {*files_of(revision)}
+        gone |= {*_origin(revision, gone)}
+        found[revision.commit] = gone
+    return found
+
+
+def _former(at: Locator, desk: Desk) -> tuple[Locator, ...]:
+    """Where the note was before it was moved, as far as no other note is there now."""
+    names = [at.path]
+    for revision in with_history(desk.vault).revisions(ours=True):
+        names += [path for path in _origin(revision, names) if path not in names]
+    places = (desk.vault.resolve(path) for path in names[1:])
+    return tuple(place for place in places if not desk.vault.exists(place))
+
+
+def _origin(revision: Revision, names: Collection[str]) -> tuple[str, ...]:
+    """The path from which the commit moved a note that is known by these names."""
+    source, target = revision.trailers.get(MOVED_FROM), revision.trailers.get(MOVED_TO)
+    return (source,) if source and target in names else ()

@@ -9,9 +9,10 @@ from commonplace.flows.read import NOTE_ENDING, locate
 from commonplace.flows.write import Desk, Edit, Permit, Reader, change, changed, check_version, existing
 from commonplace.model import Changed, Note, Terms
 from commonplace.notes import Names, parse
-from commonplace.notes.relink import relinked
+from commonplace.notes.relink import Journey, relinked
 from commonplace.policy.writing import Decision
 from commonplace.vault.base import Locator
+from commonplace.vault.paths import name_key
 from commonplace.vault.rules import taken
 
 MOVED_FROM = "Commonplace-From"
@@ -24,6 +25,7 @@ def move_note(path: str, to: str, desk: Desk, terms: Terms) -> Changed:
     permit = Permit(desk, terms, "move", source.path)
     permit.ask()
     permit.ask(target.path, moved_from=source.path)
+    _refuse_same_name(source, target)
     move = _Move(source, target, permit)
 
     def plan(read: Reader) -> tuple[Edit, ...]:
@@ -39,6 +41,16 @@ def move_note(path: str, to: str, desk: Desk, terms: Terms) -> Changed:
     edits, made = change(plan, [permit], path=target.path, trailers=trailers)
     moved = changed(edits[0], permit, made, more=edits[1:])
     return replace(moved, asked=target.path, repointed=tuple(move.repointed), left=tuple(move.left))
+
+
+def _refuse_same_name(source: Locator, target: Locator) -> None:
+    """Many disks take two names that differ only in case for one file, so that no one step is safe on all of them."""
+    if source.path != target.path and name_key(source.path) == name_key(target.path):
+        raise Refused(
+            f"{source.path} and {target.path} are one name on many disks",
+            path=target.path,
+            hint="Rename it in two steps, through another name.",
+        )
 
 
 def _refuse_other_place(decision: Decision, target: Locator) -> None:
@@ -61,27 +73,34 @@ class _Move:
 
     def edits(self, content: bytes, read: Reader) -> tuple[Edit, ...]:
         """The moved note, its own links adjusted to the new folder, and every note whose links must follow."""
-        vault = self.permit.desk.vault
-        moved = (self.source.path, self.target.path)
-        files = [stat.path for stat in vault.list(skip=self.permit.desk.ignored).files]
+        files = [stat.path for stat in self.permit.desk.vault.list(skip=self.permit.desk.ignored).files]
         note = parse(content, path=self.source.path, mtime=0.0)
-        before = Names.of(files, {self.source.path: note.aliases})
-        after = Names.of(
-            [self.target.path if path == self.source.path else path for path in files],
-            {self.target.path: note.aliases},
-        )
-        own = relinked(note, at=self.target.path, moved=moved, before=before, after=after)
-        edits = [Edit(self.source, content, own.encode() if own else content, moved_to=self.target)]
+        journey = self._journey(files, note)
+        edits = [Edit(self.source, content, self._own(note, journey) or content, moved_to=self.target)]
         for other in self._linking(files, read):
-            text = relinked(other, at=other.path, moved=moved, before=before, after=after)
-            if text is not None:
-                edits += self._follow(other, text, read)
+            rewritten = relinked(other, journey)
+            if rewritten:
+                edits += self._follow(other, rewritten.content, read)
         return tuple(edits)
+
+    def _journey(self, files: list[str], note: Note) -> Journey:
+        source, target = self.source.path, self.target.path
+        then = [target if path == source else path for path in files]
+        before, after = Names.of(files, {source: note.aliases}), Names.of(then, {target: note.aliases})
+        return Journey(source, target, before, after)
+
+    def _own(self, note: Note, journey: Journey) -> bytes | None:
+        """What the moved note is to say where its own links must change; None where its bytes stay as they are."""
+        rewritten = relinked(note, journey)
+        if rewritten and rewritten.content is None:
+            self.left.append(self.target.path)
+        return rewritten.content if rewritten else None
 
     def _linking(self, files: list[str], read: Reader) -> Iterator[Note]:
         """The notes that may hold a link to either path: their text has its name in it."""
         names = [basename(path).removesuffix(NOTE_ENDING) for path in (self.source.path, self.target.path)]
-        anywhere = not all(name.isascii() for name in names)  # accents can be composed in several ways
+        # accents can be composed in several ways, and quotes are doubled in YAML
+        anywhere = not all(name.isascii() and "'" not in name for name in names)
         for path in files:
             if not path.lower().endswith(NOTE_ENDING) or path == self.source.path:
                 continue
@@ -90,16 +109,14 @@ class _Move:
             except (NotFound, Refused):
                 continue
             low = blob.content.lower()
-            if anywhere or b"%" in low or any(name.lower().encode() in low for name in names):
+            if anywhere or b"%" in low or b"\\" in low or any(name.lower().encode() in low for name in names):
                 yield parse(blob.content, path=path, mtime=blob.stat.mtime)
 
-    def _follow(self, note: Note, text: str, read: Reader) -> list[Edit]:
-        """The edit of a linking note, if policy lets this actor make it and the outcome still reads the same."""
-        at = self.permit.desk.vault.resolve(note.path)
-        content = read(at).content
-        sound = len(parse(text.encode("utf-8", "replace"), path=note.path, mtime=0.0).links) == len(note.links)
-        if note.problems or not sound or not self.permit.allows(note):
+    def _follow(self, note: Note, content: bytes | None, read: Reader) -> list[Edit]:
+        """The edit of a linking note, if it can be rewritten soundly and policy lets this actor do so."""
+        if content is None or not self.permit.allows(note):
             self.left.append(note.path)
             return []
+        at = self.permit.desk.vault.resolve(note.path)
         self.repointed.append(note.path)
-        return [Edit(at, content, text.encode())]
+        return [Edit(at, read(at).content, content)]

@@ -1,82 +1,201 @@
 """Undoing our own changes: the inverse by three-way merge, written through the same flow as any change."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from commonplace.errors import Conflict, NotFound, UsageError
+from commonplace.errors import Conflict, NotFound, Refused, UsageError
+from commonplace.flows.erase import erased_since, files_of
 from commonplace.flows.move import MOVED_FROM, MOVED_TO
-from commonplace.flows.write import KIND, Desk, Edit, Permit, Reader, change, changed, existing, with_history
+from commonplace.flows.write import (
+    ACTOR,
+    KIND,
+    Desk,
+    Edit,
+    Permit,
+    Reader,
+    change,
+    changed,
+    existing,
+    marks_of,
+    with_history,
+)
 from commonplace.model import Changed, Terms
+from commonplace.notes import parse
+from commonplace.policy.sensitivity import is_sensitive
 from commonplace.vault.base import HistoricBackend, Locator, Revision
 
 UNDOES = "Commonplace-Undoes"
+MUTATION = "Commonplace-Mutation"
 _UNDONE_BY_COUNT = ("write", "delete", "move")
 _FARTHEST_BACK = 1000  # commits of ours that are looked through for the newest to undo
 
 
 def undo_last(desk: Desk, terms: Terms, *, count: int = 1) -> tuple[Changed, ...]:
-    """Undo our newest changes, newest first, each in a commit of its own; snapshots and undos are passed over.
+    """Undo our newest changes, newest first, each in a commit of its own.
 
-    Raises NotFound when there are fewer, and Conflict for one that cannot be undone; those before it stay undone.
+    Passed over are snapshots, undos, what was erased since, what is so already, and for a program what others changed.
+    Raises NotFound when there are fewer to try, and Conflict for one that cannot be undone; those before it stay so.
     """
     if count < 1:
         raise UsageError(f"cannot undo {count} changes", hint="Name how many: 1 or more.")
-    ours = with_history(desk.vault).revisions(ours=True, limit=_FARTHEST_BACK)
-    gone = _undone(ours)
-    open_ = [each for each in ours if each.trailers.get(KIND) in _UNDONE_BY_COUNT and each.commit not in gone]
-    if len(open_) < count:
-        raise NotFound(
-            f"there are only {len(open_)} changes of ours to undo", hint="`commonplace log` lists what was written."
-        )
-    return tuple(_undo(revision, desk, terms) for revision in open_[:count])
+    if count > 1 and terms.dry_run:
+        message = "a dry run shows one undo: the next would be merged with its outcome"
+        raise UsageError(message, hint="Leave the number out, or name a change with --commit.")
+    candidates = _candidates(desk)
+    if len(candidates) < count:
+        raise _only(len(candidates))
+    done: list[Changed] = []
+    for place, revision in enumerate(candidates):
+        if len(done) == count:
+            break
+        try:
+            outcome = _Undo(revision, desk, terms).carry_out()
+        except Conflict as conflict:
+            raise _hinting(conflict, candidates[place + 1 :]) from conflict
+        done += [outcome] if outcome.changed else []
+    if not done:
+        raise _only(0)
+    return tuple(done)
 
 
 def undo_commit(commit: str, desk: Desk, terms: Terms) -> Changed:
-    """Undo one change of ours, named by its commit or the beginning of it; an undo can be undone too."""
+    """Undo one change of ours, named by its commit or the beginning of it; an undo can be undone too.
+
+    Raises Refused for what was erased since, and to a program for what others changed.
+    """
     if len(commit) < 4:
         raise UsageError(f"{commit!r} is too short to name a commit", hint="Give at least four of its digits.")
-    found = [each for each in with_history(desk.vault).revisions(ours=True) if each.commit.startswith(commit)]
+    ours = with_history(desk.vault).revisions(ours=True)
+    found = [each for each in ours if each.commit.startswith(commit)]
     kinds = {*_UNDONE_BY_COUNT, "undo"}
     if len(found) != 1 or found[0].trailers.get(KIND) not in kinds:
         raise NotFound(
             f"no one change of ours has the commit {commit}", hint="`commonplace log` lists what was written."
         )
-    return _undo(found[0], desk, terms)
+    revision = found[0]
+    if not _is_open_to(desk, revision):
+        raise Refused(f"only who made the change, or a person, may undo {commit}", hint="Ask the person to undo it.")
+    if _is_erased(revision, erased_since(ours)[revision.commit]):
+        raise Refused(f"a note of {commit} was erased since", hint="What was erased does not come back.")
+    return _Undo(revision, desk, terms).carry_out()
+
+
+def _candidates(desk: Desk) -> list[Revision]:
+    """The changes that may be undone by count, newest first."""
+    ours = with_history(desk.vault).revisions(ours=True, limit=_FARTHEST_BACK)
+    undone, erased = _undone(ours), erased_since(ours)
+    return [
+        each
+        for each in ours
+        if each.trailers.get(KIND) in _UNDONE_BY_COUNT
+        and not _names(each) & undone
+        and _is_open_to(desk, each)
+        and not _is_erased(each, erased[each.commit])
+    ]
 
 
 def _undone(revisions: Iterable[Revision]) -> set[str]:
-    """The commits whose undo stands; an undo that was undone itself counts for nothing. Newest first."""
+    """What the undos that stand name; an undo that was undone itself counts for nothing. Newest first."""
     gone: set[str] = set()
     for revision in revisions:
-        if revision.commit not in gone and (target := revision.trailers.get(UNDOES)):
+        if not _names(revision) & gone and (target := revision.trailers.get(UNDOES)):
             gone.add(target)
     return gone
 
 
-def _undo(revision: Revision, desk: Desk, terms: Terms) -> Changed:
-    source, target = revision.trailers.get(MOVED_FROM), revision.trailers.get(MOVED_TO)
-    moved = (source, target) if source and target and revision.trailers.get(KIND) == "move" else None
-    paths = [path for path in revision.paths if not moved or path not in moved]
-    first = moved[0] if moved else paths[0]
-    permit = Permit(desk, replace(terms, personal=desk.actor.kind == "person"), "undo", first)
-    for path in [*paths, *(moved or ())]:
-        permit.ask(path)
+def _names(revision: Revision) -> set[str]:
+    """The names by which an undo can mean the commit; the id of the mutation outlives a rebase."""
+    return {revision.commit, revision.trailers.get(MUTATION, revision.commit)}
 
-    def plan(read: Reader) -> tuple[Edit, ...]:
-        back = _Back(with_history(desk.vault), revision.commit, read)
-        edits = [back.moved(*moved)] if moved else []
-        edits += [edit for path in paths if (edit := back.changed(path))]
-        for edit in edits:
-            permit.ask(edit.at.path, there=existing(edit.at, read))
-        return tuple(edits)
 
-    trailers = {UNDOES: revision.commit}
-    if moved:
-        trailers |= {MOVED_FROM: moved[1], MOVED_TO: moved[0]}
-    edits, made = change(plan, [permit], path=first, trailers=trailers)
-    if not edits:
-        return Changed("undo", first, first, made.commit, None, changed=False)
-    return changed(edits[0], permit, made, more=edits[1:])
+def _is_open_to(desk: Desk, revision: Revision) -> bool:
+    """Whether whoever is at the desk may undo it: a person everything, a program what its own kind did."""
+    return desk.actor.kind in ("person", revision.trailers.get(ACTOR))
+
+
+def _is_erased(revision: Revision, gone: frozenset[str]) -> bool:
+    ends = {revision.trailers.get(MOVED_FROM), revision.trailers.get(MOVED_TO)}
+    return bool(gone & {*files_of(revision), *ends})
+
+
+def _only(number: int) -> NotFound:
+    return NotFound(
+        f"there are only {number} changes of ours to undo", hint="`commonplace log` lists what was written."
+    )
+
+
+def _hinting(conflict: Conflict, older: Sequence[Revision]) -> Conflict:
+    """The conflict, with the way round it: the next older change."""
+    hint = conflict.hint or ""
+    if older:
+        hint = f"{hint} The change before it: `commonplace undo --commit {older[0].commit[:10]}`."
+    return Conflict(conflict.message, path=conflict.path, found=conflict.found, hint=hint.strip())
+
+
+class _Undo:
+    """The undo of one commit: its files as far as they are ours, asked about, planned and written."""
+
+    def __init__(self, revision: Revision, desk: Desk, terms: Terms) -> None:
+        self._revision, self._desk = revision, desk
+        source, target = revision.trailers.get(MOVED_FROM), revision.trailers.get(MOVED_TO)
+        self._moved = (source, target) if source and target else None
+        self._paths = [path for path in files_of(revision) if not self._moved or path not in self._moved]
+        self._first = self._moved[0] if self._moved else next(iter(self._paths), "")
+        self._permit = Permit(desk, replace(terms, personal=desk.actor.kind == "person"), "undo", self._first)
+
+    def carry_out(self) -> Changed:
+        """Undo it; `changed` is False when it is taken back already."""
+        for path in [*self._paths, *(self._moved or ())]:
+            self._permit.ask(path)
+        trailers = {UNDOES: self._revision.trailers.get(MUTATION, self._revision.commit)}
+        if self._moved:
+            trailers |= {MOVED_FROM: self._moved[1], MOVED_TO: self._moved[0]}
+        edits, made = change(self._plan, [self._permit], path=self._first, trailers=trailers)
+        if not edits:
+            return Changed("undo", self._first, self._first, made.commit, None, changed=False)
+        return changed(edits[0], self._permit, made, more=edits[1:])
+
+    def _plan(self, read: Reader) -> tuple[Edit, ...]:
+        back = _Back(with_history(self._desk.vault), self._revision.commit, read)
+        is_program = self._desk.actor.kind != "person"
+        for path in [*self._paths, *(self._moved or ())] if is_program else ():
+            self._refuse_sensitive(path, *back.versions(path))  # before a conflict shows any of it
+        edits = [back.moved(*self._moved)] if self._moved else []
+        edits += [back.changed(path) for path in self._paths]
+        made = tuple(edit for edit in edits if edit and edit.makes_a_difference)
+        for edit in made:
+            self._permit.ask(edit.at.path, there=existing(edit.at, read))
+            if is_program:
+                self._refuse_sensitive(edit.at.path, edit.after)
+                self._refuse_what_gains_trust(edit, read)
+        return made
+
+    def _refuse_sensitive(self, path: str, *contents: bytes | None) -> None:
+        """Raise Refused when the note is, was or would be marked sensitive: a difference would show it."""
+        notes = (parse(content, path=path, mtime=0.0) for content in contents if content is not None)
+        if any(is_sensitive(note, self._desk.safety) for note in notes):
+            raise Refused(
+                f"the note is or was marked sensitive: {path}",
+                path=path,
+                reason="sensitive",
+                hint="Leave it to the person.",
+            )
+
+    def _refuse_what_gains_trust(self, edit: Edit, read: Reader) -> None:
+        """Raise Refused unless the program might write the outcome there itself."""
+        to = edit.moved_to or edit.at
+        permit = Permit(self._desk, self._permit.terms, "delete" if edit.after is None else "write", to.path)
+        decision = permit.ask(
+            there=existing(to, read),
+            incoming=marks_of(edit.after, path=to.path) if edit.after is not None else None,
+            moved_from=edit.at.path if edit.moved_to else None,
+        )
+        if decision.kind != "allow":
+            raise Refused(
+                f"undoing this would give {to.path} a trust that only a person gives",
+                path=to.path,
+                hint="Ask the person to undo it.",
+            )
 
 
 class _Back:
@@ -91,6 +210,7 @@ class _Back:
         wrote, before = self._versions(at)
         there = existing(at, self._read)
         now = there.content if there else None
+        wrote, before = _with_endings_of(now, wrote), _with_endings_of(now, before)
         if now == before:
             return None
         if now == wrote:
@@ -99,17 +219,28 @@ class _Back:
             raise self._conflict(path, None)
         return Edit(at, now, self._merged(path, base=wrote or b"", ours=now or b"", theirs=before or b""))
 
-    def moved(self, source: str, target: str) -> Edit:
-        """The edit that brings a moved note back, with what was written into it since."""
+    def moved(self, source: str, target: str) -> Edit | None:
+        """The edit that brings a moved note back, with what was written into it since; None when it is back already."""
         origin, place = self._vault.resolve(source), self._vault.resolve(target)
         before, wrote = self._versions(origin)[1], self._versions(place)[0]
-        there = existing(place, self._read)
-        if there is None or before is None or wrote is None or existing(origin, self._read):
+        there, back = existing(place, self._read), existing(origin, self._read)
+        if there is None and back:
+            return None
+        if there is None or before is None or wrote is None or back:
             raise self._conflict(target, None)
+        wrote, before = _with_endings_of(there.content, wrote) or b"", _with_endings_of(there.content, before) or b""
         if there.content == wrote:
             return Edit(place, there.content, before, moved_to=origin)
         merged = self._merged(target, base=wrote, ours=there.content, theirs=before)
         return Edit(place, there.content, merged, moved_to=origin)
+
+    def versions(self, path: str) -> tuple[bytes | None, ...]:
+        """What the commit left and found at that path, and what is there now; nothing when it is as it was found."""
+        at = self._vault.resolve(path)
+        wrote, before = self._versions(at)
+        there = existing(at, self._read)
+        now = there.content if there else None
+        return () if now == before else (wrote, before, now)
 
     def _versions(self, at: Locator) -> tuple[bytes | None, bytes | None]:
         """The file as the commit left it, and as it found it."""
@@ -128,3 +259,10 @@ class _Back:
             found=hunk,
             hint="Change the note by hand: what it was before is in `commonplace note history`.",
         )
+
+
+def _with_endings_of(now: bytes | None, content: bytes | None) -> bytes | None:
+    """The content with the line endings of the note that is there: git may keep lines without their CR."""
+    if now is None or content is None or b"\r\n" not in now or b"\r" in content:
+        return content
+    return content.replace(b"\n", b"\r\n")

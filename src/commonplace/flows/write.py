@@ -19,10 +19,10 @@ from commonplace.history.base import AuditEntry, History
 from commonplace.model import Actor, Changed, Note, Terms, Verb
 from commonplace.notes import parse
 from commonplace.notes.diff import difference
-from commonplace.notes.frontmatter import properties_of
 from commonplace.notes.merge import merge_note
 from commonplace.policy.options import SafetyOptions
 from commonplace.policy.sensitivity import is_sensitive
+from commonplace.policy.trust import ALWAYS_LOAD, looks_trusted
 from commonplace.policy.writing import Decision, decide
 from commonplace.vault.base import (
     ABSENT,
@@ -113,20 +113,29 @@ class _Draft:
         """The edit, once the note that is there has been compared, asked about and merged with."""
         desk, target = self.permit.desk, self.target
         there = existing(target, read)
-        if target.path == self.permit.path:
-            check_version(target.path, there, self.permit.terms)
-        decision = self.permit.ask(target.path, there=there, incoming=properties_of(self.content))
+        self._check_version(there, read)
+        decision = self.permit.ask(target.path, there=there, incoming=marks_of(self.content, path=target.path))
         if decision.path != target.path:
             target = locate(decision.path, desk.vault)
             there = existing(target, read)
+            self.permit.ask(target.path, there=there)
         before = there.content if there else None
         return Edit(target, before, merge_note(before, self.content, path=target.path))
+
+    def _check_version(self, there: Blob | None, read: Reader) -> None:
+        """Compare with what is there; a redirected writer may also have seen the note that it asked for."""
+        terms = self.permit.terms
+        if self.target.path != self.permit.path and terms.expected not in (None, ABSENT):
+            asked = existing(locate(self.permit.path, self.permit.desk.vault), read)
+            if asked and asked.version.startswith(terms.expected or ""):
+                return
+        check_version(self.target.path, there, terms)
 
 
 def _draft(path: str, content: bytes, desk: Desk, terms: Terms) -> _Draft:
     at = locate(path, desk.vault)
     permit = Permit(desk, terms, "write", at.path)
-    decision = permit.ask(incoming=properties_of(content))
+    decision = permit.ask(incoming=marks_of(content, path=at.path))
     return _Draft(content, at if decision.path == at.path else locate(decision.path, desk.vault), permit)
 
 
@@ -147,14 +156,17 @@ def delete_note(path: str, desk: Desk, terms: Terms) -> Changed:
 
 
 class Permit:
-    """Policy's answers for one call. A grant counts once, for the path it was given for."""
+    """Policy's answers for one call. A grant counts once, for its path, and only if it comes to that."""
 
     def __init__(self, desk: Desk, terms: Terms, verb: Verb, path: str) -> None:
         self.desk, self.terms, self.verb, self.path = desk, terms, verb, path
-        self._granted = bool(
-            terms.grant and not terms.dry_run and desk.history.use_grant(terms.grant, path, now=desk.clock())
-        )
+        self._granted = bool(terms.grant and desk.history.has_grant(terms.grant, path, now=desk.clock()))
         self.in_digest = False
+
+    def use_up(self) -> None:
+        """Use up the grant, now that the change is about to be made. Raises Refused when someone else was quicker."""
+        if self._granted and not self.desk.history.use_grant(self.terms.grant or "", self.path, now=self.desk.clock()):
+            raise Refused("the grant was used meanwhile", path=self.path, hint="Ask for another one.")
 
     def ask(
         self,
@@ -175,7 +187,7 @@ class Permit:
             personal=self.terms.personal,
             granted=self._granted and path == self.path,
             sensitive=note is not None and is_sensitive(note, self.desk.safety),
-            existing=note.frontmatter if note else None,
+            existing=marks_of(there.content, path=path) if there else None,
             incoming=incoming,
             moved_from=moved_from,
         )
@@ -204,7 +216,7 @@ def change(
     permit = permits[0]
     desk, verb = permit.desk, permit.verb
     if permit.terms.dry_run:
-        return plan(desk.vault.read), Made(None, changed=False)
+        return _dry(plan(desk.vault.read), desk.vault), Made(None, changed=False)
     start = time.perf_counter()
     label = _label(permit, path, trailers or {})
     edits: tuple[Edit, ...] = ()
@@ -220,6 +232,8 @@ def change(
         edits = plan(transaction.read)
         for edit in edits:
             _stage(edit, transaction)
+        for each in permits:
+            each.use_up()
     emit(
         f"vault_{verb}",
         path=path,
@@ -229,6 +243,13 @@ def change(
         duration_ms=round((time.perf_counter() - start) * 1000, 1),
     )
     return edits, outcome
+
+
+def _dry(edits: tuple[Edit, ...], vault: StorageBackend) -> tuple[Edit, ...]:
+    """The same edits, once it is clear that the store would let them be made."""
+    if Capability.HISTORY in vault.capabilities:
+        with_history(vault).refuse([edit.moved_to or edit.at for edit in edits if edit.makes_a_difference])
+    return edits
 
 
 def changed(edit: Edit, permit: Permit, made: Made, *, more: Sequence[Edit] = ()) -> Changed:
@@ -252,6 +273,14 @@ def with_history(vault: StorageBackend) -> HistoricBackend:
             hint="Choose one that does: vault.backend = obsidian-vault.",
         )
     return cast(HistoricBackend, vault)
+
+
+def marks_of(content: bytes, *, path: str) -> Mapping[str, Any]:
+    """The note's keys, for policy. What looks like a mark of trust in a note with a Problem counts as one."""
+    note = parse(content, path=path, mtime=0.0)
+    if note.problems and looks_trusted(note.text):
+        return {**note.frontmatter, ALWAYS_LOAD: True}
+    return note.frontmatter
 
 
 def existing(at: Locator, read: Reader) -> Blob | None:
@@ -289,7 +318,8 @@ def _refuse_too_large(content: bytes, path: str, safety: SafetyOptions) -> None:
 
 def _label(permit: Permit, path: str, trailers: Mapping[str, str]) -> Label:
     desk = permit.desk
-    message = permit.terms.message or desk.message.format(verb=permit.verb, path=path)
+    message = permit.terms.message or desk.message.replace("{verb}", permit.verb).replace("{path}", path)
+    message = message.encode(errors="replace").decode()  # a byte that is no text must not fail a change half-way
     ours = {KIND: permit.verb, ACTOR: desk.actor.kind, ORIGIN: desk.actor.origin, **trailers}
     return Label(message, tuple(ours.items()), keeps=permit.verb != "erase")
 
@@ -333,4 +363,4 @@ def _record(edits: tuple[Edit, ...], permits: Sequence[Permit], message: str, co
     try:
         desk.history.record(*entries)
     except CommonplaceError as error:
-        emit("audit_failed", level="error", path=permit.path, commit=commit, said=error.message)
+        emit("audit_failed", level="error", path=permit.path, commit=commit, said=str(error))

@@ -85,6 +85,9 @@ class History(Protocol):
     def give_grant(self, path: str, *, now: datetime, minutes: int = 10) -> str:
         """A new token that lets one write to that path pass within those minutes. Only its hash is kept."""
 
+    def has_grant(self, token: str, path: str, *, now: datetime) -> bool:
+        """Whether the token is good for exactly that path now; it is not used up by asking."""
+
     def use_grant(self, token: str, path: str, *, now: datetime) -> bool:
         """Whether the token is good for exactly that path now; a good one is used up by this."""
 

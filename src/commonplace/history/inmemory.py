@@ -91,15 +91,18 @@ class InMemoryHistory:
             self._grants[token_hash(token)] = _Grant(path, expiry(now, minutes))
         return token
 
+    def has_grant(self, token: str, path: str, *, now: datetime) -> bool:
+        """Whether the token is good for exactly that path now; it is not used up by asking."""
+        grant = self._grants.get(token_hash(token))
+        return grant is not None and grant.path == path and grant.expires > utc_second(now)
+
     def use_grant(self, token: str, path: str, *, now: datetime) -> bool:
         """Whether the token is good for exactly that path now; a good one is used up by this."""
-        moment = utc_second(now)
         with self._turn:
-            grant = self._grants.get(token_hash(token))
-            if grant is None or grant.path != path or grant.expires <= moment:
-                return False
-            del self._grants[token_hash(token)]
-            return True
+            good = self.has_grant(token, path, now=now)
+            if good:
+                del self._grants[token_hash(token)]
+            return good
 
     def close(self) -> None:
         """Nothing is open."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from commonplace.errors import NotFound, Refused
+from commonplace.errors import NotFound, Refused, UsageError
 from commonplace.flows import read as reading
 from commonplace.flows.erase import erase_note
 from commonplace.flows.log import log_entries
@@ -76,11 +76,11 @@ class Notes:
 
         Raises Refused with the reason, Conflict when the note is not the expected one, VaultUnavailable.
         """
-        return write_note(path, text.encode() if isinstance(text, str) else text, self._desk, terms)
+        return write_note(path, _as_bytes(text, path), self._desk, terms)
 
     def write_many(self, texts: Mapping[str, str | bytes], terms: Terms = _PLAIN) -> tuple[Changed, ...]:
         """Write several notes in one commit, all or none. Raises as `write` does, for the first that cannot be."""
-        contents = {path: text.encode() if isinstance(text, str) else text for path, text in texts.items()}
+        contents = {path: _as_bytes(text, path) for path, text in texts.items()}
         return write_notes(contents, self._desk, terms)
 
     def delete(self, path: str, terms: Terms = _PLAIN) -> Changed:
@@ -115,3 +115,11 @@ class Notes:
     def log(self, *, path: str | None = None, limit: int | None = None) -> tuple[AuditEntry, ...]:
         """What was written through Commonplace, by whom and why; newest first."""
         return log_entries(self._desk, path=path, limit=limit)
+
+
+def _as_bytes(text: str | bytes, path: str) -> bytes:
+    """The note's bytes. Raises UsageError for what is no text."""
+    try:
+        return text.encode() if isinstance(text, str) else bytes(memoryview(text))
+    except (UnicodeEncodeError, TypeError) as error:
+        raise UsageError(f"a note is text, and this is not: {error}", path=path, hint="Give text or bytes.") from error

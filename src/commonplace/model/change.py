@@ -55,9 +55,14 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What an erasure left behind: commits that still hold the note, and the remotes that may hold them too."""
+    """What an erasure left behind: commits that still hold the note, and the remotes that may hold them too.
+
+    `former` names the paths from which the note was moved; `purge` all of its paths from the root of the repository.
+    """
 
     path: str
     commit: str | None
     commits_holding_it: int
     remotes: tuple[str, ...]
+    former: tuple[str, ...] = ()
+    purge: tuple[str, ...] = ()

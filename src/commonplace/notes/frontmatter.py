@@ -10,7 +10,6 @@ import re
 from typing import Any
 
 from commonplace.model import Problem
-from commonplace.notes.document import split
 from commonplace.notes.yaml_nodes import AliasNode, ListNode, MapNode, Node, ScalarNode, Tree, key_text
 from commonplace.notes.yaml_tree import compose, line_of
 
@@ -42,11 +41,6 @@ def read_tree(tree: Tree, block: str, *, path: str) -> tuple[dict[str, Any], tup
         message = "frontmatter: not a set of keys with values"
         problems.append(Problem(path, line_of(block, root.start), message, "not-a-mapping"))
     return {}, tuple(problems)
-
-
-def properties_of(content: bytes) -> dict[str, Any]:
-    """The frontmatter of a whole note, as far as it can be read."""
-    return read(split(content).block, path="")[0]
 
 
 def plain(node: Node) -> Any:

@@ -48,6 +48,23 @@ def find_markdown_links(prose: str, body: str) -> Iterator[Found]:
                 yield Found(start, end, match.end(), destination)
 
 
+def markdown_target(written: str, text: str | None) -> tuple[int, int, bool] | None:
+    """From where to where the target stands in a whole Markdown link with that text, and whether in `<...>`.
+
+    Heading, block and title are no part of it. Nothing if the link cannot be told from its text alone.
+    """
+    opening = written.index("[") + 1
+    for close in re.finditer(r"\]\(", written):
+        match = _DESTINATION.match(written, close.start() + 1)
+        if match and match.end() == len(written) and (written[opening : close.start()].strip() or None) == text:
+            angled = match["angled"] is not None
+            start, end = match.span("angled" if angled else "bare")
+            path = written[start:end].partition("#")[0]
+            start += len(path) - len(path.lstrip())
+            return start, start + len(path.strip()), angled
+    return None
+
+
 def local_link(found: Found, body: str, *, lines: Lines, base: int) -> Link | None:
     """The link, if it leads to a file of the vault or a heading of this note."""
     if _ELSEWHERE.match(found.destination):

@@ -15,6 +15,11 @@ def merge_note(existing: bytes | None, incoming: bytes, *, path: str) -> bytes:
     if existing is None:
         return incoming
     old, new = split(existing), split(incoming)
+    if old.unclosed or new.unclosed:
+        which = "the note that is there" if old.unclosed else "the incoming note"
+        raise Refused(
+            f"the frontmatter of {which} is never closed", path=path, hint="Close it with a line of three dashes."
+        )
     if not old.opening:
         return incoming
     merged = render(old)[: len((old.bom + old.head).encode("utf-8", "surrogateescape"))]

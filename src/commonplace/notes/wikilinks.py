@@ -37,6 +37,14 @@ def place_of(inner: str) -> Place | None:
     return Place(target.strip(), heading or None, block or None, alias[0].strip() or None if alias else None)
 
 
+def wikilink_target(written: str) -> tuple[int, int]:
+    """From where to where the target stands in a whole wikilink or embed, its brackets included."""
+    start = written.index("[[") + len("[[")
+    path = _PIPE.split(written[start : -len("]]")], maxsplit=1)[0].partition("#")[0]
+    start += len(path) - len(path.lstrip())
+    return start, start + len(path.strip())
+
+
 def wikilinks(prose: str, body: str, *, lines: Lines, base: int) -> Iterator[Link]:
     """The links of a body, `base` being where the body begins in the note."""
     for match in _WIKILINK.finditer(prose):

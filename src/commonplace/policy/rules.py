@@ -1,13 +1,11 @@
 """The rules that the cells of the policy table name: each answers one attempt."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from commonplace.errors import Reason
 from commonplace.policy.attempt import Attempt, Decision
 from commonplace.policy.options import Autonomy, SafetyOptions
-from commonplace.policy.sensitivity import truthy
 from commonplace.policy.spaces import (
     inbox_path,
     is_always_loaded,
@@ -17,6 +15,7 @@ from commonplace.policy.spaces import (
     space_of,
     staging_path,
 )
+from commonplace.policy.trust import is_trusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,12 @@ def allow_but_profiles(attempt: Attempt, limits: Limits) -> Decision:
 
 
 def stage_what_gains_trust(attempt: Attempt, limits: Limits) -> Decision:
-    """What would stand before every prompt, or count as the person's own word, waits for the person's review."""
+    """What would stand before every prompt, or count as the person's own word, waits for the person's review.
+
+    What does so already stays where it is.
+    """
+    if _removes_trust(attempt):
+        return _refuse_trusted(attempt)
     if not _gains_trust(attempt, limits):
         return allow_what_can_be_reverted(attempt, limits)
     if attempt.verb == "move":
@@ -102,7 +106,9 @@ def stage_what_gains_trust(attempt: Attempt, limits: Limits) -> Decision:
 
 
 def stage_beyond_caps(attempt: Attempt, limits: Limits) -> Decision:
-    """A job that has written all it may in one run goes on below `_staging`."""
+    """A job that has written all it may in one run goes on below `_staging`; a trusted entry stays where it is."""
+    if _removes_trust(attempt):
+        return _refuse_trusted(attempt)
     if attempt.within_caps or attempt.verb != "write" or is_staged(attempt.path):
         return allow_what_can_be_reverted(attempt, limits)
     return Decision("stage", staging_path(attempt.path))
@@ -122,7 +128,8 @@ def refuse_sensitive(attempt: Attempt, limits: Limits) -> Decision:
 
 
 def _gains_trust(attempt: Attempt, limits: Limits) -> bool:
-    marked = truthy(attempt.resulting.get("always_load")) or _is_told(attempt.resulting)
+    """Whether what comes of it is trusted, or was before: trust taken away and given back by an undo is gained too."""
+    marked = is_trusted(attempt.resulting) or is_trusted(attempt.existing)
     if attempt.verb == "write":
         return (marked or is_always_loaded(attempt.path)) and not is_staged(attempt.path)
     if attempt.moved_from is None:
@@ -133,11 +140,19 @@ def _gains_trust(attempt: Attempt, limits: Limits) -> bool:
     return into_folder or (marked and not had_it and not is_staged(attempt.path))
 
 
-def _is_told(frontmatter: Mapping[str, Any]) -> bool:
-    """Whether the note claims to be the person's own word, under `source` or beside it."""
-    source = frontmatter.get("source")
-    claims = (frontmatter.get("trust"), source.get("trust") if isinstance(source, Mapping) else None)
-    return any(str(claim).strip().casefold() == "told" for claim in claims)
+def _removes_trust(attempt: Attempt) -> bool:
+    """Whether a trusted entry would leave its place, to come back by an undo with other words in it."""
+    if attempt.verb not in ("move", "delete") or attempt.moved_from is not None or is_staged(attempt.path):
+        return False
+    return is_always_loaded(attempt.path) or is_trusted(attempt.resulting)
+
+
+def _refuse_trusted(attempt: Attempt) -> Decision:
+    return _refuse(
+        attempt,
+        "the note is always loaded or the person's own word",
+        hint="Leave it to the person, or write what should change: it is staged, and the person approves it in review.",
+    )
 
 
 def _outside(attempt: Attempt, *, hint: str) -> Decision:

@@ -12,7 +12,7 @@ The seam moves bytes: it knows no Markdown, no YAML and no policy.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -143,7 +143,8 @@ class Revision:
     """One commit of a store's history, as far as it touched the store.
 
     `paths` names what it changed: path to "added", "changed" or "removed".
-    `trailers` are those of its message; a commit of ours has a `Commonplace-Kind`.
+    `trailers` are those of its message, the values of a repeated name joined by line breaks. A commit of ours has a
+    `Commonplace-Kind`, and a `Commonplace-Path` for each of its files if they are not many.
     """
 
     commit: str
@@ -173,8 +174,17 @@ class HistoricBackend(StorageBackend, Protocol):
     def read_at(self, at: Locator, commit: str) -> bytes | None:
         """The file as it was in that commit; None when it was not there."""
 
-    def held_by(self, at: Locator) -> tuple[int, tuple[str, ...]]:
-        """How many commits hold the file, and the names of the remotes that may hold them too."""
+    def read_all_at(self, wanted: Sequence[tuple[Locator, str]]) -> Sequence[bytes | None]:
+        """The same for many files at once, each as it was in the commit beside it."""
+
+    def refuse(self, files: Sequence[Locator]) -> None:
+        """Raise what a transaction on these files would raise now: repository_busy, ignored, refused."""
+
+    def held_by(self, at: Locator, *more: Locator) -> tuple[int, tuple[str, ...]]:
+        """How many commits hold one of the files, and the names of the remotes that may hold them too."""
+
+    def path_in_history(self, at: Locator) -> str:
+        """The file's path as the history names it: a store may be a part of what is kept there."""
 
     def merge(self, *, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         """What comes of both changes of the base."""

@@ -5,7 +5,7 @@ refused; the block runs; `mutation` compares, keeps a person's edits, publishes 
 Reads need neither git nor the lock.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -86,9 +86,22 @@ class ObsidianVault(Folder):
         """What comes of both changes of the base."""
         return self._git.merge(base=base, ours=ours, theirs=theirs)
 
-    def held_by(self, at: Locator) -> tuple[int, tuple[str, ...]]:
-        """How many commits hold the file, and the names of the remotes that may hold it too."""
-        return self._git.held_by(own(at, self))
+    def read_all_at(self, wanted: Sequence[tuple[Locator, str]]) -> list[bytes | None]:
+        """Each file as it was in the commit beside it; None where it was not there."""
+        return self._git.contents_at([(own(at, self), commit) for at, commit in wanted])
+
+    def held_by(self, at: Locator, *more: Locator) -> tuple[int, tuple[str, ...]]:
+        """How many commits hold one of the files, and the names of the remotes that may hold them too."""
+        return self._git.held_by(*(own(each, self) for each in (at, *more)))
+
+    def path_in_history(self, at: Locator) -> str:
+        """The file's path in the repository, of which the vault may be a part."""
+        return self._git.inside(own(at, self))
+
+    def refuse(self, files: Sequence[Locator]) -> None:
+        """Raise what a transaction on these files would raise now."""
+        self._git.refuse_if_busy()
+        self._git.refuse_unwritable([own(each, self) for each in files])
 
     def maintain(self) -> None:
         """Let git tidy up, if it finds that due."""

@@ -15,12 +15,13 @@ from commonplace.vault import atomic
 from commonplace.vault.base import ABSENT, version_of
 from commonplace.vault.files import Present, read_file
 from commonplace.vault.git import Kept, NewCommit, Repository
-from commonplace.vault.git.history import MUTATION
+from commonplace.vault.git.history import MUTATION, PATH
 from commonplace.vault.journal import Entry, Journal, JournalFile
 from commonplace.vault.leftovers import remove_git_locks, sweep
 from commonplace.vault.tree import Tree
 from commonplace.vault.trouble import disk_trouble
 
+_MOST_NAMED = 50
 Outcome = Literal["completed", "rolled back"]
 
 
@@ -101,8 +102,10 @@ def _is_behind(entry: Entry, now: Kept) -> bool:
 
 
 def commit_of(journal: Journal, files: Mapping[str, bytes | None]) -> NewCommit:
-    """The commit of the mutation, by whose id recovery knows it again."""
-    return NewCommit(journal.label.message, (*journal.label.trailers, (MUTATION, journal.mutation)), files)
+    """The commit of the mutation, by whose id recovery knows it again. It names its files, if they are not many."""
+    named = [(PATH, path) for path in files] if len(files) <= _MOST_NAMED else []
+    trailers = (*journal.label.trailers, *named, (MUTATION, journal.mutation))
+    return NewCommit(journal.label.message, trailers, files)
 
 
 def _settle(tree: Tree, git: Repository, journal: Journal, *, locks: tuple[str, ...]) -> Recovered:

@@ -1,15 +1,16 @@
 """Undo: our own changes, by three-way merge, through the same flow."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from commonplace.errors import Conflict, NotFound, Refused, UsageError
+from commonplace.errors import Conflict, NotFound, Refused, UsageError, VaultUnavailable
 from commonplace.flows.erase import erase_note
 from commonplace.flows.log import log_entries
 from commonplace.flows.move import move_note
 from commonplace.flows.undo import undo_commit, undo_last
-from commonplace.flows.write import delete_note, write_note
+from commonplace.flows.write import delete_note, write_note, write_notes
 from commonplace.history.inmemory import InMemoryHistory
 from commonplace.model import Terms
 from tests.unit.flows.desk import git, make_desk, state
@@ -159,8 +160,6 @@ def test_the_log_is_made_up_from_commit_trailers_when_it_is_lost(root: Path) -> 
     write_note("Inbox/a.md", b"1\n", desk, Terms(message="because"))
     move_note("Inbox/a.md", "Inbox/b.md", desk, PLAIN)
     known = desk.history.entries()
-    from dataclasses import replace
-
     lost = replace(desk, history=InMemoryHistory())
     again = log_entries(lost, limit=2)
 
@@ -187,3 +186,214 @@ def test_erasing_removes_the_note_and_its_rows_and_tells_what_git_holds(root: Pa
         undo_last(desk, PLAIN, count=2)
     with pytest.raises(Refused):
         erase_note("Inbox/x.md", make_desk(root, actor="agent"), PLAIN)
+
+
+def amend(root: Path, *words: str) -> None:
+    """As a person does it."""
+    git(root, "add", "-A")
+    git(root, "-c", "user.name=P", "-c", "user.email=p@x", "commit", "-q", "--amend", "--no-edit", *words)
+
+
+def test_what_a_person_put_into_our_commit_stays(root: Path) -> None:
+    """The commit names its own files."""
+    desk = make_desk(root)
+    write_note("Inbox/a.md", b"ours\n", desk, PLAIN)
+    (root / "Inbox/theirs.md").write_text("theirs\n")
+    amend(root)
+    undo_last(desk, PLAIN)
+
+    assert (text(root), text(root, "Inbox/theirs.md")) == (LINES, "theirs\n")
+
+
+def test_an_undo_is_known_after_the_commits_were_made_again(root: Path) -> None:
+    """It names the id of the mutation, which a rebase keeps."""
+    desk = make_desk(root)
+    write_note("Inbox/a.md", b"1\n", desk, PLAIN)
+    write_note("Inbox/b.md", b"2\n", desk, PLAIN)
+    undo_last(desk, PLAIN)
+    git(root, "-c", "user.name=P", "-c", "user.email=p@x", "rebase", "-q", "--force-rebase", "--root")
+    undo_last(desk, PLAIN)
+
+    assert text(root) == LINES
+    with pytest.raises(NotFound, match="only 0"):
+        undo_last(desk, PLAIN)
+
+
+def test_an_agent_undoes_only_what_agents_did(root: Path) -> None:
+    """By count the others are passed over, by commit they are refused."""
+    person, agent = make_desk(root), make_desk(root, actor="agent")
+    write_note("Inbox/a.md", b"agent\n", agent, PLAIN)
+    theirs = write_note("Inbox/b.md", b"person\n", person, PLAIN)
+    with pytest.raises(Refused):
+        undo_commit(theirs.commit or "", agent, PLAIN)
+    undo_last(agent, PLAIN)
+
+    assert (text(root), text(root, "Inbox/b.md")) == (LINES, "person\n")
+    with pytest.raises(NotFound):
+        undo_last(agent, PLAIN)
+
+
+SECRET = "---\nsensitive: true\n---\nsecret\n"
+BY_AGENT = "words\n\nCommonplace-Kind: write\nCommonplace-Actor: agent"
+
+
+def commit(root: Path, message: str) -> None:
+    """As a person does it."""
+    git(root, "add", "-A")
+    git(root, "-c", "user.name=P", "-c", "user.email=p@x", "commit", "-qm", message)
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+@pytest.mark.parametrize("versions", [(SECRET, "1\n", "1\n"), ("1\n", SECRET, "2\n"), (SECRET, "1\n", "2\n")])
+def test_an_agent_does_not_see_what_is_or_was_sensitive_by_undoing(
+    root: Path, dry_run: bool, versions: tuple[str, str, str]
+) -> None:
+    """Whichever version is marked: that before, that written or that of now; nor does a conflict show it."""
+    agent = make_desk(root, actor="agent")
+    before, wrote, now = versions
+    (root / "Inbox/s.md").write_text(before)
+    commit(root, "a person's")
+    (root / "Inbox/s.md").write_text(wrote)
+    commit(root, BY_AGENT)
+    (root / "Inbox/s.md").write_text(now)
+    was = state(root)
+    with pytest.raises(Refused) as refused:
+        undo_last(agent, Terms(dry_run=dry_run))
+
+    assert refused.value.reason == "sensitive"
+    assert "secret" not in str(refused.value.as_dict())
+    assert state(root) == was
+
+
+def test_an_agent_gains_no_trust_by_undoing(root: Path) -> None:
+    """What it could not write there it cannot bring back there either."""
+    always = root / "Agent/Memory/_always-load"
+    always.mkdir(parents=True)
+    (always / "n.md").write_text("stands before every prompt\n")
+    agent = make_desk(root, actor="agent")
+    (always / "n.md").unlink()
+    commit(root, BY_AGENT)
+    before = state(root)
+    with pytest.raises(Refused, match="trust"):
+        undo_last(agent, PLAIN)
+
+    assert state(root) == before
+    undo_last(make_desk(root), PLAIN)
+    assert (always / "n.md").exists()
+
+
+def test_a_change_that_is_gone_already_is_passed_over(root: Path) -> None:
+    """A person took it back by hand: the next older one is meant."""
+    desk = make_desk(root)
+    write_note("Inbox/a.md", b"1\n", desk, PLAIN)
+    write_note("Inbox/a.md", b"2\n", desk, PLAIN)
+    move_note("Inbox/a.md", "Inbox/c.md", desk, PLAIN)
+    (root / "Inbox/c.md").unlink()
+    (root / "Inbox/a.md").write_text("2\n")
+    undo_last(desk, PLAIN)
+
+    assert text(root) == "1\n"
+    (root / "Inbox/a.md").write_text(LINES)
+    with pytest.raises(NotFound, match="only 0"):
+        undo_last(desk, PLAIN)
+
+
+def test_a_conflict_names_the_next_older_change(root: Path) -> None:
+    """So that nobody is stuck behind it."""
+    desk = make_desk(root)
+    older = write_note("Inbox/b.md", b"1\n", desk, PLAIN)
+    write_note("Inbox/a.md", b"2\n", desk, PLAIN)
+    (root / "Inbox/a.md").write_text("3\n")
+    with pytest.raises(Conflict) as conflict:
+        undo_last(desk, PLAIN)
+
+    assert f"commonplace undo --commit {(older.commit or '')[:10]}" in (conflict.value.hint or "")
+
+
+def test_what_was_erased_is_not_brought_back(root: Path) -> None:
+    """Neither by undo nor by the log, at none of the paths that the note had."""
+    desk = make_desk(root)
+    wrote = write_note("Inbox/b.md", b"secret\n", desk, PLAIN)
+    other = write_note("Inbox/a.md", b"other\n", desk, PLAIN)
+    move_note("Inbox/b.md", "Inbox/it's c.md", desk, PLAIN)
+    erased = erase_note("Inbox/it's c.md", desk, PLAIN)
+    entries = log_entries(replace(desk, history=InMemoryHistory()))
+
+    assert (erased.former, erased.commits_holding_it) == (("Inbox/b.md",), 3)
+    assert erased.purge == ("Inbox/it's c.md", "Inbox/b.md")
+    assert desk.history.entries(path="Inbox/b.md") == ()
+    assert {entry.path for entry in entries} == {"Inbox/a.md"}
+    with pytest.raises(Refused, match="erased"):
+        undo_commit(wrote.commit or "", desk, PLAIN)
+    (undone,) = undo_last(desk, PLAIN)
+    assert (undone.path, text(root), other.path) == ("Inbox/a.md", LINES, "Inbox/a.md")
+    with pytest.raises(NotFound):
+        undo_last(desk, PLAIN)
+
+
+def test_the_paths_to_purge_are_the_repository_s(root: Path) -> None:
+    """A vault may be a folder of it; a former path that another note has now is left out."""
+    git(root, "init", "-q")
+    (root / "Vault/Inbox").mkdir(parents=True)
+    (root / "Vault/Inbox/n.md").write_text("n\n")
+    git(root, "add", "-A")
+    git(root, "-c", "user.name=P", "-c", "user.email=p@x", "commit", "-qm", "first")
+    desk = make_desk(root / "Vault")
+    move_note("Inbox/n.md", "Inbox/m.md", desk, PLAIN)
+    write_note("Inbox/n.md", b"another\n", desk, PLAIN)
+
+    assert erase_note("Inbox/m.md", desk, PLAIN).purge == ("Vault/Inbox/m.md",)
+
+
+def test_the_log_counts_changes_not_notes(root: Path) -> None:
+    """A change of many notes is one; recovered rows tell what belongs in the digest."""
+    desk = make_desk(root, actor="agent")
+    write_note("Inbox/a.md", b"1\n", desk, PLAIN)
+    write_notes({f"Inbox/{number}.md": b"x\n" for number in range(60)}, desk, PLAIN)
+    write_note("Agent/Memory/m.md", b"m\n", desk, PLAIN)
+    found = log_entries(desk, limit=2)
+    again = log_entries(replace(desk, history=InMemoryHistory()), limit=2)
+
+    assert [len(found), len(again), len({entry.commit for entry in found})] == [61, 61, 2]
+    assert found[0].path == again[0].path == "Agent/Memory/m.md"
+    assert [again[0].in_digest, again[1].in_digest] == [False, True]
+    assert len(log_entries(desk, path="./Inbox/a.md")) == 1
+    assert "Commonplace-Path" not in git(root, "log", "-1", "--format=%B", "HEAD~1")
+
+
+def test_a_note_that_was_deleted_before_can_be_erased_for_good(root: Path) -> None:
+    """Undoing its deletion does not bring it back."""
+    desk = make_desk(root)
+    write_note("Inbox/s.md", b"secret\n", desk, PLAIN)
+    delete_note("Inbox/s.md", desk, PLAIN)
+    erase_note("Inbox/s.md", desk, PLAIN)
+
+    with pytest.raises(NotFound):
+        undo_last(desk, PLAIN)
+    assert not (root / "Inbox/s.md").exists()
+    assert git(root, "status", "--porcelain") == ""
+
+
+def test_undo_keeps_line_endings_that_git_keeps_otherwise(root: Path) -> None:
+    """In a repository with `text=auto` git has the lines without their CR; the note on disk has them still."""
+    desk = make_desk(root)
+    (root / ".git/info/attributes").write_text("* text=auto\n")
+    (root / "Inbox/c.md").write_bytes(b"one\r\ntwo\r\n")
+    write_note("Inbox/c.md", b"one\r\n2\r\n", desk, PLAIN)
+    undo_last(desk, PLAIN)
+
+    assert (root / "Inbox/c.md").read_bytes() == b"one\r\ntwo\r\n"
+
+
+def test_a_dry_run_is_refused_where_the_real_one_would_be(root: Path) -> None:
+    """Ignored paths, a detached HEAD, and several undos at once."""
+    desk, dry = make_desk(root), Terms(dry_run=True)
+    (root / ".git/info/exclude").write_text("Inbox/ignored.md\n")
+    write_note("Inbox/a.md", b"1\n", desk, PLAIN)
+    with pytest.raises(Refused):
+        write_note("Inbox/ignored.md", b"x\n", desk, dry)
+    with pytest.raises(UsageError):
+        undo_last(desk, dry, count=2)
+    git(root, "checkout", "-q", "--detach")
+    with pytest.raises(VaultUnavailable):
+        undo_last(desk, dry)

@@ -303,3 +303,54 @@ def test_an_agent_cannot_make_a_note_trusted_by_writing_over_it_or_moving_it(roo
     assert (root / "Agent/Memory/fix/told.md").read_text().endswith("told\n")
     with pytest.raises(Refused):
         move_note("Agent/loaded.md", "Agent/Memory/fix/loaded.md", agent, PLAIN)
+
+
+def test_a_grant_is_not_used_up_by_a_call_that_fails(root: Path) -> None:
+    """A conflict leaves it for the next try; a dry run shows what it would let pass."""
+    person = make_desk(root)
+    agent = replace(make_desk(root, actor="agent"), history=person.history)
+    token = person.history.give_grant("Journal.md", now=person.clock())
+    with pytest.raises(Conflict):
+        write_note("Journal.md", b"x\n", agent, replace(STALE, grant=token))
+
+    assert write_note("Journal.md", b"x\n", agent, Terms(grant=token, dry_run=True)).difference
+    assert write_note("Journal.md", b"x\n", agent, Terms(grant=token)).changed
+
+
+def test_a_redirected_write_is_checked_where_it_lands(root: Path) -> None:
+    """What a person closed in staging stays closed, and `absent` means absent there."""
+    (root / "Agent/Memory").mkdir(parents=True)
+    (root / "Agent/Memory/k.md").write_text("---\nalways_load: true\n---\nk\n")
+    agent = make_desk(root, actor="agent")
+    staged = write_note("Agent/Memory/k.md", b"one\n", agent, PLAIN).path
+    (root / staged).write_text("---\nsensitive: true\n---\nmine now\n")
+    low = make_desk(root, actor="agent", safety=SafetyOptions(autonomy="low"))
+    first = write_note("Meetings/m.md", b"one\n", low, Terms(expected="absent"))
+
+    with pytest.raises(Refused, match="sensitive"):
+        write_note("Agent/Memory/k.md", b"two\n", agent, PLAIN)
+    with pytest.raises(Conflict):
+        write_note("Meetings/m.md", b"two\n", low, Terms(expected="absent"))
+    assert write_note("Meetings/m.md", b"two\n", low, Terms(expected=first.version)).changed
+
+
+@pytest.mark.parametrize("message", ["bad \udc80", "{foo} {}", "{path.__class__}"])
+def test_no_message_can_fail_a_change(root: Path, message: str) -> None:
+    """Not a byte that is no text, and not a brace in the person's own template."""
+    desk = make_desk(root)
+
+    assert write_note("Inbox/m.md", b"x\n", desk, Terms(message=message)).changed
+    assert write_note("Inbox/n.md", b"x\n", replace(desk, message=message), PLAIN).changed
+    assert len(desk.history.entries()) == 2
+
+
+def test_frontmatter_that_is_never_closed_is_refused_on_either_side(root: Path) -> None:
+    """It would swallow, or be swallowed by, the note."""
+    (root / "Inbox/open.md").write_text("---\nkey: 1\ntext\n")
+    desk = make_desk(root)
+    before = state(root)
+    for path, text in (("Inbox/a.md", b"---\nunclosed: 1\n"), ("Inbox/open.md", b"---\na: 1\n---\nx\n")):
+        with pytest.raises(Refused, match="never closed"):
+            write_note(path, text, desk, PLAIN)
+
+    assert state(root) == before

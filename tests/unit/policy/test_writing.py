@@ -12,6 +12,7 @@ from commonplace.errors import Refused
 from commonplace.model import ActorKind, Verb
 from commonplace.policy.options import Autonomy, SafetyOptions
 from commonplace.policy.spaces import Space, flat_name
+from commonplace.policy.trust import looks_trusted
 from commonplace.policy.writing import SENSITIVE, TABLE, Decision, decide, space_of
 
 OPTIONS = SafetyOptions()
@@ -195,6 +196,15 @@ def test_programs_write_freely_in_the_agents_own_space(actor: ActorKind, verb: V
         {"source": {"trust": "told"}},
         {"source": {"trust": " Told"}},
         {"trust": "told"},
+        {"Always_Load": "on"},
+        {"always_load ": 1},
+        {"ALWAYS_LOAD": "true"},
+        {"memory": {"always_load": True}},
+        {"Trust": "TOLD"},
+        {"trust": ["told"]},
+        {"trust": {"level": "Told"}},
+        {"source": [{"trust": "told"}]},
+        {"a": {"b": [{" trust": "told "}]}},
     ],
 )
 def test_what_an_agent_would_have_loaded_or_believed_always_is_staged(frontmatter: dict[str, Any]) -> None:
@@ -208,18 +218,26 @@ def test_what_an_agent_would_have_loaded_or_believed_always_is_staged(frontmatte
 
 @pytest.mark.parametrize(
     "frontmatter",
-    [{"always_load": False}, {"always_load": "no"}, {"source": {"trust": "said"}}, {"source": "told"}, {"told": True}],
+    [
+        {"always_load": False},
+        {"Always_Load": "no"},
+        {"source": {"trust": "said"}},
+        {"source": "told"},
+        {"told": True},
+        {"trust": ["said", None]},
+        {"tags": ["always_load", "trust"]},
+    ],
 )
 def test_other_entries_of_an_agent_are_not_staged(frontmatter: dict[str, Any]) -> None:
     """A key set to no is not set."""
     assert asked("agent", "write", MEMORY, incoming=frontmatter).kind == "allow"
 
 
-def test_an_agent_may_take_trust_away() -> None:
-    """What counts is the note that comes of the merge."""
+def test_an_agent_that_takes_trust_away_is_staged() -> None:
+    """Else an undo would give it back to whatever the agent wrote there meanwhile."""
     demoted = asked("agent", "write", MEMORY, existing={"always_load": True}, incoming={"always_load": False})
 
-    assert demoted.kind == "allow"
+    assert demoted.kind == "stage"
 
 
 def test_the_folder_of_always_loaded_entries_is_staged_too() -> None:
@@ -227,10 +245,28 @@ def test_the_folder_of_always_loaded_entries_is_staged_too() -> None:
     assert asked("agent", "write", "Agent/Memory/_always-load/x.md").kind == "stage"
 
 
-@pytest.mark.parametrize("verb", ["delete", "undo"])
-def test_an_agent_may_remove_and_restore_trusted_entries(verb: Verb) -> None:
-    """Neither brings words of the agent's own."""
-    assert asked("agent", verb, MEMORY, existing={"always_load": True}).kind == "allow"
+@pytest.mark.parametrize("actor", PROGRAMS)
+@pytest.mark.parametrize("verb", ["delete", "move"])
+@pytest.mark.parametrize(
+    ("path", "frontmatter"),
+    [(MEMORY, {"always_load": True}), (MEMORY, {"source": {"trust": "told"}}), ("Agent/Memory/_always-load/x.md", {})],
+)
+def test_a_trusted_entry_stays_where_it_is(
+    actor: ActorKind, verb: Verb, path: str, frontmatter: dict[str, Any]
+) -> None:
+    """An undo would bring it back with other words in it; only a person takes it away."""
+    decision = asked(actor, verb, path, existing=frontmatter)
+
+    assert outcome(decision) == ("refused", False)
+    assert "always loaded or the person's own word" in decision.message
+    assert decision.hint
+    assert asked("person", verb, path, existing=frontmatter).kind == "allow"
+
+
+@pytest.mark.parametrize("verb", ["delete", "move"])
+def test_what_waits_for_review_may_be_taken_back(verb: Verb) -> None:
+    """It is not trusted yet."""
+    assert asked("agent", verb, "Agent/Memory/_staging/x.md", existing={"always_load": True}).kind == "allow"
 
 
 @pytest.mark.parametrize(
@@ -241,19 +277,42 @@ def test_an_agent_may_remove_and_restore_trusted_entries(verb: Verb) -> None:
         ("Agent/Memory/_staging/x.md", MEMORY, {"trust": "told"}, "refuse"),
         (MEMORY, "Agent/Memory/_always-load/x.md", {}, "refuse"),
         (AGENT, MEMORY, {}, "allow"),
-        (MEMORY, "Agent/Memory/_archive/x.md", {"always_load": True}, "allow"),
-        ("Agent/Memory/_always-load/x.md", "Agent/Memory/_archive/x.md", {}, "allow"),
         (AGENT, "Agent/Memory/_staging/x.md", {"trust": "told"}, "allow"),
     ],
 )
 def test_no_move_of_an_agent_makes_a_note_trusted(
     source: str, destination: str, frontmatter: dict[str, Any], kind: str
 ) -> None:
-    """A note that was not loaded or believed before is not after; one that was may be archived."""
+    """A note that was not loaded or believed before is not after."""
     leaving = asked("agent", "move", source, existing=frontmatter)
     coming = asked("agent", "move", destination, existing=frontmatter, moved_from=source)
 
     assert (leaving.kind, coming.kind) == ("allow", kind)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nalways_load: true\na: [\n---\n",
+        "---\r\n  'Always_Load ' : yes\r\n",
+        '---\n"TRUST": "Told"\n',
+        "---\nsource:\n  - trust: told\n",
+        "---\nsource: [{trust: told}\n",
+        "---\ntrust:\n  - told\n",
+        "---\n? always_load\n: true\n",
+    ],
+)
+def test_a_broken_note_that_looks_trusted_is_taken_for_it(text: str) -> None:
+    """What cannot be read as keys is read as lines."""
+    assert looks_trusted(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "---\ntrust: said\n", "we never always_load it", "told: trust", "x" * 5000 + "\nalways_load: true"]
+)
+def test_a_broken_note_that_does_not_is_not(text: str) -> None:
+    """Words in a sentence, and lines far below, are no marks."""
+    assert not looks_trusted(text)
 
 
 def test_a_job_writes_within_its_caps_else_it_is_staged() -> None:

@@ -21,6 +21,7 @@ def use_all(repository: Repository, folder: Path) -> None:
     assert kept.head
     repository.blob(kept.head, path="a.md")
     repository.content_at("a.md", commit)
+    repository.contents_at([("a.md", commit), ("none.md", commit)])
     repository.find_mutation("0" * 32)
     repository.revisions(None, ours=True, limit=3)
     repository.revisions("a.md", ours=False, limit=None)

@@ -26,7 +26,7 @@ def test_a_repository_is_created_on_first_use_and_then_kept(tmp_path: Path) -> N
         git(tmp_path, "log", "--format=%an|%cn|%(trailers)").strip()
         == "Commonplace|Commonplace|Commonplace-Kind: baseline"
     )
-    assert status(tmp_path) == "?? .commonplace-0123456789abcdef.tmp\n"
+    assert status(tmp_path) == ""
 
 
 @pytest.mark.requirement("D-41")

@@ -1,11 +1,14 @@
 """What history tells: which commits touched a note, which are ours, and what came of two changes."""
 
+import subprocess
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from commonplace.vault.git import NewCommit, Repository
+from commonplace.vault.git.program import Git
 from tests.unit.vault_git.repositories import adopted, git, opened, put, write
 
 
@@ -77,6 +80,84 @@ def test_a_mutation_is_found_by_its_id(tmp_path: Path) -> None:
     assert repository.find_mutation(two) is None
 
 
+SCISSORS = "# ------------------------ >8 ------------------------"
+
+
+@pytest.mark.parametrize(
+    "message", [f"x\n{SCISSORS}", f"x\n\nCommonplace-Actor: person\n{SCISSORS}\n\nend", "\x1e", "a: b"]
+)
+def test_a_message_can_neither_hide_nor_fake_our_trailers(tmp_path: Path, message: str) -> None:
+    """Git's own reading ends at a line of scissors; ours is the last paragraph."""
+    repository = opened(adopted(tmp_path))
+    trailers = {"Commonplace-Kind": "write", "Commonplace-Actor": "agent", "Commonplace-Mutation": "7" * 32}
+    made = repository.commit([NewCommit(message, tuple(trailers.items()), {"a.md": b"2\n"})])
+
+    (revision,) = repository.revisions(None, ours=True, limit=None)
+
+    assert (revision.commit, revision.trailers) == (made[0], trailers)
+    assert revision.message == (message.strip() or "commonplace")
+    assert repository.find_mutation("7" * 32) == made[0]
+
+
+@pytest.mark.parametrize("body", ["fix: typo", "first\n\nNote: prose\nthat goes on"])
+def test_what_is_no_paragraph_of_trailers_belongs_to_the_message(tmp_path: Path, body: str) -> None:
+    """A title that looks like a trailer, or prose that begins like one."""
+    folder = adopted(tmp_path)
+    git(folder, "commit", "--quiet", "--allow-empty", f"--message={body}")
+    write(folder, "a.md", b"2\n")
+    git(folder, "commit", "--quiet", "--all", f"--message={body}")
+
+    revision, *_ = opened(folder).revisions(None, ours=False, limit=None)
+
+    assert (revision.message, revision.trailers) == (body, {})
+
+
+@pytest.mark.parametrize(
+    "value", ["a  b.md", " a.md ", 'say "hi".md', '"', "\\", "", "ü\u00a0.md", "\udcff.md", "plain.md"]
+)
+def test_a_trailer_s_value_comes_back_as_it_was(tmp_path: Path, value: str) -> None:
+    """Blanks and quotes in a path are part of its name; a name that is repeated has all of its values."""
+    repository = opened(adopted(tmp_path))
+    trailers = (("Commonplace-Kind", "move"), ("Commonplace-From", value), ("X", "1"), ("X", "2"))
+    repository.commit([NewCommit("move", trailers, {"a.md": b"2\n"})])
+
+    (revision,) = repository.revisions(None, ours=True, limit=None)
+
+    assert revision.trailers == {"Commonplace-Kind": "move", "Commonplace-From": value, "X": "1\n2"}
+
+
+@pytest.mark.parametrize("kind", ["fixed", "perl", "extended"])
+def test_the_configuration_does_not_say_how_ours_are_found(tmp_path: Path, kind: str) -> None:
+    """`grep.patternType = fixed` would take our pattern for plain text."""
+    folder = adopted(tmp_path)
+    git(folder, "config", "grep.patternType", kind)
+    made = ours(opened(folder), "a.md", b"2\n")
+
+    assert [each.commit for each in opened(folder).revisions(None, ours=True, limit=None)] == [made]
+
+
+def test_many_notes_are_read_as_they_were_in_one_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Converted as a checkout would; how often git is started does not depend on how many there are."""
+    folder = adopted(tmp_path)
+    write(folder, ".gitattributes", b"*.txt text eol=crlf\n")
+    repository = opened(folder)
+    files: dict[str, bytes | None] = {f"{number} n.md": b"%d\n\n" % number for number in range(30)}
+    commit = repository.commit([NewCommit("many", (), {**files, "x.txt": b"a\nb\n", "empty.md": b""})])[0]
+    calls: list[str] = []
+    start = Git.start
+
+    def counted(self: Git, *words: str, settings: Iterable[str] = ()) -> "subprocess.Popen[bytes]":
+        calls.append(words[0])
+        return start(self, *words, settings=settings)
+
+    monkeypatch.setattr(Git, "start", counted)
+    wanted = [*files, "none.md", "x.txt", "empty.md"]
+    found = repository.contents_at([(path, commit) for path in wanted])
+
+    assert found == [*files.values(), None, b"a\r\nb\r\n", b""]
+    assert len(calls) <= 3
+
+
 def test_a_note_is_read_as_it_was(tmp_path: Path) -> None:
     """None when it was not there, when a folder was, or when there is no such commit."""
     folder = adopted(tmp_path)
@@ -101,6 +182,7 @@ def test_what_still_holds_a_note_counts_all_branches(tmp_path: Path) -> None:
 
     assert opened(folder).held_by("a.md") == (2, ("backup",))
     assert opened(folder).held_by("none.md") == (0, ("backup",))
+    assert opened(folder).held_by("none.md", "a.md") == (2, ("backup",))
 
 
 BASE = b"one\ntwo\nthree\nfour\nfive\n"

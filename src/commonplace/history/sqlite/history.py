@@ -44,6 +44,7 @@ WHERE mutation IN (SELECT mutation FROM audit WHERE path = :path OR destination 
 _FORGET: Final = "DELETE FROM audit WHERE path = :path OR destination = :path"
 _FORGET_GRANTS: Final = "DELETE FROM grants WHERE path = :path"
 _GIVE: Final = "INSERT INTO grants (token_hash, path, expires) VALUES (:token, :path, :expires)"
+_HAS: Final = "SELECT 1 FROM grants WHERE token_hash = :token AND path = :path AND expires > :now"
 _USE: Final = "DELETE FROM grants WHERE token_hash = :token AND path = :path AND expires > :now"
 _DROP_EXPIRED: Final = "DELETE FROM grants WHERE expires <= :now"
 
@@ -115,6 +116,12 @@ class SqliteHistory:
             connection.execute(_DROP_EXPIRED, {"now": _text(now)})
             connection.execute(_GIVE, grant)
         return token
+
+    def has_grant(self, token: str, path: str, *, now: datetime) -> bool:
+        """Whether the token is good for exactly that path now; it is not used up by asking."""
+        with self._database.reading() as connection:
+            found = connection.execute(_HAS, {"token": token_hash(token), "path": path, "now": _text(now)})
+            return found.fetchone() is not None
 
     def use_grant(self, token: str, path: str, *, now: datetime) -> bool:
         """Whether the token is good for exactly that path now; a good one is used up by this."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from commonplace.errors import VaultUnavailable
+from commonplace.vault.git.history import trailer_lines
 from commonplace.vault.git.place import Place
 from commonplace.vault.git.program import LIMIT_S, Git, failed, finish, stop
 from commonplace.vault.git.state import branch, is_born
@@ -170,7 +171,7 @@ def _quoted(path: str) -> bytes:
 
 def message_of(commit: NewCommit) -> bytes:
     """The message with its trailers, each on one line, in a paragraph of their own at the end."""
-    trailers = "\n".join(f"{name}: {' '.join(value.split())}" for name, value in commit.trailers)
+    trailers = trailer_lines(commit.trailers)
     words = commit.message.replace("\0", "").strip() or "commonplace"
     return f"{words}\n\n{trailers}".strip().encode(errors="replace") + b"\n"
 

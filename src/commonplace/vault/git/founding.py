@@ -1,6 +1,5 @@
 """A repository of our own making: created when the vault has none, with a baseline of what is there."""
 
-import os
 from typing import Final
 
 from commonplace.vault.git.committing import Author
@@ -8,7 +7,6 @@ from commonplace.vault.git.history import KIND
 from commonplace.vault.git.knowledge import Knowledge, listed
 from commonplace.vault.git.place import find
 from commonplace.vault.git.program import Git, version
-from commonplace.vault.paths import is_temporary
 from commonplace.vault.trouble import disk_trouble
 
 ATTRIBUTES: Final = "*.md -text\n"
@@ -17,6 +15,8 @@ ATTRIBUTES: Final = "*.md -text\n"
 _INTO_ONE_PACK: Final = ("core.bigFileThreshold=1",)  # seven times as fast as one object file a note, at 10,000 notes
 _FIRST_WITH_PACKING: Final = (2, 37)
 _LIMIT_S: Final = 3600.0  # a vault can hold many pictures
+EXCLUDED: Final = ".commonplace-*.tmp\n.commonplace-*.part\n"
+"""Half-made files: a program that adds everything must not commit what a killed writer left."""
 
 
 def found(git: Git, *, author: Author) -> None:
@@ -30,6 +30,8 @@ def found(git: Git, *, author: Author) -> None:
     with disk_trouble(str(info / "attributes"), doing="write"):
         info.mkdir(exist_ok=True)
         (info / "attributes").write_text(ATTRIBUTES)
+        with (info / "exclude").open("a") as exclude:
+            exclude.write(EXCLUDED)
     _stage_all(git, Knowledge(git, place))
     _commit_baseline(git, author=author)
 
@@ -37,7 +39,7 @@ def found(git: Git, *, author: Author) -> None:
 def _stage_all(git: Git, knowledge: Knowledge) -> None:
     """Stage what is there; not other repositories, half-made files, and what an external filter wants to see first."""
     there = git.tell("ls-files", "-z", "--others", "--exclude-standard").fields
-    files = [path for path in there if not path.endswith("/") and not is_temporary(os.path.basename(path))]
+    files = [path for path in there if not path.endswith("/")]
     if files:
         about = knowledge.attributes(files)
         packing = _INTO_ONE_PACK if version() >= _FIRST_WITH_PACKING else ()

@@ -1,13 +1,14 @@
 """The git repository of a vault: what is committed, staged, ignored, and how our own commits get in."""
 
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from commonplace.vault.base import Merge, Revision
 from commonplace.vault.git import founding, history, merging, place, refusing, staging, state
-from commonplace.vault.git.attributes import Attributes
+from commonplace.vault.git.attributes import Attributes, without
 from commonplace.vault.git.committing import MODES, Author, New, NewCommit, Prepared, commit_all, message_of
 from commonplace.vault.git.converting import Converter
 from commonplace.vault.git.knowledge import Kept, Knowledge, ask_ids, read_ids
@@ -99,13 +100,28 @@ class Repository:
         (blob_id,) = read_ids(answer)
         return None if blob_id is None else self.blob(blob_id, path=path)
 
+    def contents_at(self, wanted: Sequence[tuple[str, str]]) -> list[bytes | None]:
+        """The file of each path as it was in the commit beside it; None where it was not there. For many at once."""
+        if not wanted:
+            return []
+        (answer,) = self._git.tell_all(ask_ids(f"{commit}:{self._place.inside(path)}" for path, commit in wanted))
+        ids = read_ids(answer)
+        there = [(blob_id, path) for blob_id, (path, _) in zip(ids, wanted, strict=True) if blob_id]
+        about = self._knowledge.attributes(list({path: None for _, path in there})) if there else {}
+        contents = iter(self._blobs(there, about))
+        return [next(contents) if blob_id else None for blob_id in ids]
+
     def merge(self, *, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         """What comes of both changes of the base, in the line ending of `ours`."""
         return merging.merge(self._git, base=base, ours=ours, theirs=theirs)
 
-    def held_by(self, path: str) -> tuple[int, tuple[str, ...]]:
-        """How many commits of any branch changed the path, and the names of the remotes."""
-        return history.held_by(self._git, path)
+    def held_by(self, *paths: str) -> tuple[int, tuple[str, ...]]:
+        """How many commits of any branch changed one of the paths, and the names of the remotes."""
+        return history.held_by(self._git, paths)
+
+    def inside(self, path: str) -> str:
+        """The path from the root of the repository, of which the vault may be a part."""
+        return self._place.inside(path)
 
     def maintain(self) -> None:
         """Let git pack and prune what has gathered, if it finds that due."""
@@ -115,6 +131,17 @@ class Repository:
 
     def _attributes(self, path: str) -> Attributes:
         return self._knowledge.attributes([path])[path]
+
+    def _blobs(self, blobs: Sequence[tuple[str, str]], about: Mapping[str, Attributes]) -> list[bytes]:
+        """As `blob`, for many, each with its path, in one process."""
+        if not blobs:
+            return []
+        mark = secrets.token_hex(16)  # the size that git tells is that of before the conversion
+        given = b"".join(os.fsencode(f"{blob_id} {self._place.inside(path)}\n") for blob_id, path in blobs)
+        drivers = () if self._convert.filters else {attributes.driver for attributes in about.values()}
+        settings = [each for driver in drivers for each in without(driver)]
+        told = self._git.tell("cat-file", "--filters", f"--batch={mark}", given=given, settings=settings)
+        return [each.removesuffix(b"\n") for each in told.out.split(f"{mark}\n".encode())[1:]]
 
     def _prepared(self, commit: NewCommit, about: Mapping[str, Attributes]) -> Prepared:
         files: dict[str, New | None] = {}
