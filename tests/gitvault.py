@@ -2,9 +2,11 @@
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 from commonplace.vault.base import Label, Made
+from commonplace.vault.changes import Changes
 from commonplace.vault.git import Author, Repository
 from commonplace.vault.obsidian import ObsidianVault
 from commonplace.vault.paths import is_temporary
@@ -61,3 +63,27 @@ def write(
     with vault.transaction(label=label, then=told.append) as changes:
         changes.write(vault.resolve(path), text.encode(), expected=expected)
     return told[-1]
+
+
+Change = Callable[[ObsidianVault, Changes], None]
+
+
+def write_note(vault: ObsidianVault, changes: Changes) -> None:
+    """Plan to write over note.md."""
+    changes.write(vault.resolve("note.md"), b"ours\n")
+
+
+def delete_note(vault: ObsidianVault, changes: Changes) -> None:
+    """Plan to delete note.md."""
+    changes.delete(vault.resolve("note.md"))
+
+
+def move_note(vault: ObsidianVault, changes: Changes) -> None:
+    """Plan to move note.md."""
+    changes.move(vault.resolve("note.md"), vault.resolve("folder/moved.md"))
+
+
+def make(vault: ObsidianVault, change: Change) -> None:
+    """Make one of these changes."""
+    with vault.transaction() as changes:
+        change(vault, changes)

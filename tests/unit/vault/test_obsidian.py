@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,24 @@ import pytest
 from commonplace.errors import Conflict, NotFound, Refused, VaultUnavailable
 from commonplace.vault import atomic, files, obsidian
 from commonplace.vault.base import ABSENT, Label, Made, version_of
-from commonplace.vault.changes import Changes
 from commonplace.vault.git import Repository, staging
 from commonplace.vault.obsidian import ObsidianVault
 from commonplace.vault.syscalls import exchange
-from tests.gitvault import AUTHOR, git, kinds, leftovers, new_vault, status, versions, write
-
-Change = Callable[[ObsidianVault, Changes], None]
+from tests.gitvault import (
+    AUTHOR,
+    Change,
+    delete_note,
+    git,
+    kinds,
+    leftovers,
+    make,
+    move_note,
+    new_vault,
+    status,
+    versions,
+    write,
+    write_note,
+)
 
 
 @pytest.fixture
@@ -30,23 +40,6 @@ def root(tmp_path: Path) -> Path:
 def vault(root: Path) -> ObsidianVault:
     """A vault with three committed notes."""
     return new_vault(root, note="first\n", other="other\n", staged="x\n")
-
-
-def _write_note(vault: ObsidianVault, changes: Changes) -> None:
-    changes.write(vault.resolve("note.md"), b"ours\n")
-
-
-def _delete_note(vault: ObsidianVault, changes: Changes) -> None:
-    changes.delete(vault.resolve("note.md"))
-
-
-def _move_note(vault: ObsidianVault, changes: Changes) -> None:
-    changes.move(vault.resolve("note.md"), vault.resolve("folder/moved.md"))
-
-
-def _make(vault: ObsidianVault, change: Change) -> None:
-    with vault.transaction() as changes:
-        change(vault, changes)
 
 
 @pytest.mark.requirement("D-30")
@@ -130,12 +123,12 @@ def test_what_a_person_saves_between_compare_and_publish_is_kept(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who has a file open")
-@pytest.mark.parametrize("change", [_write_note, _delete_note])
+@pytest.mark.parametrize("change", [write_note, delete_note])
 def test_a_save_that_has_only_begun_is_not_lost(vault: ObsidianVault, root: Path, change: Change) -> None:
     """An editor that has emptied the file to write it anew still has it open: its words reach the note."""
     with (root / "note.md").open("w") as editor:
         with pytest.raises(Conflict):
-            _make(vault, change)
+            make(vault, change)
         editor.write("a person's words\n")
 
     assert (root / "note.md").read_text() == "a person's words\n"
@@ -152,12 +145,12 @@ def test_where_nobody_can_tell_who_writes_a_write_is_made(
     assert leftovers(root) == []
 
 
-@pytest.mark.parametrize("change", [_write_note, _move_note])
+@pytest.mark.parametrize("change", [write_note, move_note])
 def test_an_executable_note_stays_one(vault: ObsidianVault, root: Path, change: Change) -> None:
     """On disk and in git, also at a new path."""
     (root / "note.md").chmod(0o755)
     git(root, "commit", "-qam", "executable")
-    _make(vault, change)
+    make(vault, change)
     (moved,) = (path for path in (root / "note.md", root / "folder/moved.md") if path.exists())
 
     assert moved.stat().st_mode & 0o777 == 0o755
@@ -168,7 +161,7 @@ def test_the_label_is_the_commit(vault: ObsidianVault, root: Path) -> None:
     """Message and trailers are the caller's; without a label the commit says what was done."""
     label = Label("why it was done", (("Commonplace-Kind", "undo"), ("Commonplace-Actor", "agent")))
     made = write(vault, "note.md", "ours\n", label=label)
-    _make(vault, _move_note)
+    make(vault, move_note)
     second, first = vault.revisions(limit=2)
 
     assert (first.commit, first.message.splitlines()[0]) == (made.commit, "why it was done")

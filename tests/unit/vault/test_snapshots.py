@@ -1,16 +1,24 @@
 """What a person wrote and git does not have yet is committed, in a commit of its own, before we change it."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from commonplace.vault.base import ABSENT
-from commonplace.vault.changes import Changes
 from commonplace.vault.obsidian import ObsidianVault
-from tests.gitvault import git, kinds, new_vault, status, versions, write
-
-Change = Callable[[ObsidianVault, Changes], None]
+from tests.gitvault import (
+    Change,
+    delete_note,
+    git,
+    kinds,
+    make,
+    move_note,
+    new_vault,
+    status,
+    versions,
+    write,
+    write_note,
+)
 
 
 @pytest.fixture
@@ -24,41 +32,24 @@ def vault(root: Path) -> ObsidianVault:
     return new_vault(root, note="first\n", other="other\n", staged="x\n")
 
 
-def _write_note(vault: ObsidianVault, changes: Changes) -> None:
-    changes.write(vault.resolve("note.md"), b"ours\n")
-
-
-def _delete_note(vault: ObsidianVault, changes: Changes) -> None:
-    changes.delete(vault.resolve("note.md"))
-
-
-def _move_note(vault: ObsidianVault, changes: Changes) -> None:
-    changes.move(vault.resolve("note.md"), vault.resolve("folder/moved.md"))
-
-
-def _make(vault: ObsidianVault, change: Change) -> None:
-    with vault.transaction() as changes:
-        change(vault, changes)
-
-
-@pytest.mark.parametrize("change", [_write_note, _delete_note, _move_note])
+@pytest.mark.parametrize("change", [write_note, delete_note, move_note])
 def test_an_edited_note_is_committed_before_it_is_changed(vault: ObsidianVault, root: Path, change: Change) -> None:
     """What a person wrote and had not committed is in a commit of its own below ours."""
     (root / "note.md").write_text("a person's words\n")
-    _make(vault, change)
+    make(vault, change)
 
     assert kinds(root, "note.md")[1:] == ["snapshot", "baseline"]
     assert versions(root, "note.md")[1] == "a person's words\n"
     assert status(root) == []
 
 
-@pytest.mark.parametrize("change", [_write_note, _delete_note, _move_note])
+@pytest.mark.parametrize("change", [write_note, delete_note, move_note])
 def test_an_untracked_note_is_committed_before_it_is_changed(vault: ObsidianVault, root: Path, change: Change) -> None:
     """Deleting a note that git never had would else be for ever."""
     git(root, "rm", "-q", "note.md")
     git(root, "commit", "-qm", "gone")
     (root / "note.md").write_text("never committed\n")
-    _make(vault, change)
+    make(vault, change)
 
     assert kinds(root, "note.md")[1] == "snapshot"
     assert versions(root, "note.md")[1] == "never committed\n"
