@@ -4,14 +4,15 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DATA   ?= ../shared/data
 STAMP  := $(VENV)/installed
+MODEL  := $(VENV)/models/installed
 
-.PHONY: help demo test lint bench faults docs setup clean
+.PHONY: help demo test lint bench bench-equality faults docs setup clean
 .DEFAULT_GOAL := help
 
 help:                ## this list
-	@grep -hE '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-setup: $(STAMP)      ## make .venv and install everything into it
+setup: $(MODEL)      ## make .venv and install everything into it
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Commonplace needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ...")'
@@ -22,8 +23,14 @@ $(STAMP): pyproject.toml
 	else $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'; fi
 	@touch $@
 
-demo: $(STAMP)       ## the main job on a sample vault
-	@$(BIN)/commonplace demo
+# The encoder's weights, one copy for the tests, the demo and the benchmarks.
+$(MODEL): $(STAMP)
+	@echo "fetching the model ..."
+	@$(BIN)/commonplace model install --quiet --set "embedding.model_folder=$(CURDIR)/$(VENV)/models/minilm-l6-v2"
+	@touch $@
+
+demo: $(MODEL)       ## the main job on a sample vault
+	@COMMONPLACE_EMBEDDING__MODEL_FOLDER="$(CURDIR)/$(VENV)/models/minilm-l6-v2" $(BIN)/commonplace demo
 
 lint: $(STAMP)       ## ruff, mypy --strict, import-linter, generated docs
 	@$(BIN)/ruff check .
@@ -32,20 +39,27 @@ lint: $(STAMP)       ## ruff, mypy --strict, import-linter, generated docs
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python tools/docs.py --check
 
-test: lint           ## lint, then every test
+test: lint $(MODEL)  ## lint, then every test
 	@$(BIN)/pytest -n 2 -q
 
-bench: $(STAMP)      ## speed, on generated notes and on the vaults in $(DATA)
+# `make bench KEEP=--save` keeps the figures in bench/results.
+bench: $(MODEL)      ## speed, on generated notes and on the vaults in $(DATA)
 	@$(BIN)/python bench/parse.py --data "$(DATA)/vaults"
 	@$(BIN)/python bench/vaults.py --data "$(DATA)/vaults"
 	@$(BIN)/python bench/writes.py
 	@$(BIN)/python bench/growth.py
+	@$(BIN)/python bench/search.py --data "$(DATA)" $(KEEP)
+	@$(BIN)/python bench/cold.py --data "$(DATA)" $(KEEP)
+	@$(BIN)/python bench/index.py --data "$(DATA)" $(KEEP)
 
-faults: $(STAMP)     ## the long fault runs
+bench-equality: $(MODEL)  ## step by step beside rebuild, on the vaults in $(DATA)
+	@$(BIN)/python bench/equality.py --data "$(DATA)" $(KEEP)
+
+faults: $(MODEL)     ## the long fault runs
 	@FAULTS=long $(BIN)/pytest -q -s --timeout 7200 tests/faults tests/property/test_write_machine.py
 
 docs: $(STAMP)       ## write the generated docs anew
 	@$(BIN)/python tools/docs.py
 
 clean:               ## remove what make made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

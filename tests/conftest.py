@@ -23,6 +23,15 @@ def _a_home_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: py
         monkeypatch.setenv(variable, str(home / folder))
     for variable in components.variables_of_ours():
         monkeypatch.delenv(variable)
+    monkeypatch.setenv("COMMONPLACE_EMBEDDING__MODEL_FOLDER", str(components.MODEL_FOLDER))
+    monkeypatch.setenv("COMMONPLACE_EMBEDDING__PROVIDER", "hashing")  # loading the real model takes half a second
+
+
+@pytest.fixture
+def real_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The encoder that comes with Commonplace, for tests that are about meaning."""
+    components.require("model")
+    monkeypatch.setenv("COMMONPLACE_EMBEDDING__PROVIDER", "minilm-l6-v2")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

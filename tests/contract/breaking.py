@@ -13,6 +13,8 @@ from commonplace.vault.inmemory import InMemory
 class Broken(InMemory):
     """An in-memory store with two places where a transaction can be tampered with."""
 
+    capabilities: frozenset[Capability] = frozenset()
+
     def collect(self) -> Changes:
         """The object that the block of a transaction is given."""
         return Changes(self)

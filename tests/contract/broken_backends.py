@@ -3,7 +3,14 @@
 They show that every check can fail. A check without one here is an error in `test_storage_backend`.
 """
 
-from tests.contract import broken_changes, broken_histories, broken_reads, broken_tellings, broken_transactions
+from tests.contract import (
+    broken_changes,
+    broken_histories,
+    broken_reads,
+    broken_tellings,
+    broken_transactions,
+    broken_watches,
+)
 from tests.contract.breaking import BREAKAGES, Breakage
 
 __all__ = [
@@ -14,4 +21,5 @@ __all__ = [
     "broken_reads",
     "broken_tellings",
     "broken_transactions",
+    "broken_watches",
 ]

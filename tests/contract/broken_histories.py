@@ -1,13 +1,15 @@
 """Broken histories: an in-memory store that keeps every state, with one thing wrong."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from commonplace.vault.base import Capability, Label, Locator, Made, Merge, Revision, Then
+from commonplace.model import Stat
+from commonplace.vault.base import Capability, Label, Listing, Locator, Made, Merge, Revision, Skip, Then
 from commonplace.vault.changes import Changes
 from commonplace.vault.inmemory import Files
+from commonplace.vault.skipping import skipping
 from tests.contract.breaking import Broken, breaks
 
 
@@ -67,6 +69,23 @@ class BrokenHistory(Broken):
         file = self.commits[int(commit)].files.get(at.path)
         return file.content if file else None
 
+    def commit_at(self, when: datetime) -> str | None:
+        until_then = [each.revision.commit for each in self.commits if each.revision.when <= when]
+        return until_then[-1] if until_then else None
+
+    def history_begins(self) -> datetime | None:
+        return self.commits[0].revision.when if self.commits else None
+
+    def list_at(self, commit: str, *, skip: Skip | None = None) -> Listing:
+        made, is_skipped = self.commits[int(commit)], skipping(skip)
+        when = made.revision.when.timestamp()
+        files = (Stat(path, when, len(file.content)) for path, file in sorted(made.files.items()))
+        return Listing(tuple(file for file in files if not is_skipped(file.path)), ())
+
+    def read_listed_at(self, commit: str, paths: Sequence[str]) -> list[bytes | None]:
+        files = self.commits[int(commit)].files
+        return [files[path].content if path in files else None for path in paths]
+
     def merge(self, *, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         sides = list(zip(base.splitlines(), ours.splitlines(), theirs.splitlines(), strict=True))
         merged = [b if a == c else c if a == b else None for a, b, c in sides]
@@ -105,3 +124,28 @@ class CommitsNothing(BrokenHistory):
 class KeepsItsOwnSide(BrokenHistory):
     def merge(self, *, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         return Merge(ours, None)
+
+
+@breaks("a_moment_has_the_newest_commit_until_then")
+class TakesTheFirstCommit(BrokenHistory):
+    def commit_at(self, when: datetime) -> str | None:
+        return self.commits[0].revision.commit
+
+
+@breaks("the_beginning_of_history_is_told")
+class ForgetsTheBeginning(BrokenHistory):
+    def history_begins(self) -> datetime | None:
+        return None
+
+
+@breaks("a_commit_is_listed_as_it_was")
+class ListsWhatIsThereNow(BrokenHistory):
+    def list_at(self, commit: str, *, skip: Skip | None = None) -> Listing:
+        return self.list(skip=skip)
+
+
+@breaks("listed_files_can_be_read")
+class ReadsOnlyWhatIsLeft(BrokenHistory):
+    def read_listed_at(self, commit: str, paths: Sequence[str]) -> list[bytes | None]:
+        found = super().read_listed_at(commit, paths)
+        return [content if path in self._files else None for path, content in zip(paths, found, strict=True)]

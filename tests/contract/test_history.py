@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import UsageError
-from commonplace.history.base import AuditEntry, History
+from commonplace.history.base import AuditEntry, History, ModelCall
 from commonplace.history.inmemory import InMemoryHistory
 from commonplace.history.sqlite import SqliteHistory
 
@@ -239,6 +239,96 @@ def test_a_closed_history_opens_again(history: History) -> None:
     history.close()
 
     assert history.entries() == (entry(1),)
+
+
+CALL = ModelCall(
+    at=NOW,
+    task_type="embed_vault_chunk",
+    model_alias="minilm-l6-v2",
+    input_hash="a" * 64,
+    version="minilm-l6-v2@1",
+    duration_ms=1.25,
+)
+
+
+def call(number: int, **fields: object) -> ModelCall:
+    """One of many calls, a minute apart, each with a text of its own."""
+    return replace(CALL, at=NOW + timedelta(minutes=number), input_hash=f"{number:064x}", **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.requirement("D-76")
+def test_every_text_given_to_a_model_is_a_row(history: History) -> None:
+    """One row a text, of both kinds: what for, which model, the text's sha256; no tokens and no cost by default."""
+    query = call(2, task_type="embed_memory_query")
+    paid = call(3, task_type="extract", model_alias="other", tokens=1200, cost=0.0125)
+    history.log_calls([call(1), query])
+    history.log_calls([paid])
+
+    assert history.calls() == (paid, query, call(1))
+    assert (query.tokens, query.cost, query.model_alias) == (0, 0.0, "minilm-l6-v2")
+
+
+@pytest.mark.requirement("D-77")
+def test_texts_that_were_not_given_to_a_model_add_no_row(history: History) -> None:
+    """Of a note that did not change nothing is encoded: no calls, no rows; the count of each type shows it."""
+    history.log_calls([call(1), call(2), call(3, task_type="embed_memory_query")])
+    history.log_calls([])
+
+    assert history.count_calls("embed_vault_chunk") == 2
+    assert history.count_calls("embed_memory_query") == 1
+    assert (history.count_calls(), history.count_calls("other")) == (3, 0)
+
+
+def test_one_text_given_twice_is_two_rows(history: History) -> None:
+    """The log counts calls, not texts; of one second, the later addition counts as newer."""
+    history.log_calls([CALL, CALL, replace(CALL, duration_ms=9)])
+
+    assert [row.duration_ms for row in history.calls()] == [9, 1.25, 1.25]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({}, [4, 3, 2, 1]),
+        ({"task_type": "embed_memory_query"}, [4, 2]),
+        ({"since": NOW + timedelta(minutes=3)}, [4, 3]),
+        ({"since": datetime(2026, 3, 1, 4, 15, 44, tzinfo=timezone(timedelta(hours=-5)))}, [4, 3]),
+        ({"limit": 2}, [4, 3]),
+        ({"limit": 0}, []),
+        ({"task_type": "embed_vault_chunk", "since": NOW, "limit": 1}, [3]),
+        ({"task_type": "other"}, []),
+    ],
+)
+def test_calls_are_asked_for_by_type_time_and_number(
+    history: History, asked: dict[str, object], found: list[int]
+) -> None:
+    """All conditions hold at once; newest first, whatever the order in which they were added."""
+    of_type = {number: "embed_memory_query" if number % 2 == 0 else "embed_vault_chunk" for number in range(1, 5)}
+    history.log_calls([call(number, task_type=of_type[number]) for number in (3, 1, 4, 2)])
+
+    assert [int(row.input_hash, 16) for row in history.calls(**asked)] == found  # type: ignore[arg-type]
+
+
+def test_calls_keep_the_rules_of_times_and_limits(history: History) -> None:
+    """A time has a zone and is kept to the second; a limit is not below zero."""
+    history.log_calls([replace(CALL, at=NOW + timedelta(microseconds=999_999))])
+    with pytest.raises(UsageError, match="has no zone"):
+        replace(CALL, at=datetime(2026, 3, 1))
+    with pytest.raises(UsageError, match="has no zone"):
+        history.calls(since=datetime(2026, 3, 1))
+    with pytest.raises(UsageError, match="below zero"):
+        history.calls(limit=-1)
+
+    assert history.calls() == (CALL,)
+
+
+def test_forgotten_texts_leave_no_call(history: History) -> None:
+    """An erased note's texts are gone from the log, however often they were given; others stay."""
+    history.log_calls([call(1), call(2), call(1), call(3)])
+
+    assert history.forget_calls(f"{number:064x}" for number in (1, 3, 9)) == 3
+    assert history.calls() == (call(2),)
+    assert history.forget_calls([]) == 0
 
 
 @given(texts=st.lists(st.tuples(st.text(st.characters(codec="utf-8"), min_size=1), st.integers(0, 3)), max_size=8))

@@ -43,6 +43,7 @@ def commands_with_output(page: Path) -> list[tuple[str, str]]:
     return shown
 
 
+@pytest.mark.usefixtures("real_model")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_commands_of_a_page_run_and_print_what_it_shows(page: Path) -> None:
     """All of a page's commands, in one shell; where output is shown, it is the output."""
@@ -57,6 +58,7 @@ def test_the_commands_of_a_page_run_and_print_what_it_shows(page: Path) -> None:
     ] == []
 
 
+@pytest.mark.usefixtures("real_model")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_python_of_a_page_runs(page: Path) -> None:
     """As a program, on the sample vault."""

@@ -27,7 +27,7 @@ VIOLATIONS: dict[str, list[dict[str, str]]] = {
         {"flows/bad.py": "import commonplace.vault.inmemory\n"},
         {"flows/bad.py": "from commonplace.history.sqlite import SqliteHistory\n"},
         {"memory/bad.py": "def lazily():\n    import commonplace.history.inmemory\n"},
-        {"history/bad.py": "import commonplace.history.sqlite.database\n"},
+        {"history/bad.py": "import commonplace.history.sqlite.history\n"},
     ],
     "doors": [
         {"cli/bad.py": "import commonplace.vault.base\n"},

@@ -11,20 +11,26 @@ from typing import Annotated
 
 import typer
 
-from commonplace.app import copy_sample, put_under_git
-from commonplace.cli.door import print_line
+from commonplace.app import copy_sample, model_status, put_under_git
+from commonplace.cli.door import print_aside, print_line, print_text
+from commonplace.errors import CommonplaceError
 
 NOTE = "Inbox/Watering.md"
+_MODEL = "COMMONPLACE_EMBEDDING__MODEL_FOLDER"
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One command of the story, what is piped into it, and the exit code it has to end with."""
+    """One command of the story, what is piped into it, and the exit code it has to end with.
+
+    `finds` is what the first line of its answer has to name; a question by meaning wants the model for it.
+    """
 
     caption: str
     words: tuple[str, ...]
     given: str | None = None
     code: int = 0
+    finds: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,32 @@ STORY: tuple[Call | ByHand, ...] = (
     Call(
         "What is wrong in the notes: shown with its line, never repaired behind your back.",
         ("lint",),
+    ),
+    Call("Everything indexed, by words and by meaning.", ("sync",)),
+    Call(
+        "By words: the right section of the right note.",
+        ("search", "permit for the tank", "-k", "1"),
+        finds="Meetings/2026-10-05 Greenhouse kickoff.md:21  Greenhouse kickoff > Open questions",
+    ),
+    Call(
+        "By meaning: no word of the question stands in the note.",
+        ("search", "battery life of the device", "-k", "1"),
+        finds="Projects/Greenhouse/Sensors.md:11  Sensors > Which board",
+    ),
+    Call(
+        "A person, asked for by what they do.",
+        ("search", "who signs for large sums of money", "-k", "1"),
+        finds="People/Priya Raman.md",
+    ),
+    Call(
+        "A reason.",
+        ("search", "why did we need a new greenhouse", "-k", "1"),
+        finds="Projects/Greenhouse/Greenhouse.md:14  Greenhouse > Why",
+    ),
+    Call(
+        "Only in some notes, and why it was found.",
+        ("search", "how often does it send a reading", "--path", "Meetings", "-k", "1", "--explain"),
+        finds="Meetings/2026-10-19 Sensor review.md:9  Sensor review",
     ),
     Call(
         "An agent's words become a note, and a commit.",
@@ -85,6 +117,8 @@ def demo(
       commonplace demo
       commonplace demo --into ~/sample-vault
     """
+    if not model_status({}).installed:
+        print_aside("no model is installed: searches go by words alone (`commonplace model install` fetches it)")
     with tempfile.TemporaryDirectory(prefix="commonplace-demo-") as scratch:
         vault = into.expanduser() if into else Path(scratch) / "vault"
         copy_sample(vault)
@@ -109,13 +143,18 @@ def _call(call: Call, vault: Path, scratch: Path) -> None:
     """Run one command as a person would, and show it with its output."""
     piped = f"echo {quote(call.given.splitlines()[-1])} | " if call.given else ""
     print_line(f"\n# {call.caption}\n$ {piped}commonplace {' '.join(map(quote, call.words))}")
-    own = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE_")}
+    own = {name: value for name, value in os.environ.items() if name == _MODEL or not name.startswith("COMMONPLACE_")}
     done = subprocess.run(
         [sys.executable, "-m", "commonplace", "--vault", str(vault), "--data", str(scratch / "data"), *call.words],
         input=(call.given or "").encode(),
         check=False,
+        stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env={**own, "COMMONPLACE_SETTINGS": str(scratch / "settings.toml")},
     )
+    answer = done.stdout.decode(errors="replace")
+    print_text(answer)
     if done.returncode != call.code:
         raise typer.Exit(done.returncode or 1)
+    if call.finds not in answer.partition("\n")[0] and model_status({}).installed:
+        raise CommonplaceError(f"the demo expected {call.finds}", hint="This is a bug: please report it.")

@@ -4,9 +4,11 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, is_dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -18,6 +20,8 @@ from commonplace.model import Actor
 from commonplace.settings import Loaded, load_settings
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+_FLICKER = 0.1  # seconds between two states of a counter
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,12 @@ class Door:
         from commonplace.app import open_with
 
         return open_with(self.settings().settings, actor=Actor("person", "cli"))
+
+    @contextmanager
+    def opened(self) -> Iterator[Memory]:
+        """The same, closed when the block ends."""
+        with self.memory() as memory:
+            yield memory
 
     def answer(self, values: Mapping[str, Any], show: Callable[[], None]) -> None:
         """JSON for programs with `--json`, else the view for people."""
@@ -96,8 +106,27 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
     table = Table(*headers, box=None, header_style="bold", pad_edge=False)
     for row in rows:
-        table.add_row(*[Text(_defused(cell), overflow="fold") for cell in row])
+        table.add_row(*[Text(defused(cell), overflow="fold") for cell in row])
     Console().print(table)
+
+
+def wiping(text: Callable[[int, int], str]) -> Callable[[int, int], None]:
+    """A counter on the terminal, in one line that wipes itself out at the end; nothing where no one looks."""
+    shown = 0.0
+
+    def show(done: int, total: int) -> None:
+        nonlocal shown
+        if sys.stderr.isatty() and (done >= total or time.monotonic() > shown + _FLICKER):
+            shown = time.monotonic()
+            sys.stderr.write("\r\033[K" if done >= total else f"\r\033[K{text(done, total)}")
+            sys.stderr.flush()
+
+    return show
+
+
+def local_zone() -> tzinfo:
+    """The zone in which the person at this door reads clocks."""
+    return datetime.now().astimezone().tzinfo or UTC
 
 
 def iso(mtime: float) -> str:
@@ -111,7 +140,7 @@ def iso(mtime: float) -> str:
 def _write(text: str, stream: TextIO) -> None:
     """Write it all. A reader that has seen enough (`| head`) ends the program quietly, as every tool does."""
     if stream.isatty():
-        text = _defused(text)
+        text = defused(text)
     try:
         stream.flush()
         stream.buffer.write(text.encode("utf-8", "replace"))
@@ -126,7 +155,7 @@ def _write(text: str, stream: TextIO) -> None:
         ) from error
 
 
-def _defused(text: str) -> str:
+def defused(text: str) -> str:
     """The text without what steers a terminal or turns its direction, because notes are not trusted."""
     return _STEERING.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n").removeprefix("\ufeff"))
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from commonplace import events
-from commonplace.cli import change, demo, init, note, settings, vault
+from commonplace.cli import change, demo, index, init, model, note, search, settings, vault
 from commonplace.cli.door import Door, help_alone, print_aside, print_json, print_line
 from commonplace.errors import CommonplaceError, UsageError, answer_to
 
@@ -25,6 +25,10 @@ for verb in (change.write, change.delete, change.move, change.history, change.er
     note.app.command(verb.__name__)(verb)
 for word in (init.init, change.undo, change.log, change.grant):
     app.command(word.__name__)(word)
+for deed in (index.sync, index.watch, index.rebuild, index.stats, index.doctor):
+    app.command(deed.__name__)(deed)
+app.command("search")(search.search)
+app.add_typer(model.app, name="model")
 app.command("lint")(vault.lint)
 app.command("links")(vault.links)
 app.command("demo")(demo.demo)

@@ -1,12 +1,11 @@
 """`commonplace lint` and `commonplace links`: a look over the whole vault."""
 
-import sys
 import time
 from typing import Annotated
 
 import typer
 
-from commonplace.cli.door import Door, door_of, print_line
+from commonplace.cli.door import Door, door_of, print_line, wiping
 from commonplace.cli.note import link_as_json, link_text
 from commonplace.model import Check
 
@@ -57,15 +56,8 @@ def links(
 
 def _check(door: Door) -> tuple[Check, float]:
     start = time.perf_counter()
-    check = door.memory().notes.check(progress=_progress)
+    check = door.memory().notes.check(progress=wiping(lambda done, total: f"read {done} of {total} notes"))
     return check, time.perf_counter() - start
-
-
-def _progress(done: int, total: int) -> None:
-    """A counter on the terminal, in one line that wipes itself out at the end."""
-    if sys.stderr.isatty() and (done % 100 == 0 or done == total):
-        sys.stderr.write("\r\033[K" if done == total else f"\rread {done} of {total} notes")
-        sys.stderr.flush()
 
 
 def _counts(check: Check, seconds: float) -> dict[str, object]:

@@ -1,6 +1,8 @@
-"""What a person may set about encoding text."""
+"""What a person may set about encoding text. None of it may be set from inside a vault."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 from commonplace.model import option
 
@@ -9,8 +11,17 @@ from commonplace.model import option
 class EmbeddingOptions:
     """The block `embedding`."""
 
-    provider: str = option("minilm-l6-v2", "The encoder that turns text into vectors.", once_called=("model",))
+    provider: Literal["minilm-l6-v2", "http", "hashing", "none"] = option(
+        "minilm-l6-v2",
+        "The encoder that turns text into vectors; with `none`, search is by words alone.",
+        once_called=("model",),
+    )
     version_tag: str = option("minilm-l6-v2@2024-05", "Stamped on every chunk; a new tag means encoding anew.")
+    variant: Literal["int8", "fp32"] = option("int8", "How the model computes: `int8` is twice as fast as `fp32`.")
+    model_folder: Path | None = option(None, "Where the model's files are; else in your data folder, for all vaults.")
+    endpoint: str = option("http://127.0.0.1:11434/v1", "The server of the provider `http`; `/embeddings` is added.")
+    remote_model: str = option("all-minilm", "The model that this server is asked for.")
+    key_env: str = option("EMBEDDING_API_KEY", "The environment variable that holds the server's key, if any.")
     dim: int = option(384, "Length of a vector.", at_least=1)
     max_tokens: int = option(256, "Largest chunk, in tokens.", at_least=16, once_called=("chunk_tokens",))
     chunk_overlap: int = option(32, "Tokens that a chunk shares with the one before.", at_least=0)

@@ -1,13 +1,13 @@
-"""Erasing: the note and what history.db says of it, for good; and the truth about what git still holds."""
+"""Erasing: the note, what history.db says of it and what is derived from it; and what git still holds, told."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from commonplace.errors import NotFound, Refused
 from commonplace.flows.move import MOVED_FROM, MOVED_TO
 from commonplace.flows.read import locate
 from commonplace.flows.write import KIND, Desk, Edit, Permit, Reader, change, check_version, with_history
 from commonplace.model import Erased, Terms
-from commonplace.vault.base import Locator, Revision
+from commonplace.vault.base import HistoricBackend, Locator, Revision
 
 PATH = "Commonplace-Path"
 _PLACEHOLDER = b"erased\n"
@@ -24,6 +24,7 @@ def erase_note(path: str, desk: Desk, terms: Terms) -> Erased:
     if not vault.held_by(at)[0] and not vault.exists(at):
         raise NotFound(f"no such note: {at.path}", path=at.path, hint="`commonplace note list` shows every note.")
     former = _former(at, desk)
+    contents = _contents((at, *former), vault)
 
     def plan(read: Reader) -> tuple[Edit, ...]:
         there = read(at)
@@ -36,9 +37,17 @@ def erase_note(path: str, desk: Desk, terms: Terms) -> Erased:
     commit = change(plan, [permit], path=at.path)[1].commit
     for each in (at, *former):
         desk.history.forget_path(each.path)
+    desk.forget([each.path for each in (at, *former)], contents)
     held, remotes = vault.held_by(at, *former)
     purge = tuple(vault.path_in_history(each) for each in (at, *former))
     return Erased(at.path, commit, held, remotes, tuple(each.path for each in former), purge)
+
+
+def _contents(places: Sequence[Locator], vault: HistoricBackend) -> tuple[bytes, ...]:
+    """All that the note ever said: now, and in every commit."""
+    now = [vault.read(at).content for at in places if vault.exists(at)]
+    then = vault.read_all_at([(at, revision.commit) for at in places for revision in vault.revisions(at)])
+    return tuple({content for content in (*now, *then) if content is not None})
 
 
 def files_of(revision: Revision) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Every change of a note, always in this order, so that the earlier failure wins:
 
 size -> safe path -> policy -> lock -> version -> sensitivity -> merge -> snapshot of what a person wrote -> journal ->
-atomic publish -> commit -> audit -> unlock -> event.
+atomic publish -> commit -> audit -> unlock -> ingest of what was written -> event.
 
 `change` is the spine that write, delete, move, undo and erase share; snapshot to commit are the store's own steps.
 """
@@ -58,6 +58,8 @@ class Desk:
     message: str
     ignored: Skip
     clock: Callable[[], datetime]
+    ingest: Callable[[Sequence[str]], object]
+    forget: Callable[[Sequence[str], Sequence[bytes]], None]
     wait: float = 10.0
 
 
@@ -234,6 +236,8 @@ def change(
             _stage(edit, transaction)
         for each in permits:
             each.use_up()
+    if outcome.changed:
+        _ingest(edits, desk)
     emit(
         f"vault_{verb}",
         path=path,
@@ -243,6 +247,15 @@ def change(
         duration_ms=round((time.perf_counter() - start) * 1000, 1),
     )
     return edits, outcome
+
+
+def _ingest(edits: tuple[Edit, ...], desk: Desk) -> None:
+    """Let the writer find its own words. The change itself is done: an index that fails is told, and mended by sync."""
+    paths = [place.path for edit in edits for place in (edit.at, edit.moved_to) if place and edit.makes_a_difference]
+    try:
+        desk.ingest(paths)
+    except CommonplaceError as error:
+        emit("ingest_failed", level="warning", paths=len(paths), said=str(error))
 
 
 def _dry(edits: tuple[Edit, ...], vault: StorageBackend) -> tuple[Edit, ...]:

@@ -5,13 +5,14 @@ Terms:
             Rows are only ever added; `forget_path` alone takes some away, for a person who erases a note.
 - mutation  one change as the vault made it; a mutation of many notes has one row for each.
 - grant     a person's leave for one write to one personal note; it works once and for a short time.
+- call      one text that was given to a model, by its hash alone; `forget_calls` takes away those of an erased note.
 
 Times are UTC to the second, as in notes and commits.
 """
 
 import hashlib
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -47,6 +48,28 @@ class AuditEntry:
     def names(self, path: str) -> bool:
         """Whether this is about the note at that path, as the one changed or as the destination of a move."""
         return path in (self.path, self.destination)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """One text that was given to a model.
+
+    `task_type` says what for, such as embed_vault_chunk or embed_memory_query; `model_alias` is the model's short
+    name, `version` that of the encoder. `input_hash` is the sha256 of the text. `cost` is in dollars, and 0, as
+    `tokens` is, for a model that runs on this machine.
+    """
+
+    at: datetime
+    task_type: str
+    model_alias: str
+    input_hash: str
+    version: str
+    duration_ms: float
+    tokens: int = 0
+    cost: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "at", utc_second(self.at))
 
 
 class History(Protocol):
@@ -90,6 +113,20 @@ class History(Protocol):
 
     def use_grant(self, token: str, path: str, *, now: datetime) -> bool:
         """Whether the token is good for exactly that path now; a good one is used up by this."""
+
+    def log_calls(self, calls: Sequence[ModelCall]) -> None:
+        """Add a row for each call, all or none."""
+
+    def calls(
+        self, *, task_type: str | None = None, since: datetime | None = None, limit: int | None = None
+    ) -> tuple[ModelCall, ...]:
+        """The calls of that type, from that time on; newest first, at most `limit`."""
+
+    def count_calls(self, task_type: str | None = None) -> int:
+        """How many calls were logged, of that type or of all."""
+
+    def forget_calls(self, input_hashes: Iterable[str]) -> int:
+        """Remove every call with one of these texts for good; how many went. As `forget_path` when it fails."""
 
     def close(self) -> None:
         """Let go of what is open; the next call opens it again."""

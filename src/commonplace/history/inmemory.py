@@ -1,13 +1,14 @@
 """A history in lists and dictionaries that keeps the contract; for tests, and beside a vault that is in memory."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from commonplace.history.base import (
     ERASED,
     AuditEntry,
+    ModelCall,
     checked_limit,
     expiry,
     new_token,
@@ -29,6 +30,7 @@ class InMemoryHistory:
         self._audit: list[AuditEntry] = []
         self._commits: dict[str, datetime] = {}
         self._grants: dict[str, _Grant] = {}
+        self._calls: list[ModelCall] = []
         self._turn = threading.Lock()
 
     def record(self, *entries: AuditEntry) -> None:
@@ -103,6 +105,39 @@ class InMemoryHistory:
             if good:
                 del self._grants[token_hash(token)]
             return good
+
+    def log_calls(self, calls: Sequence[ModelCall]) -> None:
+        """Add a row for each call."""
+        with self._turn:
+            self._calls.extend(calls)
+
+    def calls(
+        self, *, task_type: str | None = None, since: datetime | None = None, limit: int | None = None
+    ) -> tuple[ModelCall, ...]:
+        """The calls of that type, from that time on; newest first, at most `limit`."""
+        start = utc_second(since) if since else None
+        checked_limit(limit)
+        with self._turn:
+            oldest_first = sorted(self._calls, key=lambda call: call.at)
+        chosen = (
+            call
+            for call in reversed(oldest_first)
+            if (task_type is None or call.task_type == task_type) and (start is None or call.at >= start)
+        )
+        return tuple(chosen)[:limit]
+
+    def count_calls(self, task_type: str | None = None) -> int:
+        """How many calls were logged, of that type or of all."""
+        return len(self.calls(task_type=task_type))
+
+    def forget_calls(self, input_hashes: Iterable[str]) -> int:
+        """Remove every call with one of these texts; how many went."""
+        hashes = set(input_hashes)
+        with self._turn:
+            kept = [call for call in self._calls if call.input_hash not in hashes]
+            gone = len(self._calls) - len(kept)
+            self._calls = kept
+        return gone
 
     def close(self) -> None:
         """Nothing is open."""

@@ -3,15 +3,21 @@
 from collections.abc import Callable
 from types import TracebackType
 
+from commonplace.flows.take_in import Synced
 from commonplace.history.base import AuditEntry
+from commonplace.index.base import Counts
+from commonplace.memory.index import IndexVerbs
 from commonplace.memory.notes import Notes
+from commonplace.memory.search import Search
 
 
 class Memory:
     """One vault, opened: what every door and every program speaks to. Its verbs may be called from several threads."""
 
-    def __init__(self, *, notes: Notes, close: Callable[[], None]) -> None:
+    def __init__(self, *, notes: Notes, search: Search, index: IndexVerbs, close: Callable[[], None]) -> None:
         self.notes = notes
+        self.search = search
+        self.index = index
         self._close = close
 
     def __enter__(self) -> "Memory":
@@ -27,4 +33,4 @@ class Memory:
         self._close()
 
 
-__all__ = ["AuditEntry", "Memory", "Notes"]
+__all__ = ["AuditEntry", "Counts", "IndexVerbs", "Memory", "Notes", "Search", "Synced"]

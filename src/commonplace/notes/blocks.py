@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -10,6 +11,13 @@ from markdown_it.token import Token
 from commonplace.model import Heading
 
 _CODE = ("fence", "code_block")
+_KINDS: dict[str, Literal["text", "code", "table"]] = {
+    "inline": "text",
+    "html_block": "text",
+    "hr": "text",
+    "table_open": "table",
+    **dict.fromkeys(_CODE, "code"),
+}
 # Rules that cannot match a body without one of these signs; leaving them out saves a sixth of the time.
 _SIGNS = {
     "table": ("|",),
@@ -49,6 +57,30 @@ def blocks_of(body: str, *, first: int) -> Blocks:
                 opaque.append(lines)
         before = token
     return Blocks(tuple(headings), tuple(opaque), tuple(paragraphs))
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A block that holds no other: a paragraph (of a list or a quote too), code, a table. It begins at `line`."""
+
+    kind: Literal["text", "code", "table"]
+    line: int
+
+
+def leaves_of(text: str) -> tuple[Leaf, ...]:
+    """The leaves of a text in order, its first line being 0; each goes up to the next, blank lines included."""
+    leaves = [Leaf("text", 0)]
+    past = 0
+    plain = _one_kind_of_line_end(text)
+    for token in _parser_for(plain).parse(plain):
+        kind = _KINDS.get(token.type)
+        if kind is None or token.map is None or token.map[0] < past:
+            continue
+        if token.map[0] == leaves[-1].line:
+            leaves.pop()
+        leaves.append(Leaf(kind, token.map[0] if leaves else 0))
+        past = token.map[1]
+    return tuple(leaves)
 
 
 def _parser_for(text: str) -> MarkdownIt:

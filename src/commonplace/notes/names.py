@@ -39,11 +39,11 @@ class Names:
         files: dict[str, list[str]] = {}
         others: dict[str, list[str]] = {}
         for path in dict.fromkeys(paths):
-            key = _key(path)
+            key = key_of(path)
             whole.setdefault(key, []).append(path)
             files.setdefault(key.rpartition("/")[2], []).append(path)
         for path, names in aliases.items():
-            for key in dict.fromkeys(map(_key, names)):
+            for key in dict.fromkeys(map(key_of, names)):
                 others.setdefault(key, []).append(path)
         return cls(_nearest_first(whole), _nearest_first(files), _nearest_first(others))
 
@@ -75,27 +75,27 @@ class Names:
     def _at(self, path: str | None, *, note_first: bool) -> str | None:
         """The file at exactly this path from the root, `.md` added or not."""
         for spelled in _spellings(path or "", note_first=note_first):
-            if found := self._paths.get(_key(spelled)):
+            if found := self._paths.get(key_of(spelled)):
                 return spelled if spelled in found else found[0]
         return None
 
     def _ending_in(self, target: str, *, note_first: bool) -> tuple[str, ...]:
         """The files whose path ends in the target's parts."""
         for spelled in _spellings(_joined("", target) or "", note_first=note_first):
-            key = _key(spelled)
+            key = key_of(spelled)
             folder, _, name = key.rpartition("/")
             found = self._files.get(name, ())
             if folder:
-                found = tuple(path for path in found if f"/{_key(path)}".endswith(f"/{key}"))
+                found = tuple(path for path in found if f"/{key_of(path)}".endswith(f"/{key}"))
             if found:
                 return found
         return ()
 
     def _called(self, target: str) -> tuple[str, ...]:
-        return self._aliases.get(_key(target.strip()), ())
+        return self._aliases.get(key_of(target.strip()), ())
 
 
-def _key(text: str) -> str:
+def key_of(text: str) -> str:
     """How names are compared: whatever their case and however their accents are composed."""
     if text.isascii():
         return text.lower()

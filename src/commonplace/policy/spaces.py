@@ -7,6 +7,7 @@ import hashlib
 import unicodedata
 from typing import Final, Literal
 
+from commonplace.model import Place
 from commonplace.policy.options import SafetyOptions
 
 Space = Literal["personal", "allowlisted", "agent", "memory"]
@@ -16,6 +17,8 @@ _MEMORY: Final = ("agent", "memory")
 _STAGING: Final = ("agent", "memory", "_staging")
 _ALWAYS_LOADED: Final = ("agent", "memory", "_always-load")
 _INBOX: Final = ("inbox",)
+_AGENT_INBOX: Final = ("agent", "memory", "_inbox")
+_ARCHIVE: Final = "_archive"
 _STAGING_FOLDER: Final = "Agent/Memory/_staging"
 _LONGEST_STEM: Final = 200  # bytes: with digits and ending it stays below the 255 that a name may have
 
@@ -53,6 +56,16 @@ def is_always_loaded(path: str) -> bool:
 def is_in_inbox(path: str) -> bool:
     """Whether the note is in the Inbox."""
     return _below(_parts(path), _INBOX)
+
+
+def place_of(path: str) -> Place:
+    """Where the note stands on its way: still in an inbox, put away in an archive, waiting for review, or nowhere."""
+    folders = _parts(path)[:-1]
+    if is_staged(path):
+        return "staging"
+    if folders[:1] == _AGENT and _ARCHIVE in folders:
+        return "archive"
+    return "inbox" if is_in_inbox(path) or _below(_parts(path), _AGENT_INBOX) else ""
 
 
 def inbox_path(path: str, options: SafetyOptions) -> str | None:

@@ -9,9 +9,20 @@ from commonplace.testing.paths import PATHS
 from commonplace.testing.reading import READING
 from commonplace.testing.telling import TELLING
 from commonplace.testing.together import TOGETHER
+from commonplace.testing.watching import WATCHING
 from commonplace.vault.base import StorageBackend
 
-CHECKS: tuple[Check, ...] = (*READING, *LISTING, *PATHS, *CHANGING, *TOGETHER, *TELLING, *CONCURRENCY, *HISTORY)
+CHECKS: tuple[Check, ...] = (
+    *READING,
+    *LISTING,
+    *PATHS,
+    *CHANGING,
+    *TOGETHER,
+    *TELLING,
+    *CONCURRENCY,
+    *HISTORY,
+    *WATCHING,
+)
 
 
 def checks_for(backend: StorageBackend) -> tuple[Check, ...]:

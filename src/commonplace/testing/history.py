@@ -1,8 +1,9 @@
 """Rules of history: every transaction is a commit that says why, and every file can be read as it was."""
 
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
-from commonplace.testing.contract import Check, Store, checks, require
+from commonplace.testing.contract import Check, ContractBroken, Store, checks, require
 from commonplace.vault.base import Capability, HistoricBackend, Label, Made
 
 _KIND = ("Commonplace-Kind", "write")
@@ -67,6 +68,51 @@ def check_both_changes_of_a_base_are_merged(store: Store) -> None:
     require(met.conflict, "two changes of one line are no conflict")
 
 
+def check_a_moment_has_the_newest_commit_until_then(store: Store) -> None:
+    """The commit of a moment is the newest that is not later: none before history began, the last one from then on."""
+    backend = _open(store)
+    _put(backend, {"one.md": b"first"})
+    last = _put(backend, {"one.md": b"second"})
+    times = [each.when for each in backend.revisions()]
+    moments = (max(times), datetime.now(UTC) + timedelta(days=1))
+    require([backend.commit_at(when) for when in moments] == [last.commit] * 2, "the newest commit is not told")
+    before = backend.commit_at(min(*times, backend.history_begins() or min(times)) - timedelta(seconds=1))
+    require(before is None, "a moment before the first commit has a commit")
+
+
+def check_the_beginning_of_history_is_told(store: Store) -> None:
+    """History begins with the first commit: not after the oldest revision, and that moment has a commit."""
+    backend = _open(store)
+    _put(backend, {"one.md": b"one"})
+    begins = backend.history_begins()
+    if begins is None:
+        raise ContractBroken("a store with a commit has no beginning")
+    require(begins <= min(each.when for each in backend.revisions()), "history begins after its oldest revision")
+    require(backend.commit_at(begins), "the moment at which history begins has no commit")
+
+
+def check_a_commit_is_listed_as_it_was(store: Store) -> None:
+    """A commit's files are told with their sizes, in order of their paths, without those that skip names."""
+    backend = _open(store)
+    first = _put(backend, {"b ü.md": b"12", "a.md": b"1", "Folder/c.md": b"123"})
+    with backend.transaction() as changes:
+        changes.delete(backend.resolve("a.md"))
+        changes.write(backend.resolve("new.md"), b"new")
+    found = backend.list_at(first.commit or "", skip=lambda path: path == "Folder/")
+    require([(file.path, file.size) for file in found.files] == [("a.md", 1), ("b ü.md", 2)], f"it told {found.files}")
+
+
+def check_listed_files_can_be_read(store: Store) -> None:
+    """The files of a commit are read at once by their paths there, also where they are gone; None for any other."""
+    backend = _open(store)
+    first = _put(backend, {"one.md": b"one", "two.md": b"two\r\n"})
+    with backend.transaction() as changes:
+        changes.delete(backend.resolve("one.md"))
+        changes.write(backend.resolve("two.md"), b"new")
+    found = list(backend.read_listed_at(first.commit or "", ["two.md", "one.md", "three.md"]))
+    require(found == [b"two\r\n", b"one", None], f"the files of a commit were read as {found}")
+
+
 def _open(store: Store) -> HistoricBackend:
     return cast(HistoricBackend, store.open())
 
@@ -85,5 +131,9 @@ HISTORY: tuple[Check, ...] = checks(
     check_a_file_can_be_read_as_it_was,
     check_an_identical_write_is_no_commit,
     check_both_changes_of_a_base_are_merged,
+    check_a_moment_has_the_newest_commit_until_then,
+    check_the_beginning_of_history_is_told,
+    check_a_commit_is_listed_as_it_was,
+    check_listed_files_can_be_read,
     needs=Capability.HISTORY,
 )

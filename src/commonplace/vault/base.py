@@ -12,12 +12,13 @@ The seam moves bytes: it knows no Markdown, no YAML and no policy.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from commonplace.model import Problem, Stat
 
@@ -31,6 +32,7 @@ class Capability(StrEnum):
     PERSISTENT = "persistent"  # what was acknowledged is there after a crash, when the store is opened again
     SHARED = "shared"  # many processes may change the store at once: they take turns
     HISTORY = "history"  # every transaction is a commit: the store is a `HistoricBackend`
+    WATCHED = "watched"  # changes are told as they happen, whoever makes them: the store is a `WatchedBackend`
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +141,32 @@ class StorageBackend(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Seen:
+    """What was seen of one path of a store that is watched, as it stood when it was looked at.
+
+    "saved": a file is there, new or changed, or touched alone. "gone": nothing is there that could be read; if it was
+    a folder, all below it is gone too. "folder": a folder came or was renamed, so look at everything below it again;
+    with the path "" that is the whole store.
+    """
+
+    path: str
+    what: Literal["saved", "gone", "folder"]
+
+
+class WatchedBackend(StorageBackend, Protocol):
+    """A store that tells what happens in it, whoever does it."""
+
+    def watch(
+        self, *, stop: threading.Event, skip: Skip | None = None, step: float = 0.5
+    ) -> Iterator[tuple[Seen, ...]]:
+        """What happens from this call on, until `stop` is set; () each `step` seconds while nothing does.
+
+        A path is named once in a tuple; what `skip` leaves out of a listing is not told.
+        Raises VaultUnavailable, at once or later, when the store cannot be watched: then `poll` is the way.
+        """
+
+
+@dataclass(frozen=True, slots=True)
 class Revision:
     """One commit of a store's history, as far as it touched the store.
 
@@ -176,6 +204,22 @@ class HistoricBackend(StorageBackend, Protocol):
 
     def read_all_at(self, wanted: Sequence[tuple[Locator, str]]) -> Sequence[bytes | None]:
         """The same for many files at once, each as it was in the commit beside it."""
+
+    def commit_at(self, when: datetime) -> str | None:
+        """The newest commit that is not later than that moment; None before history begins.
+
+        Only the branch's own line counts: a commit that was merged in counts from its merge on.
+        Raises UsageError for a time without a zone.
+        """
+
+    def history_begins(self) -> datetime | None:
+        """When the first commit of the branch's own line was made; None when there is none yet."""
+
+    def list_at(self, commit: str, *, skip: Skip | None = None) -> Listing:
+        """The files as they were in that commit, each with the time of the commit, and its size as it is kept there."""
+
+    def read_listed_at(self, commit: str, paths: Sequence[str]) -> Sequence[bytes | None]:
+        """The bytes of files that `list_at` tells of that commit, whatever stands at their paths today."""
 
     def refuse(self, files: Sequence[Locator]) -> None:
         """Raise what a transaction on these files would raise now: repository_busy, ignored, refused."""

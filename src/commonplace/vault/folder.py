@@ -1,10 +1,12 @@
 """A store in a folder of this machine, as far as it is read: the part that backends with and without git share."""
 
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from commonplace.errors import NotFound
 from commonplace.model import Stat
-from commonplace.vault.base import Blob, Listing, Locator, Skip
+from commonplace.vault.base import Blob, Listing, Locator, Seen, Skip
 from commonplace.vault.files import read_file, stat_file
 from commonplace.vault.listing import list_tree
 from commonplace.vault.lock import VaultLock
@@ -12,6 +14,7 @@ from commonplace.vault.paths import normal, normal_folder
 from commonplace.vault.rules import own
 from commonplace.vault.tree import Tree
 from commonplace.vault.trouble import disk_trouble
+from commonplace.vault.watching import watch_folder
 
 
 class Folder:
@@ -51,6 +54,15 @@ class Folder:
     def list(self, folder: str = "", *, recursive: bool = True, skip: Skip | None = None) -> Listing:
         """The files below a folder. Raises NotFound when there is no such folder."""
         return list_tree(self._tree, normal_folder(folder), recursive=recursive, skip=skip or _skip_nothing)
+
+    def watch(
+        self, *, stop: threading.Event, skip: Skip | None = None, step: float = 0.5
+    ) -> Iterator[tuple[Seen, ...]]:
+        """What happens from this call on, until `stop` is set; () each `step` seconds while nothing does.
+
+        Raises VaultUnavailable, at once or later, when the system does not watch the folder for us.
+        """
+        return watch_folder(self._tree, stop=stop, skip=skip, step=step)
 
 
 def _skip_nothing(path: str) -> bool:

@@ -8,10 +8,24 @@ from dataclasses import dataclass
 
 from commonplace.errors import NotFound, UsageError, VaultUnavailable
 from commonplace.model import Stat
-from commonplace.vault.base import ABSENT, Blob, Capability, Label, Listing, Locator, Made, Skip, Then, version_of
+from commonplace.vault.base import (
+    ABSENT,
+    Blob,
+    Capability,
+    Label,
+    Listing,
+    Locator,
+    Made,
+    Seen,
+    Skip,
+    Then,
+    version_of,
+)
 from commonplace.vault.changes import Change, Changes, Delete, Move, Write
 from commonplace.vault.paths import normal, normal_folder, spelling
 from commonplace.vault.rules import blocked, collision, compare, missing, no_folder, not_a_file, own, taken
+from commonplace.vault.skipping import skipping
+from commonplace.vault.watch_queues import Watchers
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +43,11 @@ class InMemory:
     """Files in a dictionary. A transaction works on a copy that takes the dictionary's place, so reads need no lock."""
 
     name = "in-memory"
-    capabilities: frozenset[Capability] = frozenset()
+    capabilities: frozenset[Capability] = frozenset({Capability.WATCHED})
 
     def __init__(self) -> None:
         self._files: Files = {}
+        self._watchers = Watchers()
         self._turn = threading.Lock()
         self._holder: int | None = None
 
@@ -61,12 +76,11 @@ class InMemory:
         """The files below a folder. Raises NotFound when there is no such folder."""
         files, path = self._files, normal_folder(folder)
         prefix = f"{_folder(files, path)}/" if path else ""
+        is_skipped = skipping(skip, below=prefix)
         chosen = (
             Stat(path, file.mtime, len(file.content))
             for path, file in sorted(files.items())
-            if path.startswith(prefix)
-            and (recursive or "/" not in path.removeprefix(prefix))
-            and not (skip and _skipped(path, prefix, skip))
+            if path.startswith(prefix) and (recursive or "/" not in path.removeprefix(prefix)) and not is_skipped(path)
         )
         return Listing(tuple(chosen), ())
 
@@ -82,8 +96,15 @@ class InMemory:
             finally:
                 changes.close()
             before, self._files = self._files, _changed(self._files, changes.planned)
+            self._watchers.tell(_differences(before, self._files))
             if then and changes.planned:
                 then(Made(None, changed=self._files != before))
+
+    def watch(
+        self, *, stop: threading.Event, skip: Skip | None = None, step: float = 0.5
+    ) -> Iterator[tuple[Seen, ...]]:
+        """What transactions do from this call on, until `stop` is set; () each `step` seconds while they do nothing."""
+        return self._watchers.watch(stop=stop, skip=skip, step=step)
 
     @contextmanager
     def _hold(self, wait: float) -> Iterator[None]:
@@ -118,6 +139,11 @@ def _changed(files: Files, changes: list[Change]) -> Files:
     for change in changes:
         _make(after, change)
     return after
+
+
+def _differences(before: Files, after: Files) -> tuple[Seen, ...]:
+    gone = tuple(Seen(path, "gone") for path in before if path not in after)
+    return gone + tuple(Seen(path, "saved") for path, file in after.items() if before.get(path) is not file)
 
 
 def _check(files: Files, change: Change) -> None:
@@ -190,14 +216,3 @@ def _spot(files: Mapping[str, File], path: str) -> _Spot:
 
 def _names_in(files: Mapping[str, File], prefix: str) -> set[str]:
     return {path.removeprefix(prefix).partition("/")[0] for path in files if path.startswith(prefix)}
-
-
-def _skipped(path: str, prefix: str, skip: Skip) -> bool:
-    """Whether the path or a folder on the way to it is to be left out."""
-    folders, _, _ = path.removeprefix(prefix).rpartition("/")
-    walked = prefix
-    for name in folders.split("/") if folders else ():
-        walked += f"{name}/"
-        if skip(walked):
-            return True
-    return skip(path)

@@ -14,7 +14,7 @@ class DeviceLocal(Folder):
     """A folder whose files are replaced one by one, each in one step. It keeps no history."""
 
     name = "device-local"
-    capabilities = frozenset({Capability.PERSISTENT, Capability.SHARED})
+    capabilities = frozenset({Capability.PERSISTENT, Capability.SHARED, Capability.WATCHED})
 
     @contextmanager
     def transaction(

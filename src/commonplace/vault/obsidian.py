@@ -7,15 +7,17 @@ Reads need neither git nor the lock.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from commonplace.errors import CommonplaceError
 from commonplace.events import emit
-from commonplace.vault.base import Capability, Label, Locator, Merge, Revision, Then
+from commonplace.vault.base import Capability, Label, Listing, Locator, Merge, Revision, Skip, Then
 from commonplace.vault.changes import Changes
 from commonplace.vault.folder import Folder
 from commonplace.vault.journal import JournalFile
+from commonplace.vault.paths import normal
 from commonplace.vault.rules import own
 from commonplace.vault.trouble import disk_trouble
 from commonplace.vault.undisturbed import undisturbed
@@ -32,7 +34,7 @@ class ObsidianVault(Folder):
     """A folder under git. Nothing a person wrote is changed before git has it."""
 
     name = "obsidian-vault"
-    capabilities = frozenset({Capability.PERSISTENT, Capability.SHARED, Capability.HISTORY})
+    capabilities = frozenset({Capability.PERSISTENT, Capability.SHARED, Capability.HISTORY, Capability.WATCHED})
 
     def __init__(self, root: Path, *, author: "Author", filters: bool = False) -> None:
         """Open the store in that folder; its repository is looked for when it is needed.
@@ -89,6 +91,22 @@ class ObsidianVault(Folder):
     def read_all_at(self, wanted: Sequence[tuple[Locator, str]]) -> list[bytes | None]:
         """Each file as it was in the commit beside it; None where it was not there."""
         return self._git.contents_at([(own(at, self), commit) for at, commit in wanted])
+
+    def commit_at(self, when: datetime) -> str | None:
+        """The newest commit of the branch's own line that is not later than that moment; None before it begins."""
+        return self._git.commit_at(when)
+
+    def history_begins(self) -> datetime | None:
+        """When the first commit of the branch's own line was made; None when there is none yet."""
+        return self._git.begins()
+
+    def list_at(self, commit: str, *, skip: Skip | None = None) -> Listing:
+        """The files as they were in that commit. Raises VaultUnavailable when there is no such commit."""
+        return self._git.list_at(commit, skip=skip)
+
+    def read_listed_at(self, commit: str, paths: Sequence[str]) -> list[bytes | None]:
+        """The bytes of files that `list_at` tells of that commit, whatever stands at their paths today."""
+        return self._git.contents_at([(normal(path), commit) for path in paths])
 
     def held_by(self, at: Locator, *more: Locator) -> tuple[int, tuple[str, ...]]:
         """How many commits hold one of the files, and the names of the remotes that may hold them too."""

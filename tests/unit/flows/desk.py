@@ -27,6 +27,8 @@ def make_desk(
         message="commonplace: {verb} {path}",
         ignored=lambda path: False,
         clock=lambda: datetime(2026, 11, 15, tzinfo=UTC),
+        ingest=lambda paths: None,
+        forget=lambda paths, contents: None,
         wait=wait,
     )
 

@@ -10,11 +10,12 @@ from pathlib import Path
 import apsw
 import pytest
 
+from commonplace.database import database_trouble
 from commonplace.errors import VaultUnavailable
-from commonplace.history.base import AuditEntry
+from commonplace.history.base import AuditEntry, ModelCall
 from commonplace.history.sqlite import SqliteHistory
+from commonplace.history.sqlite.history import WORDING
 from commonplace.history.sqlite.migrations import MIGRATIONS
-from commonplace.history.sqlite.trouble import database_trouble
 
 NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
 ENTRY = AuditEntry("m", NOW, "write", "Inbox/a.md", "agent", "mcp", "why", after="f" * 64, commit="c1", in_digest=True)
@@ -48,6 +49,45 @@ def test_an_erased_path_is_in_no_page_and_no_log(file: Path) -> None:
     assert len(history.entries()) == 200
     history.close()
     assert SECRET.encode() not in raw_bytes(file)
+
+
+def test_the_hash_of_an_erased_text_is_in_no_page_and_no_log(file: Path) -> None:
+    """Whoever knows a text could else look whether it was once in a note."""
+    history = SqliteHistory(file)
+    secret = "5ec2e7" * 10 + "5ec2"
+    one = ModelCall(at=NOW, task_type="t", model_alias="m", input_hash=secret, version="v", duration_ms=1)
+    history.log_calls([replace(one, input_hash=f"{number:064x}") if number % 5 else one for number in range(500)])
+    assert secret.encode() in raw_bytes(file)
+
+    assert history.forget_calls([secret]) == 100
+    assert secret.encode() not in raw_bytes(file)
+    assert history.count_calls() == 400
+    history.close()
+    assert secret.encode() not in raw_bytes(file)
+
+
+def test_calls_are_logged_all_or_none(file: Path) -> None:
+    """A row that the table refuses takes the others with it."""
+    history = SqliteHistory(file)
+    good = ModelCall(at=NOW, task_type="t", model_alias="m", input_hash="0", version="v", duration_ms=1)
+    with pytest.raises(VaultUnavailable):
+        history.log_calls([good, replace(good, tokens="many")])  # type: ignore[arg-type]
+
+    assert history.calls() == ()
+    history.close()
+
+
+def test_a_history_without_the_log_of_calls_gets_it(file: Path) -> None:
+    """A file of the first form is brought up to date when it is opened, with all that it holds."""
+    file.parent.mkdir(parents=True)
+    with closing(apsw.Connection(str(file))) as older:
+        older.execute(MIGRATIONS[0])
+        older.pragma("user_version", 1)
+    history = SqliteHistory(file)
+    history.record(ENTRY)
+
+    assert (history.count_calls(), history.entries()) == (0, (ENTRY,))
+    history.close()
 
 
 def test_erasing_while_another_process_reads_says_that_traces_are_left(file: Path) -> None:
@@ -117,7 +157,7 @@ def test_nothing_is_made_before_the_first_use(file: Path) -> None:
 
 
 def test_threads_take_turns(file: Path) -> None:
-    """Eight threads share one connection, and no row is lost."""
+    """Eight threads write to one history, and no row is lost."""
     history = SqliteHistory(file)
 
     def add(name: int) -> None:
@@ -210,7 +250,7 @@ def test_a_folder_in_its_place_is_told(file: Path) -> None:
 )
 def test_no_exception_of_the_library_comes_out(file: Path, error: Exception, said: str) -> None:
     """Whatever SQLite or the disk says is VaultUnavailable with a hint."""
-    with pytest.raises(VaultUnavailable) as refused, database_trouble(file):
+    with pytest.raises(VaultUnavailable) as refused, database_trouble(file, WORDING):
         raise error
 
     assert said in refused.value.message
@@ -230,7 +270,7 @@ def test_a_file_of_a_newer_form_is_left_alone(file: Path) -> None:
 
 def test_a_migration_that_fails_leaves_no_half_form(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps are taken together or not at all; the file can be opened by who knows better."""
-    monkeypatch.setattr("commonplace.history.sqlite.database.MIGRATIONS", (*MIGRATIONS, "CREATE TABLE audit (x)"))
+    monkeypatch.setattr("commonplace.history.sqlite.history.MIGRATIONS", (*MIGRATIONS, "CREATE TABLE audit (x)"))
     with pytest.raises(VaultUnavailable):
         SqliteHistory(file).record(ENTRY)
     monkeypatch.undo()
@@ -243,8 +283,9 @@ def test_a_migration_that_fails_leaves_no_half_form(file: Path, monkeypatch: pyt
 def test_an_older_file_takes_only_the_steps_it_lacks(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows are kept."""
     SqliteHistory(file).record(ENTRY)
-    monkeypatch.setattr("commonplace.history.sqlite.database.MIGRATIONS", (*MIGRATIONS, "CREATE TABLE newer (x)"))
+    monkeypatch.setattr("commonplace.history.sqlite.history.MIGRATIONS", (*MIGRATIONS, "CREATE TABLE newer (x)"))
 
     assert SqliteHistory(file).entries() == (ENTRY,)
     with closing(apsw.Connection(str(file))) as reader:
-        assert (reader.pragma("user_version"), reader.execute("SELECT count(*) FROM newer").get) == (2, 0)
+        assert reader.pragma("user_version") == len(MIGRATIONS) + 1
+        assert reader.execute("SELECT count(*) FROM newer").get == 0

@@ -32,7 +32,7 @@ safety:
   path_allowlist: [Inbox, Daily]
   sensitive_frontmatter_key: secret
 embedding:
-  provider: other
+  provider: http
   version_tag: other@1
   dim: 768
   max_tokens: 128
@@ -154,9 +154,13 @@ def test_episodes_are_off_until_switched_on() -> None:
 @pytest.mark.requirement("D-15")
 def test_older_names_take_effect() -> None:
     """`model`, `chunk_tokens` and `top_k` set what is now `provider`, `max_tokens` and `default_k`."""
-    settings = load(yaml="embedding: {model: bge, chunk_tokens: 100}\nretrieval: {top_k: 3}\n").settings
+    settings = load(yaml="embedding: {model: hashing, chunk_tokens: 100}\nretrieval: {top_k: 3}\n").settings
 
-    assert (settings.embedding.provider, settings.embedding.max_tokens, settings.retrieval.default_k) == ("bge", 100, 3)
+    assert (settings.embedding.provider, settings.embedding.max_tokens, settings.retrieval.default_k) == (
+        "hashing",
+        100,
+        3,
+    )
 
 
 def test_an_older_and_a_newer_name_side_by_side_are_refused() -> None:

@@ -1,6 +1,6 @@
 """`History` in SQL."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
@@ -8,16 +8,28 @@ from typing import Any, Final
 
 import apsw
 
+from commonplace.database import Database, Wording
+from commonplace.errors import VaultUnavailable
 from commonplace.history.base import (
     ERASED,
     AuditEntry,
+    ModelCall,
     checked_limit,
     expiry,
     new_token,
     token_hash,
-    utc_second,
 )
-from commonplace.history.sqlite.database import Database
+from commonplace.history.sqlite import calls as call_log
+from commonplace.history.sqlite.migrations import MIGRATIONS
+from commonplace.history.sqlite.moments import moment_text
+
+WORDING: Final = Wording(
+    label="history",
+    damaged=VaultUnavailable,
+    mend="Keep a copy of {name} and move it away with the files {name}-wal and {name}-shm beside it; "
+    "a new one is made, and its audit is recovered from the vault's commits.",
+    too_new="Upgrade Commonplace.",
+)
 
 _ADD_COMMIT: Final = "INSERT INTO commits (hash, at) VALUES (:commit, :at) ON CONFLICT DO NOTHING"
 _ADD_ROW: Final = """
@@ -56,7 +68,7 @@ class SqliteHistory:
     """
 
     def __init__(self, file: Path, *, wait: float = 5.0) -> None:
-        self._database = Database(file, wait=wait)
+        self._database = Database(file, migrations=MIGRATIONS, wording=WORDING, wait=wait)
 
     def record(self, *entries: AuditEntry) -> None:
         """Add these rows, all or none."""
@@ -72,7 +84,7 @@ class SqliteHistory:
         limit: int | None = None,
     ) -> tuple[AuditEntry, ...]:
         """The rows about that note, by that actor, from that time on; newest first, at most `limit`."""
-        asked = {"path": path, "actor": actor, "since": _text(since) if since else None}
+        asked = {"path": path, "actor": actor, "since": moment_text(since) if since else None}
         given = {name: value for name, value in asked.items() if value is not None}
         where = " AND ".join(_CONDITIONS[name] for name in given)
         checked_limit(limit)
@@ -111,23 +123,48 @@ class SqliteHistory:
     def give_grant(self, path: str, *, now: datetime, minutes: int = 10) -> str:
         """A new token that lets one write to that path pass within those minutes; expired ones are dropped."""
         token = new_token()
-        grant = {"token": token_hash(token), "path": path, "expires": _text(expiry(now, minutes))}
+        grant = {"token": token_hash(token), "path": path, "expires": moment_text(expiry(now, minutes))}
         with self._database.changing() as connection:
-            connection.execute(_DROP_EXPIRED, {"now": _text(now)})
+            connection.execute(_DROP_EXPIRED, {"now": moment_text(now)})
             connection.execute(_GIVE, grant)
         return token
 
     def has_grant(self, token: str, path: str, *, now: datetime) -> bool:
         """Whether the token is good for exactly that path now; it is not used up by asking."""
         with self._database.reading() as connection:
-            found = connection.execute(_HAS, {"token": token_hash(token), "path": path, "now": _text(now)})
+            found = connection.execute(_HAS, {"token": token_hash(token), "path": path, "now": moment_text(now)})
             return found.fetchone() is not None
 
     def use_grant(self, token: str, path: str, *, now: datetime) -> bool:
         """Whether the token is good for exactly that path now; a good one is used up by this."""
         with self._database.changing() as connection:
-            connection.execute(_USE, {"token": token_hash(token), "path": path, "now": _text(now)})
+            connection.execute(_USE, {"token": token_hash(token), "path": path, "now": moment_text(now)})
             return connection.changes() == 1
+
+    def log_calls(self, calls: Sequence[ModelCall]) -> None:
+        """Add a row for each call, all or none."""
+        if calls:
+            with self._database.changing() as connection:
+                call_log.add(connection, calls)
+
+    def calls(
+        self, *, task_type: str | None = None, since: datetime | None = None, limit: int | None = None
+    ) -> tuple[ModelCall, ...]:
+        """The calls of that type, from that time on; newest first, at most `limit`."""
+        with self._database.reading() as connection:
+            return call_log.find(connection, task_type=task_type, since=since, limit=limit)
+
+    def count_calls(self, task_type: str | None = None) -> int:
+        """How many calls were logged, of that type or of all."""
+        with self._database.reading() as connection:
+            return call_log.count(connection, task_type)
+
+    def forget_calls(self, input_hashes: Iterable[str]) -> int:
+        """Remove every call with one of these texts, also from pages that are free and from the log; how many went."""
+        with self._database.changing() as connection:
+            gone = call_log.remove(connection, input_hashes)
+        self._database.scrub()
+        return gone
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""
@@ -138,7 +175,7 @@ def _add(connection: apsw.Connection, entries: Iterable[AuditEntry]) -> None:
     for entry in entries:
         values = {
             "mutation": entry.mutation,
-            "at": _text(entry.when),
+            "at": moment_text(entry.when),
             "verb": entry.verb,
             "path": entry.path,
             "actor": entry.actor,
@@ -160,7 +197,3 @@ def _entry(row: Iterable[Any]) -> AuditEntry:
     values: dict[str, Any] = {each.name: value for each, value in zip(fields(AuditEntry), row, strict=True)}
     when, in_digest = datetime.fromisoformat(values.pop("when")), bool(values.pop("in_digest"))
     return AuditEntry(**values, when=when, in_digest=in_digest)
-
-
-def _text(when: datetime) -> str:
-    return f"{utc_second(when).replace(tzinfo=None).isoformat()}Z"

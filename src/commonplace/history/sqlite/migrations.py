@@ -47,4 +47,21 @@ CREATE TABLE grants (
 ) STRICT, WITHOUT ROWID;
 """
 
-MIGRATIONS: Final = (_1_AUDIT_AND_GRANTS,)
+# A text is known by its hash alone. Rows come in the order of their times, so the indexes grow at their ends.
+_2_MODEL_CALLS = """
+CREATE TABLE invocation_log (
+  number      INTEGER PRIMARY KEY,
+  at          TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z'),
+  task_type   TEXT NOT NULL,
+  model_alias TEXT NOT NULL,
+  input_hash  TEXT NOT NULL,
+  version     TEXT NOT NULL,
+  duration_ms REAL NOT NULL,
+  tokens      INTEGER NOT NULL,
+  cost        REAL NOT NULL
+) STRICT;
+CREATE INDEX invocation_log_by_time ON invocation_log (at);
+CREATE INDEX invocation_log_by_task ON invocation_log (task_type, at);
+"""
+
+MIGRATIONS: Final = (_1_AUDIT_AND_GRANTS, _2_MODEL_CALLS)

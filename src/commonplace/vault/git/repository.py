@@ -3,11 +3,12 @@
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from commonplace.vault.base import Merge, Revision
-from commonplace.vault.git import founding, history, merging, place, refusing, staging, state
+from commonplace.vault.base import Listing, Merge, Revision, Skip
+from commonplace.vault.git import founding, history, merging, moments, place, refusing, staging, state
 from commonplace.vault.git.attributes import Attributes, without
 from commonplace.vault.git.committing import MODES, Author, New, NewCommit, Prepared, commit_all, message_of
 from commonplace.vault.git.converting import Converter
@@ -110,6 +111,18 @@ class Repository:
         about = self._knowledge.attributes(list({path: None for _, path in there})) if there else {}
         contents = iter(self._blobs(there, about))
         return [next(contents) if blob_id else None for blob_id in ids]
+
+    def commit_at(self, when: datetime) -> str | None:
+        """The newest commit of the branch's own line that is not later than that moment."""
+        return moments.commit_at(self._git, when)
+
+    def begins(self) -> datetime | None:
+        """When the first commit of the branch's own line was made."""
+        return moments.begins(self._git)
+
+    def list_at(self, commit: str, *, skip: Skip | None) -> Listing:
+        """The vault's files as they were in that commit."""
+        return moments.list_at(self._git, commit, skip=skip)
 
     def merge(self, *, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         """What comes of both changes of the base, in the line ending of `ours`."""

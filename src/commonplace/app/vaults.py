@@ -1,23 +1,13 @@
-"""Puts the parts together: the only module that picks implementations."""
+"""Vaults: the backends that keep them, how one is made or adopted, and where its data is."""
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 
 import platformdirs
 
 from commonplace.errors import Refused, UsageError, VaultUnavailable
-from commonplace.events import emit
-from commonplace.flows.write import Desk
-from commonplace.history.base import History
-from commonplace.history.inmemory import InMemoryHistory
-from commonplace.history.sqlite import SqliteHistory
-from commonplace.memory import Memory, Notes
-from commonplace.model import Actor, ActorKind
-from commonplace.policy.ignore import ignores
 from commonplace.settings import Settings, load_settings, register
 from commonplace.vault.base import ABSENT
 from commonplace.vault.git import Author, Repository
@@ -30,39 +20,6 @@ from commonplace.vault.options import VaultOptions
 from commonplace.vault.registry import Registry
 
 _NO_OPTIONS = VaultOptions()
-
-
-def open_memory(
-    vault: str | Path | None = None, *, actor: ActorKind = "person", settings: Mapping[str, object] | None = None
-) -> Memory:
-    """The memory of a vault, given by its folder or else by the settings.
-
-    `actor` says who writes: a program that acts for an agent says so, and policy treats it as one.
-    `settings` are dotted keys that win over files and environment, such as `{"retrieval.default_k": 5}`.
-    Raises UsageError for a wrong setting or when no vault is named, VaultUnavailable when it cannot be opened.
-    """
-    flags = dict(settings or {})
-    if vault is not None:
-        flags["vault.root"] = str(vault)
-    return open_with(load_settings(flags=flags).settings, actor=Actor(actor, "library"))
-
-
-def open_with(settings: Settings, *, actor: Actor) -> Memory:
-    """The memory that these settings describe. Raises as `open_memory` does."""
-    backend = backends(settings.vault).select(settings.vault.backend, root=settings.vault.root)
-    emit("vault_opened", level="debug", backend=backend.name, root=str(settings.vault.root or ""))
-    history = _history(settings)
-    desk = Desk(
-        vault=backend,
-        history=history,
-        actor=actor,
-        safety=settings.safety,
-        message=settings.vault.commit_message,
-        ignored=ignores(settings.vault.ignore_globs),
-        clock=partial(datetime.now, UTC),
-        wait=settings.vault.lock_wait_seconds,
-    )
-    return Memory(notes=Notes(desk), close=history.close)
 
 
 def backends(options: VaultOptions) -> Registry:
@@ -92,7 +49,7 @@ def init_vault(folder: Path, *, flags: Mapping[str, object]) -> Initialised:
     settings = load_settings(flags={**flags, "vault.root": str(root)}).settings
     _made(root)
     created = put_under_git(root, settings.vault)
-    data = _data_folder(settings, root)
+    data = data_folder(settings, root)
     _made(data)
     register(root)
     return Initialised(root, created, data)
@@ -110,19 +67,14 @@ def copy_sample(folder: Path) -> None:
     if any(_made(folder).iterdir()):
         raise Refused("the folder is not empty", path=str(folder), hint="Name a new folder.")
     store = DeviceLocal(folder)
-    sample = Path(__file__).parent / "sample_vault"
+    sample = Path(__file__).parent.parent / "sample_vault"
     with store.transaction() as changes:
         for path in sorted(sample.rglob("*")):
             if path.is_file():
                 changes.write(store.resolve(path.relative_to(sample).as_posix()), path.read_bytes(), expected=ABSENT)
 
 
-def _history(settings: Settings) -> History:
-    root = settings.vault.root
-    return InMemoryHistory() if root is None else SqliteHistory(_data_folder(settings, root) / "history.db")
-
-
-def _data_folder(settings: Settings, root: Path) -> Path:
+def data_folder(settings: Settings, root: Path) -> Path:
     """One folder for each vault, named so that a person recognises it."""
     real = root.resolve()
     name = f"{real.name}-{hashlib.sha256(str(real).encode(errors='replace')).hexdigest()[:8]}"

@@ -1,0 +1,158 @@
+"""Writes the tables of `docs/benchmarks.md` from the newest figures in bench/results.
+
+Run it as `python bench/page.py` after benchmarks with `--save`.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from bench import figures
+from bench.cold import TARGET_S
+from bench.index import TARGET_FIRST_S
+from bench.search import TARGET_MB, TARGETS
+
+PAGE: Final = figures.ROOT / "docs/benchmarks.md"
+BEGIN: Final = "<!-- figures: written by bench/page.py -->"
+END: Final = "<!-- end of figures -->"
+
+
+def newest(name: str) -> dict[str, Any] | None:
+    """The newest figures of that benchmark, None when there are none."""
+    kept = sorted((figures.HERE / "results").glob(f"{name}-*.json"), key=lambda file: file.stat().st_mtime)
+    found: dict[str, Any] | None = json.loads(kept[-1].read_text()) if kept else None
+    return found
+
+
+def search_tables(told: dict[str, Any]) -> Iterator[str]:
+    """Search: times by size and way, memory, and the peers."""
+    yield from ["## Search, warm", "", _where(told), ""]
+    rows = [
+        [f"{size['chunks']:,}", way, _pair(size["ways"][way]), _target(size["chunks"]), _stages(size["ways"][way])]
+        for size in told["sizes"]
+        for way in size["ways"]
+    ]
+    yield from _table(["chunks", "search", "p50 / p95 ms", "target", "median ms of the stages"], rows)
+    yield ""
+    rows = [
+        [f"{size['chunks']:,}", size["memory_mb"]["VmRSS"], size["memory_mb"]["RssFile"], size["build"]["disk_mb"]]
+        for size in told["sizes"]
+    ]
+    yield from _table(["chunks", f"resident MB (target {TARGET_MB} at 100k)", "of it mapped files", "on disk MB"], rows)
+    yield from ["", "Beside it, without the encoding of the question on either side:", ""]
+    rows = [row for size in told["sizes"] for row in _peers(size)]
+    yield from _table(["chunks", "who", "p50 / p95 ms", "with a filter of 10 %", "times ours"], rows)
+
+
+def cold_tables(told: dict[str, Any]) -> Iterator[str]:
+    """The fresh process."""
+    yield from ["## Search, fresh process", "", _where(told), ""]
+    rows = [["`commonplace search`", told["search_s"]], ["the same by words alone", told["words_s"]]]
+    yield from _table(["749 notes", f"seconds (target {TARGET_S})"], [*rows, ["`python -c pass`", told["python_s"]]])
+    yield from ["", "Milliseconds: " + ", ".join(f"{step.strip()} {ms}" for step, ms in told["steps_ms"].items()) + "."]
+
+
+def index_tables(told: dict[str, Any]) -> Iterator[str]:
+    """Indexing."""
+    yield from ["## Indexing", "", _where(told), ""]
+    names = {"garden": f"garden, real encoder (target {TARGET_FIRST_S} s, 90 %)", "generated": "generated, hashing"}
+    rows = [
+        [
+            title,
+            told[name]["notes"],
+            told[name]["chunks"],
+            told[name]["first_s"],
+            f"{told[name]['share_in_encoder']:.1%}",
+            told[name]["again_s"],
+            told[name]["rebuild_s"],
+        ]
+        for name, title in names.items()
+        if name in told
+    ]
+    heads = ["vault", "notes", "chunks", "first sync s", "in the encoder", "unchanged s", "rebuild s, kept vectors"]
+    yield from _table(heads, rows)
+
+
+def equality_tables(told: dict[str, Any]) -> Iterator[str]:
+    """Step by step beside rebuild."""
+    yield from ["## Step by step is the same as rebuild", "", _where(told), ""]
+    rows = [
+        [
+            each["vault"],
+            each["encoder"],
+            each["notes"],
+            each["questions"],
+            f"{each['bytes']:,}",
+            "yes" if each["equal"] else "NO",
+            f"`{each['sha256'][:16]}`",
+            ", ".join(f"{count} {code}" for code, count in each["problems"].items()) or "none",
+        ]
+        for each in told["vaults"]
+    ]
+    yield from _table(["vault", "encoder", "notes", "answers", "bytes", "equal", "sha256", "Problems"], rows)
+
+
+def written() -> str:
+    """The page with its figures as they are now."""
+    makers = {"search": search_tables, "cold": cold_tables, "index": index_tables, "equality": equality_tables}
+    lines: list[str] = []
+    for name, make in makers.items():
+        told = newest(name)
+        lines += [*(make(told) if told else [f"No figures of `{name}` yet."]), ""]
+    block = "\n".join([BEGIN, "", *lines, END])
+    return re.sub(f"{re.escape(BEGIN)}.*{re.escape(END)}", lambda _: block, PAGE.read_text(), flags=re.DOTALL)
+
+
+def _peers(size: dict[str, Any]) -> Iterator[list[object]]:
+    both, sense = size["ways"]["hybrid"], size["ways"]["sense"]
+    narrow = size["ways"]["hybrid, folder of 10 %"]
+    for who, ours in (("ours, hybrid", both), ("ours, sense", sense)):
+        told = f"{narrow['p50_without_encoding']} / {narrow['p95_without_encoding']}" if ours is both else ""
+        yield [f"{size['chunks']:,}", who, f"{ours['p50_without_encoding']} / {ours['p95_without_encoding']}", told, ""]
+    for peer, told in size["beside"].items():
+        ours = both if peer == "sqlite-vec" else sense
+        ratio = f"{told['all']['p50'] / ours['p50_without_encoding']:.1f}"
+        yield [f"{size['chunks']:,}", _named(peer, told), _pair(told["all"]), _pair(told["filter 10 %"]), ratio]
+
+
+def _named(peer: str, told: dict[str, Any]) -> str:
+    if peer == "chromadb":
+        return f"chromadb, vectors alone, recall@10 {told['recall_at_10']}"
+    return "sqlite-vec + FTS5"
+
+
+def _where(told: dict[str, Any]) -> str:
+    machine, state = told["machine"], " with changes" if told["dirty"] else ""
+    note = f" {told['note']}" if "note" in told else ""
+    return f"{told['date']}, commit `{told['commit']}`{state}, {machine['cores']} cores ({machine['cpu']}).{note}"
+
+
+def _pair(told: dict[str, Any]) -> str:
+    return f"{told['p50']} / {told['p95']}"
+
+
+def _target(chunks: int) -> str:
+    return " / ".join(map(str, TARGETS[chunks])) if chunks in TARGETS else ""
+
+
+def _stages(told: dict[str, Any]) -> str:
+    return ", ".join(f"{stage} {took}" for stage, took in told["stages_p50"].items())
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return ["| " + " | ".join(map(str, line)) + " |" for line in lines]
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(written())
+    print(f"wrote {PAGE.relative_to(figures.ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Puts the parts together: the only room that picks implementations."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache, partial
+from pathlib import Path
+
+from commonplace.app.models import install_model, model_status
+from commonplace.app.shelves import make_shelf
+from commonplace.app.vaults import Initialised, backends, copy_sample, data_folder, init_vault, put_under_git
+from commonplace.events import emit
+from commonplace.flows.forget import forget_notes
+from commonplace.flows.ingest import ingest_paths
+from commonplace.flows.shelf import Shelf
+from commonplace.flows.write import Desk
+from commonplace.history.base import History
+from commonplace.history.inmemory import InMemoryHistory
+from commonplace.history.sqlite import SqliteHistory
+from commonplace.memory import IndexVerbs, Memory, Notes, Search
+from commonplace.model import Actor, ActorKind
+from commonplace.policy.ignore import ignores
+from commonplace.settings import Settings, load_settings
+
+
+def open_memory(
+    vault: str | Path | None = None, *, actor: ActorKind = "person", settings: Mapping[str, object] | None = None
+) -> Memory:
+    """The memory of a vault, given by its folder or else by the settings.
+
+    `actor` says who writes: a program that acts for an agent says so, and policy treats it as one.
+    `settings` are dotted keys that win over files and environment, such as `{"retrieval.default_k": 5}`.
+    Raises UsageError for a wrong setting or when no vault is named, VaultUnavailable when it cannot be opened.
+    """
+    flags = dict(settings or {})
+    if vault is not None:
+        flags["vault.root"] = str(vault)
+    return open_with(load_settings(flags=flags).settings, actor=Actor(actor, "library"))
+
+
+def open_with(settings: Settings, *, actor: Actor) -> Memory:
+    """The memory that these settings describe. Raises as `open_memory` does."""
+    backend = backends(settings.vault).select(settings.vault.backend, root=settings.vault.root)
+    emit("vault_opened", level="debug", backend=backend.name, root=str(settings.vault.root or ""))
+    history = _history(settings)
+
+    @cache
+    def shelf() -> Shelf:
+        return make_shelf(settings, backend, history)
+
+    desk = Desk(
+        vault=backend,
+        history=history,
+        actor=actor,
+        safety=settings.safety,
+        message=settings.vault.commit_message,
+        ignored=ignores(settings.vault.ignore_globs),
+        clock=partial(datetime.now, UTC),
+        ingest=lambda paths: ingest_paths(paths, shelf()),
+        forget=lambda paths, contents: forget_notes(paths, contents, shelf()),
+        wait=settings.vault.lock_wait_seconds,
+    )
+
+    def close() -> None:
+        history.close()
+        if shelf.cache_info().currsize:
+            shelf().index.close()
+            shelf().cache.close()
+
+    return Memory(notes=Notes(desk), search=Search(shelf, actor), index=IndexVerbs(shelf), close=close)
+
+
+def _history(settings: Settings) -> History:
+    root = settings.vault.root
+    return InMemoryHistory() if root is None else SqliteHistory(data_folder(settings, root) / "history.db")
+
+
+__all__ = [
+    "Initialised",
+    "backends",
+    "copy_sample",
+    "init_vault",
+    "install_model",
+    "model_status",
+    "open_memory",
+    "open_with",
+    "put_under_git",
+]

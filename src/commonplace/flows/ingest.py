@@ -1,0 +1,195 @@
+"""Ingest: list or be told -> read -> parse -> unchanged? touch only -> chunk -> encode what was never encoded ->
+one transaction for each document.
+
+`sync` compares the whole vault with the index, both ways. `ingest_paths` looks at a few notes: those that a writer
+wrote or a watcher saw. Both end with an index that says what the files say now, as a rebuild would.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, TypeVar
+
+from commonplace.errors import NotFound, Refused, VaultUnavailable
+from commonplace.events import emit
+from commonplace.flows.document import VAULT, form_of
+from commonplace.flows.read import NOTE_ENDING, locate
+from commonplace.flows.shelf import Shelf
+from commonplace.flows.take_in import Round, Synced
+from commonplace.model import Problem, Stamp, Stat
+from commonplace.recalling.times import in_utc
+from commonplace.sources.base import Source
+from commonplace.vault.base import Blob, Listing
+from commonplace.vault.skipping import skipping
+
+BATCH: Final = 16  # documents that are encoded together
+_SAME_INSTANT: Final = 2.0  # seconds: on some disks a file saved twice within them has the same time
+_ATTEMPTS: Final = 5  # looks at a note that changes while it is taken in
+
+T = TypeVar("T")
+Progress = Callable[[int, int], None]
+"""Called with how many notes are done and how many there are."""
+
+
+def sync(shelf: Shelf, *, progress: Progress = lambda done, total: None) -> Synced:
+    """Make the index say what the vault says, and nothing else. Raises VaultUnavailable and IndexDamaged."""
+    start = time.perf_counter()
+    stamps = shelf.index.stamps(VAULT)  # before the listing: a note that a writer adds meanwhile is not taken for gone
+    listing = shelf.vault.list(skip=shelf.ignored)
+    stats = _notes(listing)
+    gone = {path: stamp for path, stamp in stamps.items() if path not in stats and not stamp.deleted}
+    differs = _difference(shelf)
+    work = [path for path, stat in stats.items() if differs(stat, stamps.get(path)) or _is_in_doubt(stamps.get(path))]
+    synced = Synced(unchanged=len(stats) - len(work), missing=shelf.encoders.missing)
+    round_ = Round(shelf, stamps, gone, synced)
+    done = synced.unchanged
+    overtaken: list[str] = []
+    for some in _batches(work):
+        blobs = list(_blobs(shelf, some, round_.unreadable))
+        round_.take_in(blobs)
+        overtaken += _overtaken(some, blobs, round_.unreadable, shelf)
+        done += len(some)
+        progress(done, len(stats))
+    is_ignored = skipping(shelf.ignored)
+    overtaken += [path for path in round_.gone if not is_ignored(path) and _is_there(path, shelf)]
+    round_.remove_gone()
+    _look_again(overtaken, shelf, synced)
+    synced.problems = (*listing.passed_over, *round_.unreadable)
+    shelf.index.settle()
+    shelf.index.mark_synced(in_utc(shelf.clock()))
+    synced.seconds = time.perf_counter() - start
+    emit("vault_backfill_done", notes=len(stats), **_told(synced))
+    return synced
+
+
+def sync_source(source: Source, shelf: Shelf) -> Synced:
+    """Make the index say what this source says, and nothing else of its type. Raises as `sync` does."""
+    start = time.perf_counter()
+    stamps, there = shelf.index.stamps(source.type), source.stamps()
+    gone = {key: stamp for key, stamp in stamps.items() if key not in there and not stamp.deleted}
+    synced = Synced(missing=shelf.encoders.missing)
+    round_ = Round(shelf, stamps, gone, synced, source_type=source.type)
+    work = [key for key, stamp in there.items() if not _is_current(stamps.get(key), stamp, shelf)]
+    synced.unchanged = len(there) - len(work)
+    for some in _batches(work):
+        found = [(thing, there[key]) for key in some if (thing := source.read(key))]
+        round_.take_in_sourced(found)
+    round_.remove_gone()
+    shelf.index.settle()
+    synced.seconds = time.perf_counter() - start
+    return synced
+
+
+def _is_current(known: Stamp | None, stamp: str, shelf: Shelf) -> bool:
+    if known is None or known.deleted or known.made_from != f"{form_of(shelf.cut, shelf.safety)}-{stamp}":
+        return False
+    return shelf.cut.version in ("", known.version)
+
+
+def waiting_for_sync(shelf: Shelf) -> int:
+    """How many notes are not in the index as they are now."""
+    stats, stamps = _notes(shelf.vault.list(skip=shelf.ignored)), shelf.index.stamps(VAULT)
+    gone = sum(1 for path, stamp in stamps.items() if path not in stats and not stamp.deleted)
+    differs = _difference(shelf)
+    return gone + sum(1 for path, stat in stats.items() if differs(stat, stamps.get(path)))
+
+
+def ingest_paths(paths: Iterable[str], shelf: Shelf) -> Synced:
+    """Bring these notes up to date in the index, be they new, changed or gone. Raises as `sync` does."""
+    start = time.perf_counter()
+    synced = Synced(missing=shelf.encoders.missing)
+    wanted = dict.fromkeys(paths)
+    _look_again([path for path in wanted if path.lower().endswith(NOTE_ENDING)], shelf, synced)
+    shelf.index.settle()
+    synced.seconds = time.perf_counter() - start
+    return synced
+
+
+def _look_again(paths: list[str], shelf: Shelf, synced: Synced) -> None:
+    """Look at these notes until what was taken in is what is there; a later look has them, if they never rest."""
+    for _ in range(_ATTEMPTS):
+        if not paths:
+            return
+        paths = _look_at(paths, shelf, synced)
+
+
+def _look_at(paths: Sequence[str], shelf: Shelf, synced: Synced) -> list[str]:
+    """Take in these notes as they are now; those that changed meanwhile come back, to be looked at again."""
+    is_ignored = skipping(shelf.ignored)
+    stamps = {path: stamp for path in paths if (stamp := shelf.index.stamp(VAULT, path))}
+    there = [path for path in paths if not is_ignored(path) and _is_there(path, shelf)]
+    gone = {path: stamp for path, stamp in stamps.items() if path not in there and not stamp.deleted}
+    round_ = Round(shelf, stamps, gone, synced)
+    blobs = list(_blobs(shelf, there, round_.unreadable))
+    for some in _batches(blobs):
+        round_.take_in(some)
+    round_.remove_gone()
+    synced.problems = tuple(round_.unreadable)
+    return _overtaken(there, blobs, round_.unreadable, shelf)
+
+
+def _notes(listing: Listing) -> dict[str, Stat]:
+    return {stat.path: stat for stat in listing.files if stat.path.lower().endswith(NOTE_ENDING)}
+
+
+def _difference(shelf: Shelf) -> Callable[[Stat, Stamp | None], bool]:
+    """Tells whether a note is new, its time or size is another, or other settings or another encoder made it."""
+    form, version = form_of(shelf.cut, shelf.safety), shelf.cut.version
+
+    def differs(stat: Stat, stamp: Stamp | None) -> bool:
+        if stamp is None or stamp.deleted or (stat.mtime, stat.size) != (stamp.mtime, stamp.size):
+            return True
+        return not stamp.made_from.startswith(form) or version not in ("", stamp.version)
+
+    return differs
+
+
+def _is_in_doubt(stamp: Stamp | None) -> bool:
+    """Whether the note may have been saved again in the very instant in which it was read."""
+    return stamp is not None and stamp.mtime > stamp.seen - _SAME_INSTANT
+
+
+def _blobs(shelf: Shelf, paths: Iterable[str], unreadable: list[Problem]) -> Iterator[Blob]:
+    """The notes' bytes; one that vanished is nothing, one that cannot be read is a Problem."""
+    for path in paths:
+        try:
+            yield shelf.vault.read(locate(path, shelf.vault))
+        except NotFound:
+            continue
+        except (Refused, VaultUnavailable) as error:
+            unreadable.append(Problem(path, 0, error.message, "unreadable-file"))
+
+
+def _is_there(path: str, shelf: Shelf) -> bool:
+    return shelf.vault.exists(locate(path, shelf.vault))
+
+
+def _overtaken(paths: Sequence[str], blobs: Sequence[Blob], unreadable: Sequence[Problem], shelf: Shelf) -> list[str]:
+    """Those of the paths at which something happened since they were read, or while they were to be."""
+    read = {blob.stat.path for blob in blobs} | {each.path for each in unreadable}
+    vanished = [path for path in paths if path not in read]
+    return vanished + [blob.stat.path for blob in blobs if _changed_since(blob, shelf)]
+
+
+def _changed_since(blob: Blob, shelf: Shelf) -> bool:
+    """Whether the note was saved or removed since it was read."""
+    try:
+        stat = shelf.vault.stat(locate(blob.stat.path, shelf.vault))
+    except NotFound:
+        return True
+    return (stat.mtime, stat.size) != (blob.stat.mtime, blob.stat.size)
+
+
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (items[at : at + BATCH] for at in range(0, len(items), BATCH))
+
+
+def _told(synced: Synced) -> dict[str, Any]:
+    return {
+        "added": synced.added,
+        "changed": synced.changed,
+        "renamed": synced.renamed,
+        "removed": synced.removed,
+        "unchanged": synced.unchanged,
+        "encoded": synced.encoded,
+        "latency_ms": round(synced.seconds * 1000, 1),
+    }

@@ -1,0 +1,53 @@
+"""What ingest and search work with: the vault and its index, the encoder and what it has encoded before."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from commonplace.encoders.base import EncoderProvider, Spans
+from commonplace.flows.document import Cut
+from commonplace.history.base import History
+from commonplace.index.base import Index, VectorCache
+from commonplace.policy.options import SafetyOptions
+from commonplace.recalling.options import RetrievalOptions
+from commonplace.vault.base import Skip, StorageBackend
+
+
+@dataclass(frozen=True, slots=True)
+class Encoders:
+    """The encoder to work with, None where there is none and `missing` says why; `for_version` finds the one whose
+    vectors an index still holds."""
+
+    current: EncoderProvider | None
+    missing: str
+    for_version: Callable[[str], EncoderProvider | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """One vault with its index, and the rules and the clock to work by. `past` opens the index of a commit."""
+
+    vault: StorageBackend
+    index: Index
+    cache: VectorCache
+    encoders: Encoders
+    history: History
+    user: str
+    safety: SafetyOptions
+    retrieval: RetrievalOptions
+    max_tokens: int
+    overlap: int
+    rename_window: float
+    heuristic: Callable[[str], Spans]
+    ignored: Skip
+    clock: Callable[[], datetime]
+    past: Callable[[str], Index]
+    forget_past: Callable[[], None]
+
+    @property
+    def cut(self) -> Cut:
+        """How texts are cut for the encoder there is."""
+        encoder = self.encoders.current
+        if encoder is None:
+            return Cut(self.heuristic, self.max_tokens, self.overlap, "")
+        return Cut(encoder.tokens, self.max_tokens, self.overlap, encoder.version, encoder.is_remote)

@@ -1,0 +1,232 @@
+"""The index seam: quick look-up of documents and their chunks, by words and by meaning. All of it is derived.
+
+Terms:
+- number    the place of a chunk in this index. It is never used twice; a chunk that changes gets a new one.
+            Numbers differ from one index to another: answers are in terms of ids.
+- reading   a look at the index at one moment: what others write meanwhile is not seen in it.
+- version   the encoder that made a vector. A search by meaning sees the vectors of one version alone.
+- removed   a document whose source is gone. It is found by nothing, and is there again when its source is;
+            `purge` drops those that have been gone for long.
+
+An index answers the same, to the last digit, whatever the order in which its documents came.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Final, Protocol
+
+from commonplace.model import Chunk, Document, Filters, Link, Place, Problem, Stamp
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Fixed = npt.NDArray[np.int16]
+
+LINKED: Final = "vault"
+"""The source whose documents links may mean: notes, each by its path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """How words are weighed (BM25): one weight for each of the FIELDS, and the two constants.
+
+    A word that stands in more than `common` of all chunks is left out while two rarer ones remain.
+    """
+
+    fields: tuple[int, int, int, int, int] = (3, 3, 2, 2, 1)
+    k1: float = 1.2
+    b: float = 0.75
+    common: float = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatch:
+    """A chunk found by words: its score from 0 to 1, 1 being what a chunk full of every word would come near to.
+
+    `by` holds the share of each word that it has.
+    """
+
+    number: int
+    score: float
+    by: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatches:
+    """What a search by words found, best first; `dropped` are the words too common to count."""
+
+    matches: tuple[WordMatch, ...]
+    dropped: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SenseMatch:
+    """A chunk found by meaning: the cosine of the chunk itself, and the best of all its parts with its place."""
+
+    number: int
+    cosine: float
+    best: float
+    part: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A chunk as the index keeps it, with the document it belongs to (whose `chunks`, `links` are left empty)."""
+
+    number: int
+    chunk: Chunk
+    document: Document
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A link between two documents, by path; `target` is as written, `path` None where there is no such note."""
+
+    source: str
+    target: str
+    path: str | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What an index holds, and on the disk how many bytes."""
+
+    documents: Mapping[str, int]  # by type of source
+    chunks: int
+    removed: int
+    vectors: Mapping[str, int]  # by version of the encoder
+    waiting: int  # chunks that have no vector
+    links: int
+    unresolved: int
+    sensitive: int
+    problems: int
+    size: int
+    synced: str | None  # when a whole source was last compared with the index
+
+
+class Linker(Protocol):
+    """How links find notes. The index asks it whenever a document comes, goes or changes its names."""
+
+    def names_of(self, path: str, aliases: Sequence[str]) -> frozenset[str]:
+        """The names under which a link may mean the note at that path."""
+
+    def names_in(self, link: Link) -> frozenset[str]:
+        """The names that this link may mean; a note that has none of them is not meant by it."""
+
+    def resolve(self, link: Link, *, source: str, among: Mapping[str, tuple[str, ...]]) -> str | None:
+        """The path that the link in the note `source` means, among these paths and the aliases of each."""
+
+
+class Reading(Protocol):
+    """The index at one moment."""
+
+    def match_words(
+        self, words: Sequence[str], filters: Filters, *, limit: int, weighing: Weighing, also: Sequence[int] = ()
+    ) -> WordMatches:
+        """The best chunks that have one of the words, at least `limit` if there are as many; ties are not cut.
+
+        Chunks whose numbers are in `also` are never cut off, if they have one of the words and pass the filters.
+        """
+
+    def match_sense(self, vector: "Fixed", filters: Filters, *, version: str, limit: int) -> tuple[SenseMatch, ...]:
+        """The chunks nearest to the vector among those of that version, at least `limit` if there are as many."""
+
+    def sense_of(self, vector: "Fixed", numbers: Sequence[int], *, version: str) -> tuple[SenseMatch, ...]:
+        """How near these chunks are to the vector; those without a vector of that version are left out."""
+
+    def places(self, numbers: Sequence[int]) -> Mapping[int, tuple[str, Place]]:
+        """The id of each of these chunks, and where its document stands."""
+
+    def passing(self, filters: Filters) -> int:
+        """How many documents pass the filters."""
+
+    def found(self, numbers: Sequence[int]) -> tuple[Found, ...]:
+        """The chunks with these numbers, in this order."""
+
+    def versions(self) -> Mapping[str, int]:
+        """How many chunks have vectors of each version; "" counts those that have none."""
+
+    def counts(self) -> Counts:
+        """What the index holds."""
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Every Problem of every document, in order."""
+
+    def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
+        """The links from or to these documents, or all links."""
+
+
+class Index(Protocol):
+    """One index. Raises IndexDamaged when it cannot be used; a change that fails changes nothing."""
+
+    def stamps(self, source_type: str) -> Mapping[str, Stamp]:
+        """What is remembered of every document of a source, the removed ones too, by its `source_id`."""
+
+    def stamp(self, source_type: str, source_id: str) -> Stamp | None:
+        """The same for one document."""
+
+    def put(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
+        """Add a document that is not there yet. Raises Conflict when it is."""
+
+    def upsert(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
+        """Add a document or replace it, in one transaction; one array of rows for each chunk, a row for each part.
+
+        A document without a version comes with empty `vectors`. Links that its names may have a say in are resolved
+        anew, in the same transaction; so they are by the four changes below.
+        """
+
+    def touch(self, document: Document, *, now: float) -> None:
+        """Bring a document up to date in everything but its chunks; one that was removed is there again."""
+
+    def rename(self, source_id: str, document: Document, *, now: float) -> None:
+        """Give the document at `source_id` the id, path and particulars of this one, and its chunks their new ids.
+
+        Text, words and vectors are kept; a removed document at the new path gives way.
+        """
+
+    def remove(self, source_type: str, source_id: str, *, now: float) -> bool:
+        """Let nothing find the document any more; whether it was there."""
+
+    def erase(self, source_type: str, source_id: str) -> bool:
+        """Leave no trace of the document in any file of the index; whether it was there."""
+
+    def purge(self, *, before: float) -> int:
+        """Drop the documents that were removed before that moment; how many."""
+
+    def mark_synced(self, at: str) -> None:
+        """Remember when a whole source was compared with the index."""
+
+    def settle(self) -> None:
+        """Put what was written lately into the form in which it is searched fastest, if it is worth it."""
+
+    def reading(self) -> AbstractContextManager[Reading]:
+        """A look at the index at this moment."""
+
+    def rebuilding(self) -> "AbstractContextManager[Index]":
+        """A new, empty index. When the block ends well it takes the place of this one, for every process."""
+
+    def close(self) -> None:
+        """Let go of what is open; the next call opens it again."""
+
+
+class VectorCache(Protocol):
+    """Vectors by encoder version and by the sha256 of their text: nothing is encoded twice."""
+
+    def get(self, version: str, hashes: Sequence[str]) -> "Mapping[str, Fixed]":
+        """Those vectors that are there, by hash."""
+
+    def put(self, version: str, vectors: "Mapping[str, Fixed]") -> None:
+        """Keep these vectors."""
+
+    def forget(self, hashes: Sequence[str]) -> None:
+        """Leave no trace of the vectors of these texts, whatever their version."""
+
+    def drop_unused(self, *, before: date) -> int:
+        """Drop the vectors that were last asked for before that day; how many."""
+
+    def close(self) -> None:
+        """Let go of what is open; the next call opens it again."""

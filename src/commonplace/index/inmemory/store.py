@@ -1,0 +1,150 @@
+"""`Index` in memory: what is written."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from commonplace.errors import Conflict, NotFound, UsageError
+from commonplace.index.base import Linker
+from commonplace.index.inmemory.reading import Entry, InMemoryReading, Rows
+from commonplace.model import Document, Stamp
+
+if TYPE_CHECKING:
+    from commonplace.index.base import Fixed
+
+
+@dataclass(slots=True)
+class InMemoryIndex:
+    """An index that is gone with the process. Threads may read while one writes."""
+
+    user: str
+    linker: Linker
+    _entries: dict[tuple[str, str], Entry] = field(default_factory=dict)
+    _next: int = 1
+    _synced: str | None = None
+
+    def stamps(self, source_type: str) -> Mapping[str, Stamp]:
+        """What is remembered of every document of a source, the removed ones too."""
+        return {path: _stamp(entry) for (source, path), entry in [*self._entries.items()] if source == source_type}
+
+    def stamp(self, source_type: str, source_id: str) -> Stamp | None:
+        """The same for one document."""
+        entry = self._entries.get((source_type, source_id))
+        return _stamp(entry) if entry else None
+
+    def put(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
+        """Add a document that is not there yet. Raises Conflict when it is."""
+        if _key(document) in self._entries:
+            raise Conflict(f"{document.source_id} is in the index already", path=document.source_id)
+        self.upsert(document, vectors, now=now)
+
+    def upsert(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
+        """Add a document or replace it. Raises UsageError when the vectors do not fit."""
+        rows = tuple(tuple(tuple(int(value) for value in row) for row in each) for each in vectors)
+        if document.version or rows:
+            fits = [len(each) for each in rows] == [len(chunk.parts) for chunk in document.chunks]
+            if not (fits and document.version):
+                raise UsageError(f"{document.source_id} comes with vectors that do not fit its chunks")
+        self._keep(document, rows or ((),) * len(document.chunks), now=now)
+
+    def touch(self, document: Document, *, now: float) -> None:
+        """Bring a document up to date in everything but its chunks. Raises NotFound."""
+        entry = self._entry(document.source_type, document.source_id)
+        kept = replace(document, user=self.user, chunks=entry.document.chunks, version=entry.document.version)
+        self._entries[_key(document)] = replace(entry, document=kept, seen=now, deleted=None)
+
+    def rename(self, source_id: str, document: Document, *, now: float) -> None:
+        """Give the document at `source_id` the id, path and particulars of this one. Raises NotFound, Conflict."""
+        entry = self._entry(document.source_type, source_id)
+        other = self._entries.get(_key(document))
+        if other and other is not entry and other.deleted is None:
+            raise Conflict(f"{document.source_id} is in the index already", path=document.source_id)
+        known = {
+            part: row
+            for chunk, rows in zip(entry.document.chunks, entry.vectors, strict=True)
+            for part, row in zip(chunk.parts, rows, strict=False)
+        }
+        is_known = bool(entry.document.version) and all(
+            part in known for chunk in document.chunks for part in chunk.parts
+        )
+        vectors = tuple(tuple(known[part] for part in chunk.parts) if is_known else () for chunk in document.chunks)
+        del self._entries[(document.source_type, source_id)]
+        self._keep(replace(document, version=entry.document.version if is_known else ""), vectors, now=now)
+
+    def remove(self, source_type: str, source_id: str, *, now: float) -> bool:
+        """Let nothing find the document any more; whether it was there."""
+        entry = self._entries.get((source_type, source_id))
+        if entry is None or entry.deleted is not None:
+            return False
+        self._entries[(source_type, source_id)] = replace(entry, deleted=math.floor(now))
+        return True
+
+    def erase(self, source_type: str, source_id: str) -> bool:
+        """Forget the document; whether it was there."""
+        return self._entries.pop((source_type, source_id), None) is not None
+
+    def purge(self, *, before: float) -> int:
+        """Drop the documents that were removed before that moment; how many."""
+        gone = [
+            key
+            for key, entry in self._entries.items()
+            if entry.deleted is not None and entry.deleted < math.floor(before)
+        ]
+        for key in gone:
+            del self._entries[key]
+        return len(gone)
+
+    def mark_synced(self, at: str) -> None:
+        """Remember when a whole source was compared with the index."""
+        self._synced = at
+
+    def settle(self) -> None:
+        """Nothing is faster here."""
+
+    @contextmanager
+    def reading(self) -> Iterator[InMemoryReading]:
+        """A look at the index at this moment."""
+        every = [*self._entries.values()]  # at once: another thread may be writing
+        live = tuple(entry for entry in every if entry.deleted is None)
+        yield InMemoryReading(live, len(every) - len(live), self.linker, self._synced)
+
+    @contextmanager
+    def rebuilding(self) -> Iterator["InMemoryIndex"]:
+        """A new, empty index. When the block ends well it takes the place of this one."""
+        fresh = InMemoryIndex(self.user, self.linker, _next=self._next)
+        yield fresh
+        self._entries, self._next, self._synced = fresh._entries, fresh._next, fresh._synced
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _keep(self, document: Document, vectors: tuple[Rows, ...], *, now: float) -> None:
+        numbers = tuple(range(self._next, self._next + len(document.chunks)))
+        self._next += len(numbers)
+        self._entries[_key(document)] = Entry(replace(document, user=self.user), numbers, vectors, seen=now)
+
+    def _entry(self, source_type: str, source_id: str) -> Entry:
+        entry = self._entries.get((source_type, source_id))
+        if entry is None:
+            raise NotFound(f"{source_id} is not in the index", path=source_id)
+        return entry
+
+
+def _key(document: Document) -> tuple[str, str]:
+    return document.source_type, document.source_id
+
+
+def _stamp(entry: Entry) -> Stamp:
+    document = entry.document
+    return Stamp(
+        id=document.id,
+        content_hash=document.content_hash,
+        made_from=document.made_from,
+        version=document.version,
+        mtime=document.mtime,
+        size=document.size,
+        seen=entry.seen,
+        deleted=entry.deleted is not None,
+    )

@@ -1,0 +1,148 @@
+"""Which chunks count in a search: one look at the documents, then a mask over each segment."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, Final
+
+import apsw
+import numpy as np
+import numpy.typing as npt
+
+from commonplace.index.sqlite.rows import folded, storable
+from commonplace.index.sqlite.segment import Numbers, Segment
+from commonplace.model import Filters
+
+Mask = npt.NDArray[np.bool_]
+
+_LIVE: Final = "SELECT first_chunk, chunk_count FROM memory_documents d WHERE user_id = :user AND deleted_at IS NULL"
+_NOT_STAGED: Final = "place <> 'staging'"
+_NOT_ARCHIVED: Final = "place <> 'archive' AND status NOT IN ('superseded', 'expired', 'archived', 'deleted')"
+_HAS_LABEL: Final = (
+    "EXISTS (SELECT 1 FROM memory_labels WHERE document = d.key AND field = '{field}'"
+    " AND label IN (SELECT value FROM json_each(:{field})))"
+)
+_IS_ABOUT: Final = (
+    "(d.key IN (SELECT value FROM json_each(:entity_keys)) OR EXISTS (SELECT 1 FROM memory_links l"
+    " WHERE l.document = d.key AND l.path IN (SELECT value FROM json_each(:entity_paths))))"
+)
+_EVERY: Final = f"""
+SELECT first_chunk, chunk_count, {_NOT_ARCHIVED} FROM memory_documents
+WHERE user_id = :user AND deleted_at IS NULL AND {_NOT_STAGED}
+"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True)
+class Entities:
+    """The documents that the entities of a filter mean: by key, and by path where links may mean them."""
+
+    keys: tuple[int, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Live:
+    """The chunks that count, as a mask over each segment, how many they are, and how many words their bodies have."""
+
+    masks: tuple[Mask, ...]
+    sizes: tuple[int, ...]
+    words: int
+
+    @property
+    def size(self) -> int:
+        """How many chunks count."""
+        return sum(self.sizes)
+
+
+def all_live(connection: apsw.Connection, user: str, segments: Sequence[Segment]) -> tuple[Live, Live]:
+    """Every chunk that a search of that user may find; then those that it finds without filters."""
+    rows = connection.execute(_EVERY, {"user": user}).fetchall()
+    ranges = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 3)
+    return _masked(ranges[:, :2], segments), _masked(ranges[ranges[:, 2] > 0, :2], segments)
+
+
+def live_under(
+    connection: apsw.Connection, user: str, filters: Filters, *, entities: Entities, segments: Sequence[Segment]
+) -> Live:
+    """The chunks of that user which pass the filters."""
+    conditions, values = _all_conditions(filters, entities)
+    return _live(connection, conditions, values | {"user": user}, segments=segments)
+
+
+def documents_under(connection: apsw.Connection, user: str, filters: Filters, *, entities: Entities) -> int:
+    """How many documents of that user pass the filters."""
+    conditions, values = _all_conditions(filters, entities)
+    query = " AND ".join([_LIVE, *conditions])
+    return len(connection.execute(query, values | {"user": user}).fetchall())
+
+
+def countable(numbers: Sequence[int], segments: Sequence[Segment], live: Live) -> list[int]:
+    """Those of the numbers whose chunks count, in this order."""
+    asked, counts = np.asarray(numbers, np.int64), np.zeros(len(numbers), np.bool_)
+    for segment, mask, size in zip(segments, live.masks, live.sizes, strict=True):
+        if size:
+            places = np.minimum(np.searchsorted(segment.numbers, asked), len(segment.numbers) - 1)
+            counts |= (segment.numbers[places] == asked) & mask[places]
+    counting: list[int] = asked[counts].tolist()
+    return counting
+
+
+def mask_of(numbers: Numbers, first: Numbers, count: Numbers) -> Mask:
+    """Which of the numbers, in order, lie in one of the ranges, which are in order and do not overlap."""
+    if not len(numbers):
+        return np.zeros(0, np.bool_)
+    near = slice(
+        int(np.searchsorted(first + count, numbers[0], side="right")),
+        int(np.searchsorted(first, numbers[-1], side="right")),
+    )
+    begins = np.searchsorted(numbers, first[near])
+    ends = np.searchsorted(numbers, first[near] + count[near])
+    size = len(numbers) + 1
+    return np.cumsum(np.bincount(begins, minlength=size) - np.bincount(ends, minlength=size))[:-1] > 0
+
+
+def _all_conditions(filters: Filters, entities: Entities) -> tuple[list[str], dict[str, Any]]:
+    conditions, values = _conditions(replace(filters, path=storable(filters.path).rstrip("/")))
+    if filters.entities:
+        conditions.append(_IS_ABOUT)
+        values |= {"entity_keys": json.dumps(entities.keys), "entity_paths": json.dumps(entities.paths)}
+    return [_NOT_STAGED, *conditions], values
+
+
+def _conditions(filters: Filters) -> tuple[list[str], dict[str, Any]]:
+    given: dict[str, tuple[str, Any]] = {
+        "sources": ("source_type IN (SELECT value FROM json_each(:sources))", json.dumps(filters.sources)),
+        "kinds": (_HAS_LABEL.format(field="kind"), _labels(filters.kinds)),
+        "tags": (_HAS_LABEL.format(field="tag"), _labels(filters.tags)),
+        "topics": (_HAS_LABEL.format(field="topic"), _labels(filters.topics)),
+        "path": ("(source_id = :path OR (source_id >= :path || '/' AND source_id < :path || '0'))", filters.path),
+        "since": ("updated_at >= :since", filters.since),
+        "until": ("updated_at < :until", filters.until),
+    }
+    bound = {"kinds": "kind", "tags": "tag", "topics": "topic"}
+    asked = [name for name in given if getattr(filters, name)]
+    conditions = [given[name][0] for name in asked]
+    values = {bound.get(name, name): given[name][1] for name in asked}
+    return (conditions if filters.archived else [*conditions, _NOT_ARCHIVED]), values
+
+
+def _labels(labels: Sequence[str]) -> str:
+    return json.dumps([folded(label) for label in labels])
+
+
+def _live(
+    connection: apsw.Connection, conditions: Sequence[str], values: Mapping[str, Any], *, segments: Sequence[Segment]
+) -> Live:
+    rows = connection.execute(" AND ".join([_LIVE, *conditions]), values).fetchall()
+    return _masked(np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 2), segments)
+
+
+def _masked(ranges: npt.NDArray[np.int64], segments: Sequence[Segment]) -> Live:
+    ranges = ranges[ranges[:, 1] > 0]
+    first, count = ranges[np.argsort(ranges[:, 0])].T
+    masks = tuple(mask_of(segment.numbers, first, count) for segment in segments)
+    words = sum(
+        int(np.sum(segment.lengths, where=mask, dtype=np.int64)) for segment, mask in zip(segments, masks, strict=True)
+    )
+    return Live(masks=masks, sizes=tuple(int(np.count_nonzero(mask)) for mask in masks), words=words)

@@ -1,0 +1,260 @@
+"""`Index` in SQL: what is written, each change in one transaction."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, TypedDict
+
+import apsw
+
+from commonplace.database import Database
+from commonplace.errors import Conflict, NotFound
+from commonplace.index.base import Linker
+from commonplace.index.sqlite.documents import (
+    has_same_chunks,
+    insert_document,
+    kept_vectors,
+    update_chunks,
+    update_document,
+)
+from commonplace.index.sqlite.links import Links
+from commonplace.index.sqlite.reading import SqliteReading
+from commonplace.index.sqlite.rows import STAMP_COLUMNS, stamp_of, storable, text_of_time
+from commonplace.index.sqlite.schema import MIGRATIONS, WORDING
+from commonplace.index.sqlite.segment import Fixed
+from commonplace.index.sqlite.segments import BUMP, Segments
+from commonplace.index.sqlite.settling import LEAST, MOST
+from commonplace.index.sqlite.swap import replacing
+from commonplace.index.sqlite.views import View, Views
+from commonplace.model import Document, Stamp
+
+_OF_SOURCE: Final = " FROM memory_documents WHERE user_id = ? AND source_type = ?"
+_STAMPS: Final = f"SELECT {STAMP_COLUMNS}{_OF_SOURCE}"
+_KNOWN: Final = (
+    "SELECT key, source_id, deleted_at IS NOT NULL, first_chunk, chunk_count, embedding_version, aliases_json"
+    f"{_OF_SOURCE} AND source_id = ?"
+)
+_REMOVE: Final = "UPDATE memory_documents SET deleted_at = ? WHERE key = ?"
+_DELETE: Final = "DELETE FROM memory_documents WHERE key = ?"
+_PURGE: Final = "DELETE FROM memory_documents WHERE user_id = ? AND deleted_at < ?"
+_SYNC: Final = "INSERT INTO memory_syncs (user_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at"
+_TRIES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    key: int
+    source_id: str
+    deleted: int
+    first_chunk: int
+    chunk_count: int
+    version: str
+    aliases: str
+
+
+class _Place(TypedDict):
+    first: int
+    count: int
+    version: str
+
+
+class SqliteIndex:
+    """The index of one user in that file, made at first use; any number of processes may use it at once.
+
+    `wait` is how many seconds a change waits for its turn before it raises VaultUnavailable(locked).
+    `least` and `most` are how many chunks make a segment.
+    """
+
+    def __init__(
+        self, file: Path, *, user: str, linker: Linker, wait: float = 10.0, least: int = LEAST, most: int = MOST
+    ) -> None:
+        self._file = file
+        self._user = user
+        self._database = Database(file, migrations=MIGRATIONS, wording=WORDING, wait=wait)
+        self._links = Links(user=user, linker=linker)
+        self._segments = Segments(file, self._database, least=least, most=most, wait=wait)
+        self._views = Views()
+
+    def stamps(self, source_type: str) -> Mapping[str, Stamp]:
+        """What is remembered of every document of a source, the removed ones too, by its `source_id`."""
+        with self._database.reading() as connection:
+            rows: list[Any] = connection.execute(_STAMPS, (self._user, source_type)).fetchall()
+        return {source_id: stamp_of(row) for source_id, *row in rows}
+
+    def stamp(self, source_type: str, source_id: str) -> Stamp | None:
+        """The same for one document."""
+        with self._database.reading() as connection:
+            asked = (self._user, source_type, storable(source_id))
+            row = connection.execute(f"{_STAMPS} AND source_id = ?", asked).fetchone()
+        return stamp_of(row[1:]) if row else None
+
+    def put(self, document: Document, vectors: Sequence[Fixed], *, now: float) -> None:
+        """Add a document that is not there yet, nor was removed. Raises Conflict, UsageError."""
+        with self._changing() as connection:
+            if self._known(connection, document.source_type, document.source_id):
+                raise _taken(document.source_id)
+            self._replace(connection, None, document, vectors, now=now)
+
+    def upsert(self, document: Document, vectors: Sequence[Fixed], *, now: float) -> None:
+        """Add a document or replace it with its chunks and vectors. Raises UsageError."""
+        with self._changing() as connection:
+            known = self._known(connection, document.source_type, document.source_id)
+            self._replace(connection, known, document, vectors, now=now)
+
+    def touch(self, document: Document, *, now: float) -> None:
+        """Bring a document up to date in everything but its chunks and their version. Raises NotFound."""
+        with self._changing() as connection:
+            known = self._known(connection, document.source_type, document.source_id)
+            if not known:
+                raise _missing(document.source_id)
+            self._update(connection, known, document, now=now)
+
+    def rename(self, source_id: str, document: Document, *, now: float) -> None:
+        """Give the document at `source_id` the id, path and particulars of this one. Raises NotFound, Conflict.
+
+        Where words differ, as those of the title may, the chunks are written anew with the vectors that are there;
+        when one is missing the document has none until it is encoded.
+        """
+        with self._changing() as connection:
+            known = self._known(connection, document.source_type, source_id)
+            if not known:
+                raise _missing(source_id)
+            self._make_way(connection, known, document)
+            place = _Place(first=known.first_chunk, count=known.chunk_count, version=known.version)
+            if has_same_chunks(connection, document, **place):
+                self._update(connection, known, document, now=now)
+                update_chunks(connection, known.first_chunk, document.chunks)
+                return
+            vectors = kept_vectors(connection, document, **place)
+            document = replace(document, version=known.version if vectors is not None else "")
+            self._replace(connection, known, document, vectors or (), now=now)
+
+    def remove(self, source_type: str, source_id: str, *, now: float) -> bool:
+        """Let nothing find the document any more; whether it was there."""
+        with self._changing() as connection:
+            known = self._known(connection, source_type, source_id)
+            if not known or known.deleted:
+                return False
+            names = self._links.names(connection, known.key)
+            connection.execute(_REMOVE, (text_of_time(now), known.key))
+            connection.execute("DELETE FROM memory_names WHERE document = ?", (known.key,))
+            self._links.resolve(connection, None, names)
+        return True
+
+    def erase(self, source_type: str, source_id: str) -> bool:
+        """Leave no trace of the document in any file of the index; whether it was there."""
+        self.remove(source_type, source_id, now=0.0)
+        with self._database.reading() as connection:
+            known = self._known(connection, source_type, source_id)
+        if known:
+            last = known.first_chunk + known.chunk_count - 1
+            self._segments.erase(known.first_chunk, last, deletion=_DELETE, key=known.key)
+        self._views.forget()
+        self._database.scrub()
+        return known is not None
+
+    def purge(self, *, before: float) -> int:
+        """Drop the documents that were removed before that moment; how many."""
+        with self._changing() as connection:
+            connection.execute(_PURGE, (self._user, text_of_time(before)))
+            return connection.changes()
+
+    def mark_synced(self, at: str) -> None:
+        """Remember when a whole source was compared with the index."""
+        with self._database.changing() as connection:
+            connection.execute(_SYNC, (self._user, at))
+
+    def settle(self) -> None:
+        """Make segments of what was written lately, if it is worth it; write bad ones anew."""
+        self._segments.settle()
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteReading]:
+        """A look at the index at this moment."""
+        with self._database.reading() as connection:
+            view = self._view(connection)
+            yield SqliteReading(connection, view, links=self._links)
+
+    @contextmanager
+    def rebuilding(self) -> Iterator["SqliteIndex"]:
+        """A new, empty index that takes the place of this one, for all its users, when the block ends well."""
+        with replacing(self._file, self._database, wait=self._segments.wait) as path:
+            of = self._segments
+            fresh = SqliteIndex(
+                path, user=self._user, linker=self._links.linker, wait=of.wait, least=of.least, most=of.most
+            )
+            yield fresh
+            fresh.settle()
+            fresh.close()
+        self.close()
+
+    def close(self) -> None:
+        """Close the file and let go of the segments; the next call opens them again."""
+        self._views.forget()
+        self._database.close()
+
+    def _view(self, connection: apsw.Connection) -> View:
+        """The view that belongs to the connection's transaction, which begins anew when segments were just switched."""
+        for _ in range(_TRIES):
+            view = self._views.at(connection)
+            if view:
+                return view
+            connection.execute("COMMIT; BEGIN")
+        return self._views.from_rows(connection)
+
+    @contextmanager
+    def _changing(self) -> Iterator[apsw.Connection]:
+        with self._database.changing() as connection:
+            yield connection
+            connection.execute(BUMP)
+
+    def _known(self, connection: apsw.Connection, source_type: str, source_id: str) -> _Known | None:
+        row = connection.execute(_KNOWN, (self._user, source_type, storable(source_id))).fetchone()
+        return _Known(*row) if row else None
+
+    def _replace(
+        self,
+        connection: apsw.Connection,
+        known: _Known | None,
+        document: Document,
+        vectors: Sequence[Fixed],
+        *,
+        now: float,
+    ) -> None:
+        before = self._links.names(connection, known.key) if known else frozenset()
+        if known:
+            connection.execute(_DELETE, (known.key,))
+        key = insert_document(connection, replace(document, user=self._user), vectors, now=now)
+        self._link(connection, key, document, known=known, before=before)
+
+    def _update(self, connection: apsw.Connection, known: _Known, document: Document, *, now: float) -> None:
+        before = self._links.names(connection, known.key)
+        update_document(connection, known.key, replace(document, user=self._user), now=now)
+        self._link(connection, known.key, document, known=known, before=before)
+
+    def _link(
+        self, connection: apsw.Connection, key: int, document: Document, *, known: _Known | None, before: frozenset[str]
+    ) -> None:
+        """Resolve the document's links, and others that may mean another note now than before."""
+        names = self._links.write(connection, key, document)
+        is_the_same = known and known.source_id == document.source_id and known.aliases == json.dumps(document.aliases)
+        self._links.resolve(connection, key, before ^ names if is_the_same else before | names)
+
+    def _make_way(self, connection: apsw.Connection, known: _Known, document: Document) -> None:
+        """Free the path that the document will have, if a removed one holds it. Raises Conflict if a live one does."""
+        other = self._known(connection, document.source_type, document.source_id)
+        if other is None or other.key == known.key:
+            return
+        if not other.deleted:
+            raise _taken(document.source_id)
+        connection.execute(_DELETE, (other.key,))
+
+
+def _taken(path: str) -> Conflict:
+    return Conflict(f"{path} is in the index already", path=path, hint="Read it again and replace it instead.")
+
+
+def _missing(path: str) -> NotFound:
+    return NotFound(f"{path} is not in the index", path=path, hint="Add it instead.")

@@ -1,0 +1,71 @@
+"""The vectors of texts that were encoded once, in the file `vectors.db`."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from commonplace.database import Database
+from commonplace.index.sqlite.schema import VECTOR_MIGRATIONS, VECTOR_WORDING
+from commonplace.index.sqlite.segment import Fixed
+
+_THESE: Final = "hash IN (SELECT value FROM json_each(:hashes))"
+_GET: Final = f"SELECT hash, vector, used FROM cached_vectors WHERE version = :version AND {_THESE}"  # noqa: S608
+_USE: Final = f"UPDATE cached_vectors SET used = :today WHERE version = :version AND {_THESE}"  # noqa: S608
+_PUT: Final = """
+INSERT INTO cached_vectors (version, hash, used, vector) VALUES (?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET used = excluded.used, vector = excluded.vector
+"""
+_FORGET: Final = f"DELETE FROM cached_vectors WHERE {_THESE}"  # noqa: S608
+_DROP: Final = "DELETE FROM cached_vectors WHERE used < ?"
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+class SqliteVectorCache:
+    """The vectors in that file, made at first use; any number of processes may use it at once."""
+
+    def __init__(self, file: Path, *, wait: float = 10.0, today: Callable[[], date] = _today) -> None:
+        self._database = Database(file, migrations=VECTOR_MIGRATIONS, wording=VECTOR_WORDING, wait=wait)
+        self._today = today
+
+    def get(self, version: str, hashes: Sequence[str]) -> Mapping[str, Fixed]:
+        """Those vectors that are there, by hash. They count as used today."""
+        with self._database.reading() as connection:
+            rows: list[Any] = connection.execute(_GET, {"version": version, "hashes": json.dumps([*hashes])}).fetchall()
+        today = self._today().isoformat()
+        stale = [hash_ for hash_, _, used in rows if used < today]
+        if stale:
+            with self._database.changing() as connection:
+                connection.execute(_USE, {"version": version, "hashes": json.dumps(stale), "today": today})
+        return {hash_: np.frombuffer(blob, "<i2") for hash_, blob, _ in rows}
+
+    def put(self, version: str, vectors: Mapping[str, Fixed]) -> None:
+        """Keep these vectors."""
+        today = self._today().isoformat()
+        rows = [
+            (version, hash_, today, np.ascontiguousarray(vector, "<i2").tobytes()) for hash_, vector in vectors.items()
+        ]
+        with self._database.changing() as connection:
+            connection.executemany(_PUT, rows)
+
+    def forget(self, hashes: Sequence[str]) -> None:
+        """Leave no trace of the vectors of these texts, whatever their version."""
+        with self._database.changing() as connection:
+            connection.execute(_FORGET, {"hashes": json.dumps([*hashes])})
+        self._database.scrub()
+
+    def drop_unused(self, *, before: date) -> int:
+        """Drop the vectors that were last asked for before that day; how many."""
+        with self._database.changing() as connection:
+            connection.execute(_DROP, (before.isoformat(),))
+            return connection.changes()
+
+    def close(self) -> None:
+        """Close the file; the next call opens it again."""
+        self._database.close()

@@ -1,0 +1,50 @@
+"""The verbs on the index: sync, rebuild, watch, stats."""
+
+import threading
+from collections.abc import Callable
+
+from commonplace.flows.doctor import examine
+from commonplace.flows.ingest import Progress, sync
+from commonplace.flows.rebuild import rebuild
+from commonplace.flows.shelf import Shelf
+from commonplace.flows.take_in import Synced
+from commonplace.flows.watch import keep_watching
+from commonplace.index.base import Counts
+from commonplace.model import Finding, Problem
+
+
+def _quietly(done: int, total: int) -> None:
+    """No progress is wanted."""
+
+
+class IndexVerbs:
+    """The index of one vault: derived from the notes, and made anew from them at any time."""
+
+    def __init__(self, shelf: Callable[[], Shelf]) -> None:
+        self._shelf = shelf
+
+    def sync(self, *, progress: Progress = _quietly) -> Synced:
+        """Make the index say what the vault says now. Raises VaultUnavailable, and IndexDamaged for a bad index."""
+        return sync(self._shelf(), progress=progress)
+
+    def rebuild(self, *, progress: Progress = _quietly) -> Synced:
+        """Make the index anew from nothing, with the vectors that are known. Mends a damaged index."""
+        return rebuild(self._shelf(), progress=progress)
+
+    def watch(self, stop: threading.Event, *, heard: Callable[[Synced], None]) -> None:
+        """Keep the index true to the vault until `stop` is set; `heard` is called with each change taken in."""
+        keep_watching(self._shelf(), stop, heard=heard)
+
+    def stats(self) -> Counts:
+        """What the index holds."""
+        with self._shelf().index.reading() as reading:
+            return reading.counts()
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Every Problem of the notes that are indexed, with path and line."""
+        with self._shelf().index.reading() as reading:
+            return reading.problems()
+
+    def examine(self) -> tuple[Finding, ...]:
+        """Everything that could be wrong, looked at in turn."""
+        return examine(self._shelf())

@@ -1,0 +1,81 @@
+"""The verb search."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+
+from commonplace.errors import UsageError
+from commonplace.flows.recall import Ask, recall
+from commonplace.flows.shelf import Shelf
+from commonplace.model import MODES, Actor, Answer, Filters
+from commonplace.policy.sinks import Sink
+from commonplace.recalling.times import in_utc, moment
+
+When = str | datetime | None
+
+
+class Search:
+    """Search of one vault, for one actor."""
+
+    def __init__(self, shelf: Callable[[], Shelf], actor: Actor) -> None:
+        self._shelf = shelf
+        self._sink: Sink = "person" if actor.kind == "person" else "prompt"
+
+    def __call__(
+        self,
+        question: str,
+        *,
+        k: int | None = None,
+        mode: str = "hybrid",
+        sources: Sequence[str] = (),
+        kinds: Sequence[str] = (),
+        path: str = "",
+        tags: Sequence[str] = (),
+        topics: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        since: When = None,
+        until: When = None,
+        as_of: When = None,
+        min_score: float | None = None,
+        include_archive: bool = False,
+        zone: tzinfo = UTC,
+        snippets: bool = False,
+    ) -> Answer:
+        """What the vault says about the question, best first.
+
+        Times are moments, or text such as `2026-03-01`, `2026-03`, `yesterday`, `7d`, read in `zone`; `until` and
+        `as_of` reach to the end of the day or month they name. With `snippets`, each hit shows the part of its text
+        that has most of the question's words. Raises UsageError for what cannot be asked,
+        NotFound for a day before the vault's history begins, IndexDamaged.
+        """
+        chosen = next((each for each in MODES if each == mode), None)
+        if chosen is None:
+            raise UsageError(f"no mode is called {mode!r}", hint=f"Modes: {', '.join(MODES)}.")
+        shelf = self._shelf()
+        now = shelf.clock()
+        filters = Filters(
+            sources=tuple(sources),
+            kinds=tuple(kinds),
+            path=path,
+            tags=tuple(tags),
+            topics=tuple(topics),
+            entities=tuple(entities),
+            since=_window(since, now=now, zone=zone)[0],
+            until=_window(until, now=now, zone=zone)[1],
+            archived=include_archive,
+        )
+        past = _window(as_of, now=now, zone=zone)[1]
+        return recall(
+            Ask(question, chosen, k=k, min_score=min_score, filters=filters, as_of=past, snippets=snippets),
+            shelf,
+            sink=self._sink,
+        )
+
+
+def _window(when: When, *, now: datetime, zone: tzinfo) -> tuple[str, str]:
+    """From when to when, as text in UTC; empty where nothing is said. Raises UsageError."""
+    if when is None:
+        return "", ""
+    if isinstance(when, str):
+        return moment(when, now=now, zone=zone)
+    at = when if when.tzinfo else when.replace(tzinfo=zone)
+    return in_utc(at), in_utc(at + timedelta(seconds=1))

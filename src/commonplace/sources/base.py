@@ -1,0 +1,57 @@
+"""The seam for sources beyond notes: conversations, tasks, corrections. They go through the same queue and index.
+
+Terms:
+- source     one kind of memory that is kept elsewhere, named by its type.
+- source id  the name of one thing within its source; it stays the same while the thing changes.
+- ephemeral  a source of passing things, which may be dropped when they are old; what others hold is kept.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One piece of text, and the headings above it: for a conversation, who said it."""
+
+    text: str
+    heading_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sourced:
+    """One thing of a source as it is now, ready to be cut into chunks.
+
+    `uri` is where a person finds it; times are text such as 2026-03-01T09:12:44Z.
+    """
+
+    source_id: str
+    title: str
+    uri: str
+    passages: tuple[Passage, ...]
+    created: str
+    updated: str
+    sensitive: bool = False
+    kind: str = ""
+    tags: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Source(Protocol):
+    """Where memory comes from. Its methods raise VaultUnavailable when it cannot be read."""
+
+    @property
+    def type(self) -> str:
+        """What it is, in one word such as chat, task or correction: the `source_type` of its documents."""
+
+    @property
+    def is_ephemeral(self) -> bool:
+        """Whether what it holds is of passing worth."""
+
+    def stamps(self) -> Mapping[str, str]:
+        """What is there now: source id -> a hash of its content, which changes when anything of it does."""
+
+    def read(self, source_id: str) -> Sourced | None:
+        """The thing as it is now; None when it is gone."""

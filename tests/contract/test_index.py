@@ -1,0 +1,613 @@
+"""Every index keeps the contract of the seam: SQLite's, with tiny segments or with none, and the one in memory."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commonplace.errors import Conflict, NotFound, UsageError
+from commonplace.index.base import Edge, Index, Weighing
+from commonplace.index.inmemory import InMemoryIndex
+from commonplace.index.sqlite import SqliteIndex
+from commonplace.model import Document, Filters, Problem
+from tests.index_documents import (
+    VERSION,
+    PathLinker,
+    document,
+    found_one,
+    link,
+    numbers,
+    paths,
+    texts,
+    vector,
+    vectors,
+)
+
+NOW = 1_800_000_000.5
+WEIGHING = Weighing()
+TWINS: dict[str, Callable[[Path], Index]] = {
+    "sqlite": lambda folder: SqliteIndex(folder / "index.db", user="me", linker=PathLinker()),
+    "segments": lambda folder: SqliteIndex(folder / "index.db", user="me", linker=PathLinker(), least=1, most=8),
+    "in-memory": lambda folder: InMemoryIndex("me", PathLinker()),
+}
+
+
+@pytest.fixture(params=TWINS, ids=str)
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
+    """An empty index."""
+    opened = TWINS[request.param](tmp_path)
+    yield opened
+    opened.close()
+
+
+def add(index: Index, *documents: Document) -> None:
+    for each in documents:
+        index.upsert(each, vectors(each), now=NOW)
+        index.settle()
+
+
+def by_words(index: Index, *words: str, filters: Filters | None = None, limit: int = 10) -> list[str]:
+    """The paths that a search finds, best first."""
+    with index.reading() as reading:
+        matches = reading.match_words(words, filters or Filters(), limit=limit, weighing=WEIGHING)
+        return paths(reading, numbers(matches))
+
+
+def by_sense(index: Index, text: str, *, filters: Filters | None = None, limit: int = 10) -> list[str]:
+    with index.reading() as reading:
+        matches = reading.match_sense(vector(text), filters or Filters(), version=VERSION, limit=limit)
+        return paths(reading, [match.number for match in matches])
+
+
+@pytest.mark.requirement("D-48", "D-50", "D-51")
+def test_what_was_put_in_comes_back_whole(index: Index) -> None:
+    """Every particular of a document and of its chunk, the heading path too; words and parts are not given back."""
+    whole = document(
+        "Projects/Plan.md",
+        "soil and seed",
+        title="The 'Plan' é",
+        sensitive=True,
+        kind="idea",
+        place="inbox",
+        aliases=("P",),
+        tags=("a/b",),
+        topics=("garden",),
+        problems=(Problem("Projects/Plan.md", 3, "broken", "yaml"),),
+        metadata={"n": 1, "deep": {"list": [1, None, "x"]}},
+    )
+    add(index, whole)
+
+    with index.reading() as reading:
+        matches = reading.match_words(["soil"], Filters(), limit=1, weighing=WEIGHING)
+        found = found_one(reading, numbers(matches)[0])
+    assert found.document == replace(whole, chunks=(), links=())
+    assert found.chunk == replace(whole.chunks[0], words={}, parts=())
+
+
+@pytest.mark.requirement("D-65")
+def test_a_stamp_says_enough_to_see_a_change(index: Index) -> None:
+    """Id, hashes, version, times and size of one document or of all of a source; nothing for one that is not there."""
+    plan = document("Plan.md", "soil")
+    add(index, plan, document("t1", "task", source="task"))
+    index.remove("vault", "Plan.md", now=NOW)
+
+    stamp = index.stamp("vault", "Plan.md")
+    assert stamp
+    assert index.stamps("vault") == {"Plan.md": stamp}
+    assert (stamp.id, stamp.content_hash, stamp.made_from) == (plan.id, plan.content_hash, plan.made_from)
+    assert (stamp.version, stamp.mtime, stamp.size, stamp.seen, stamp.deleted) == (VERSION, 12.5, plan.size, NOW, True)
+    assert index.stamp("task", "Plan.md") is None
+
+
+@pytest.mark.requirement("D-61")
+def test_put_adds_and_never_replaces(index: Index) -> None:
+    """A key that exists is a Conflict, and what it has stays."""
+    index.put(document("a.md", "soil"), vectors(document("a.md", "soil")), now=NOW)
+    other = document("a.md", "rain")
+
+    with pytest.raises(Conflict):
+        index.put(other, vectors(other), now=NOW)
+    assert (by_words(index, "soil"), by_words(index, "rain")) == (["a.md"], [])
+
+
+@pytest.mark.requirement("D-62", "D-68")
+def test_upsert_replaces_all_of_a_document(index: Index) -> None:
+    """Old chunks, words and vectors go with the change that brings the new ones."""
+    add(index, document("a.md", "soil", "seed"), document("b.md", "soil"), document("a.md", "rain"))
+
+    assert by_words(index, "seed") == []
+    assert by_words(index, "rain") == ["a.md"]
+    assert by_words(index, "soil") == ["b.md"]
+    assert sorted(by_sense(index, "rain")) == ["a.md", "b.md"]
+
+
+def test_vectors_that_do_not_fit_are_refused_and_change_nothing(index: Index) -> None:
+    """A row for each part of each chunk, or no version and no vectors."""
+    plan = document("a.md", "soil", "seed")
+
+    for bad in ([], vectors(plan)[:1], [each[:0] for each in vectors(plan)]):
+        with pytest.raises(UsageError):
+            index.upsert(plan, bad, now=NOW)
+    with pytest.raises(UsageError):
+        index.upsert(replace(plan, version=""), vectors(plan), now=NOW)
+    assert index.stamps("vault") == {}
+
+
+@pytest.mark.requirement("D-63", "D-69")
+def test_a_removed_document_is_found_by_nothing_at_once_and_comes_back(index: Index) -> None:
+    """Its vectors are kept: a touch is enough to have it again. Removing says whether it was there."""
+    plan = document("a.md", "soil", links=(link("b"),), problems=(Problem("a.md", 1, "odd", "x"),))
+    add(index, plan, document("b.md", "rain"))
+
+    assert [index.remove("vault", "a.md", now=NOW) for _ in range(2)] == [True, False]
+    assert not index.remove("vault", "none.md", now=NOW)
+    assert by_words(index, "soil") == []
+    assert by_sense(index, "soil") == ["b.md"]
+    with index.reading() as reading:
+        counts = reading.counts()
+        assert (counts.chunks, counts.removed, counts.links, reading.problems(), reading.edges()) == (1, 1, 0, (), ())
+        assert reading.versions() == {VERSION: 1}
+    index.touch(replace(plan, chunks=()), now=NOW)
+    assert by_words(index, "soil") == ["a.md"]
+    assert by_sense(index, "soil", limit=1) == ["a.md"]
+
+
+def test_a_removed_document_can_be_replaced(index: Index) -> None:
+    """Its key is free for the note that is at its path now."""
+    add(index, document("a.md", "soil"))
+    index.remove("vault", "a.md", now=NOW)
+    add(index, document("a.md", "rain"))
+
+    assert (by_words(index, "soil"), by_words(index, "rain")) == ([], ["a.md"])
+
+
+def test_purge_drops_what_was_removed_long_ago(index: Index) -> None:
+    """What was removed later stays, and can come back."""
+    add(index, document("old.md", "soil"), document("new.md", "soil"), document("live.md", "soil"))
+    index.remove("vault", "old.md", now=NOW - 100)
+    index.remove("vault", "new.md", now=NOW)
+
+    assert index.purge(before=NOW - 50) == 1
+    assert set(index.stamps("vault")) == {"new.md", "live.md"}
+    assert index.purge(before=NOW - 50) == 0
+
+
+def test_erase_takes_removed_and_live_documents(index: Index) -> None:
+    """Whether it was there is the answer; the others are untouched."""
+    add(index, document("a.md", "soil"), document("b.md", "soil"), document("c.md", "soil"))
+    index.remove("vault", "b.md", now=NOW)
+
+    assert [index.erase("vault", path) for path in ("a.md", "b.md", "b.md")] == [True, True, False]
+    assert by_words(index, "soil") == ["c.md"]
+    assert by_sense(index, "soil") == ["c.md"]
+    assert set(index.stamps("vault")) == {"c.md"}
+
+
+@pytest.mark.requirement("D-66")
+def test_a_renamed_document_keeps_its_words_and_vectors(index: Index) -> None:
+    """Nothing is encoded again: path, ids and particulars are new, and the old path knows nothing."""
+    add(index, document("a.md", "soil", "seed"))
+    index.rename("a.md", document("Projects/b.md", "soil", "seed", kind="idea"), now=NOW)
+
+    assert by_words(index, "soil", filters=Filters(kinds=("idea",))) == ["Projects/b.md"]
+    assert by_sense(index, "seed", limit=1) == ["Projects/b.md"]
+    assert set(index.stamps("vault")) == {"Projects/b.md"}
+    with index.reading() as reading:
+        matches = reading.match_words(["seed"], Filters(), limit=1, weighing=WEIGHING)
+        found = found_one(reading, numbers(matches)[0])
+        assert reading.versions() == {VERSION: 2}
+    wanted = document("Projects/b.md", "soil", "seed")
+    assert (found.document.id, found.chunk.id) == (wanted.id, wanted.chunks[1].id)
+
+
+def test_a_rename_that_changes_the_title_changes_its_words(index: Index) -> None:
+    """The vectors of parts that are the same are kept."""
+    add(index, document("a.md", "soil", title="Old name"))
+    index.rename("a.md", document("b.md", "soil", title="New name"), now=NOW)
+
+    assert (by_words(index, "old"), by_words(index, "new")) == ([], ["b.md"])
+    assert by_sense(index, "soil") == ["b.md"]
+
+
+def test_a_rename_that_changes_a_part_waits_for_its_vector(index: Index) -> None:
+    """A vector of another text is worse than none: the document is as one that was never encoded."""
+    add(index, document("a.md", "soil", title="Old", parts=[("soil", "Old")]))
+    index.rename("a.md", document("b.md", "soil", title="New", parts=[("soil", "New")]), now=NOW)
+
+    stamp = index.stamp("vault", "b.md")
+    assert stamp
+    assert stamp.version == ""
+    assert (by_words(index, "new"), by_sense(index, "soil")) == (["b.md"], [])
+
+
+@pytest.mark.requirement("D-66")
+def test_a_rename_onto_the_path_of_a_removed_document_takes_it(index: Index) -> None:
+    """Its key gives way, with all that hung on it."""
+    add(index, document("a.md", "soil"), document("b.md", "rain"))
+    index.remove("vault", "b.md", now=NOW)
+    index.rename("a.md", document("b.md", "soil"), now=NOW)
+
+    assert by_words(index, "soil") == ["b.md"]
+    assert by_words(index, "rain") == []
+    assert set(index.stamps("vault")) == {"b.md"}
+
+
+def test_a_rename_onto_a_live_document_is_refused(index: Index) -> None:
+    """Nothing is lost by it; neither is anything by renaming or touching what is not there."""
+    add(index, document("a.md", "soil"), document("b.md", "rain"))
+
+    with pytest.raises(Conflict):
+        index.rename("a.md", document("b.md", "soil"), now=NOW)
+    with pytest.raises(NotFound):
+        index.rename("none.md", document("c.md", "soil"), now=NOW)
+    with pytest.raises(NotFound):
+        index.touch(document("c.md", "soil"), now=NOW)
+    assert (by_words(index, "soil"), by_words(index, "rain")) == (["a.md"], ["b.md"])
+
+
+@pytest.mark.requirement("I-17")
+def test_two_sources_may_say_the_same(index: Index) -> None:
+    """Equal text has equal hashes; removing one leaves the other."""
+    add(index, document("a.md", "soil"), document("b.md", "soil"), document("a.md", "soil", source="chat"))
+    index.erase("vault", "a.md")
+
+    with index.reading() as reading:
+        matches = reading.match_words(["soil"], Filters(), limit=9, weighing=WEIGHING).matches
+        found = {
+            (each.document.source_type, each.document.source_id) for each in reading.found([m.number for m in matches])
+        }
+    assert found == {("vault", "b.md"), ("chat", "a.md")}
+    assert len({match.score for match in matches}) == 1
+
+
+def test_a_document_may_have_no_chunks(index: Index) -> None:
+    """An empty note is known, and found by nothing."""
+    add(index, document("a.md"), document("b.md", "soil"), document("c.md"))
+
+    assert set(index.stamps("vault")) == {"a.md", "b.md", "c.md"}
+    assert by_words(index, "soil") == ["b.md"]
+    index.rename("a.md", document("d.md"), now=NOW)
+    assert index.erase("vault", "d.md")
+
+
+@pytest.mark.requirement("D-125", "A-52")
+def test_the_chunk_that_says_more_of_the_rarer_words_is_first(index: Index) -> None:
+    """A score is from 0 to 1 and is made of the words' shares."""
+    add(
+        index,
+        document("both.md", "soil and rain"),
+        document("title.md", "something else", title="rain"),
+        document("often.md", "rain rain rain on the roof"),
+        *(document(f"{n}.md", f"and {n}") for n in range(9)),
+    )
+
+    with index.reading() as reading:
+        matches = reading.match_words(["soil", "rain"], Filters(), limit=9, weighing=WEIGHING).matches
+        assert paths(reading, [match.number for match in matches]) == ["both.md", "title.md", "often.md"]
+    for match in matches:
+        assert 0 < match.score < 1
+        assert sum(match.by.values()) == pytest.approx(match.score, abs=1e-12)
+    assert set(matches[0].by) == {"soil", "rain"}
+    assert set(matches[1].by) == {"rain"}
+
+
+def test_words_too_common_are_dropped_while_two_rarer_remain(index: Index) -> None:
+    """`the` stands everywhere; alone, or with one other word, it counts."""
+    add(index, document("a.md", "the soil rain"), *(document(f"{n}.md", f"the n{n}") for n in range(9)))
+
+    with index.reading() as reading:
+
+        def dropped(*words: str) -> tuple[str, ...]:
+            return reading.match_words(words, Filters(), limit=9, weighing=WEIGHING).dropped
+
+        assert dropped("the", "soil", "rain") == ("the",)
+        assert dropped("the", "soil") == ()
+        assert dropped("the", "soil", "nowhere") == ()
+        assert len(reading.match_words(["the"], Filters(), limit=99, weighing=WEIGHING).matches) == 10
+
+
+def test_repeated_words_count_once(index: Index) -> None:
+    """A question that says a word twice is the same question."""
+    add(index, document("a.md", "soil rain"), document("b.md", "soil soil"))
+
+    with index.reading() as reading:
+        once = reading.match_words(["soil", "rain"], Filters(), limit=9, weighing=WEIGHING)
+        assert reading.match_words(["soil", "rain", "soil"], Filters(), limit=9, weighing=WEIGHING) == once
+
+
+def test_ties_are_not_cut(index: Index) -> None:
+    """Of equals none is left out: who asks decides which to show."""
+    add(index, *(document(f"{n}.md", "soil") for n in range(20)), document("more.md", "soil soil"))
+
+    assert by_words(index, "soil", limit=1) == ["more.md"]
+    assert len(by_words(index, "soil", limit=3)) == 21
+    assert len(by_sense(index, "soil", limit=3)) == 20
+    assert by_words(index, "soil", limit=0) == []
+    assert by_sense(index, "soil", limit=0) == []
+
+
+def test_a_search_for_nothing_known_finds_nothing(index: Index) -> None:
+    """No words, unknown words, an empty index: no error."""
+    assert by_words(index, "soil") == []
+    assert by_sense(index, "soil") == []
+    add(index, document("a.md", "soil"))
+
+    assert by_words(index) == []
+    assert by_words(index, "unknown") == []
+
+
+@pytest.mark.requirement("D-72", "D-52")
+def test_a_cosine_is_that_of_the_vectors(index: Index) -> None:
+    """Half the squared distance of unit vectors taken from 1 is their cosine; another length of vector is refused."""
+    add(index, document("a.md", "soil"), document("b.md", "rain"))
+
+    with index.reading() as reading:
+        matches = reading.match_sense(vector("soil"), Filters(), version=VERSION, limit=9)
+        for match, text in zip(matches, texts(reading, [each.number for each in matches]), strict=True):
+            apart = np.linalg.norm((vector("soil").astype(float) - vector(text)) / 32767)
+            assert match.best == pytest.approx(1 - apart**2 / 2, abs=1e-4)
+        assert [match.best for match in matches] == sorted((match.best for match in matches), reverse=True)
+
+
+def test_the_best_part_of_a_chunk_counts(index: Index) -> None:
+    """A chunk with several vectors is one match, with the cosine of the chunk itself beside that of its best part."""
+    add(
+        index,
+        document("many.md", "soil", "sand", parts=[("soil", "water", "rain"), ("sand",)]),
+        document("one.md", "clay"),
+    )
+
+    with index.reading() as reading:
+        matches = reading.match_sense(vector("rain"), Filters(), version=VERSION, limit=9)
+        assert len(matches) == len({match.number for match in matches}) == 3
+        best = matches[0]
+        assert texts(reading, [best.number]) == ["soil"]
+        assert best.part == 2
+        assert best.best == pytest.approx(1, abs=1e-3)
+        (itself,) = reading.sense_of(vector("soil"), [best.number], version=VERSION)
+        assert (itself.part, itself.cosine) == (0, itself.best)
+        assert reading.counts().vectors == {VERSION: 5}
+
+
+def test_as_many_chunks_come_as_were_asked_for_though_each_has_many_vectors(index: Index) -> None:
+    """The limit counts chunks, not vectors."""
+    parts = [tuple(f"{n} {part}" for part in range(30)) for n in range(40)]
+    add(index, document("a.md", *(f"text {n}" for n in range(40)), parts=parts))
+
+    with index.reading() as reading:
+        assert len(reading.match_sense(vector("x"), Filters(), version=VERSION, limit=40)) == 40
+
+
+def test_versions_never_meet(index: Index) -> None:
+    """A search sees the vectors of one encoder alone; those without any are counted under no name."""
+    old, new = document("old.md", "soil"), document("new.md", "soil", version="test@2")
+    bare = document("bare.md", "soil", version="")
+    add(index, old, new, bare)
+
+    with index.reading() as reading:
+        for version, path in ((VERSION, "old.md"), ("test@2", "new.md")):
+            matches = reading.match_sense(vector("soil"), Filters(), version=version, limit=9)
+            assert paths(reading, [match.number for match in matches]) == [path]
+        every = numbers(reading.match_words(["soil"], Filters(), limit=9, weighing=WEIGHING))
+        assert len(every) == 3
+        assert len(reading.sense_of(vector("soil"), every, version=VERSION)) == 1
+        assert reading.match_sense(vector("soil"), Filters(), version="test@3", limit=9) == ()
+        assert reading.versions() == {VERSION: 1, "test@2": 1, "": 1}
+        assert reading.counts().waiting == 1
+
+
+def test_a_chunk_may_have_no_vector_in_a_document_that_has_a_version(index: Index) -> None:
+    """What may not be shown to the encoder is found by words."""
+    add(index, document("a.md", "soil", "rain", parts=[(), ("rain",)]))
+
+    assert by_sense(index, "soil") == ["a.md"]
+    assert by_words(index, "soil") == ["a.md"]
+    with index.reading() as reading:
+        assert reading.versions() == {VERSION: 1, "": 1}
+
+
+FILTERED: dict[str, tuple[Filters, set[str]]] = {
+    "source": (Filters(sources=("task", "chat")), {"t1"}),
+    "kind": (Filters(kinds=("IDEA",)), {"Projects/x.md"}),
+    "folder": (Filters(path="Projects"), {"Projects/x.md", "Projects/sub/y.md"}),
+    "folder/": (Filters(path="Projects/sub/"), {"Projects/sub/y.md"}),
+    "file": (Filters(path="Projects/x.md"), {"Projects/x.md"}),
+    "part of a name": (Filters(path="Proj"), set()),
+    "wildcard in a path": (Filters(path="Pr%"), set()),
+    "wildcard in another path": (Filters(path="Project_"), set()),
+    "case of a path": (Filters(path="projects"), set()),
+    "tag": (Filters(tags=("home/Garden",)), {"Projects/x.md"}),
+    "parent of a tag": (Filters(tags=("home",)), {"Projects/x.md", "Projects2/z.md"}),
+    "part of a tag": (Filters(tags=("hom", "%", "home/gard")), set()),
+    "topic": (Filters(topics=("WATER",)), {"Projects2/z.md"}),
+    "since": (Filters(since="2026-04-01T00:00:00Z"), {"Projects2/z.md"}),
+    "until": (Filters(until="2026-03-01T09:12:44Z"), set()),
+    "until just after": (
+        Filters(until="2026-03-01T09:12:45Z"),
+        {"Projects/x.md", "Projects/sub/y.md", "t1", "it's 100%_\".md"},
+    ),
+    "since and source": (Filters(since="2026-04-01T00:00:00Z", sources=("task",)), set()),
+    "odd path": (Filters(path="it's 100%_\".md"), {"it's 100%_\".md"}),
+    "archived": (
+        Filters(archived=True, path="Old"),
+        {"Old/archived.md", "Old/superseded.md", "Old/deleted.md"},
+    ),
+    "not archived": (Filters(path="Old"), set()),
+    "entity by title": (Filters(entities=("Project X",)), {"Projects/x.md", "Projects/sub/y.md"}),
+    "entity by alias": (Filters(entities=("ex",)), {"Projects/x.md", "Projects/sub/y.md"}),
+    "entity by path": (Filters(entities=("Projects/x.md",)), {"Projects/x.md", "Projects/sub/y.md"}),
+    "entity unknown": (Filters(entities=("nobody",)), set()),
+    "one of two entities": (Filters(entities=("nobody", "z")), {"Projects2/z.md"}),
+}
+
+
+@pytest.mark.requirement("D-74", "D-75")
+@pytest.mark.parametrize("name", FILTERED)
+def test_filters_keep_what_fits_and_nothing_else(index: Index, name: str) -> None:
+    """By words and by meaning alike; what is written in a filter is never a pattern."""
+    filters, expected = FILTERED[name]
+    add(
+        index,
+        document("Projects/x.md", "soil", title="Project X", kind="idea", tags=("Home/Garden",), aliases=("ex",)),
+        document("Projects/sub/y.md", "soil", links=(link("ex"),)),
+        document("Projects2/z.md", "soil", topics=("Water",), tags=("home",), updated="2026-04-01T00:00:00Z"),
+        document("it's 100%_\".md", "soil"),
+        document("t1", "soil", source="task"),
+        document("Old/archived.md", "soil", place="archive"),
+        document("Old/superseded.md", "soil", status="superseded"),
+        document("Old/deleted.md", "soil", status="deleted"),
+        document("Old/staged.md", "soil", place="staging"),
+    )
+
+    assert set(by_words(index, "soil", filters=filters)) == expected
+    assert set(by_sense(index, "soil", filters=filters)) == expected
+
+
+@pytest.mark.requirement("D-70", "D-74")
+def test_a_filter_that_keeps_one_of_two_thousand_does_not_starve(index: Index) -> None:
+    """The one is found though all others are nearer; its score by words is the one it has without the filter."""
+    many = document("many.md", *["soil"] * 2000)
+    add(index, many, document("one.md", "soil rain rain rain rain"))
+    only = Filters(path="one.md")
+
+    assert by_words(index, "soil", filters=only, limit=1) == ["one.md"]
+    assert by_sense(index, "soil", filters=only, limit=1) == ["one.md"]
+    with index.reading() as reading:
+        (alone,) = reading.match_words(["soil"], only, limit=1, weighing=WEIGHING).matches
+        among = reading.match_words(["soil"], Filters(), limit=2001, weighing=WEIGHING).matches
+        assert alone in among
+
+
+def test_links_follow_the_notes_that_come_and_go(index: Index) -> None:
+    """Resolved when the note comes, moved with it, and unresolved when it is removed; other links stay."""
+    add(index, document("a.md", "x", links=(link("b", 3), link("Nobody", 4), link("", 5))))
+
+    def edges(*of: str) -> list[Edge]:
+        with index.reading() as reading:
+            return list(reading.edges(of))
+
+    nobody = Edge("a.md", "Nobody", None, 4)
+    assert edges() == [Edge("a.md", "b", None, 3), nobody]
+    add(index, document("b.md", "y"))
+    assert edges() == [Edge("a.md", "b", "b.md", 3), nobody]
+    assert edges("b.md") == [Edge("a.md", "b", "b.md", 3)]
+    index.rename("b.md", document("z/c.md", "y", aliases=("B",)), now=NOW)
+    assert edges("z/c.md") == [Edge("a.md", "b", "z/c.md", 3)]
+    index.touch(document("z/c.md", "y"), now=NOW)
+    assert edges("z/c.md") == []
+    index.touch(document("z/c.md", "y", aliases=("nobody",)), now=NOW)
+    assert edges() == [Edge("a.md", "b", None, 3), Edge("a.md", "Nobody", "z/c.md", 4)]
+    index.remove("vault", "z/c.md", now=NOW)
+    assert [edge.path for edge in edges()] == [None, None]
+    add(index, document("z/c.md", "new", aliases=("b",)))
+    assert [edge.path for edge in edges()] == ["z/c.md", None]
+    with index.reading() as reading:
+        assert (reading.counts().links, reading.counts().unresolved) == (2, 1)
+    index.erase("vault", "z/c.md")
+    assert [edge.path for edge in edges()] == [None, None]
+
+
+def test_only_notes_are_meant_by_links(index: Index) -> None:
+    """A task may link to a note, and is not itself a note."""
+    add(index, document("t1", "x", source="task", links=(link("b"), link("t1"))), document("b.md", "y"))
+
+    with index.reading() as reading:
+        assert [edge.path for edge in reading.edges()] == ["b.md", None]
+
+
+def test_counts_and_problems_tell_what_is_there(index: Index) -> None:
+    """By source, with what is sensitive and what is wrong."""
+    odd = Problem("b.md", 2, "odd", "x"), Problem("a.md", 9, "worse", "y")
+    add(index, document("b.md", "soil", "rain", problems=odd, sensitive=True), document("t", "x", source="task"))
+    index.mark_synced("2026-03-01T09:12:44Z")
+
+    with index.reading() as reading:
+        counts = reading.counts()
+        assert reading.problems() == (odd[1], odd[0])
+    assert (counts.documents, counts.chunks, counts.sensitive, counts.problems) == ({"vault": 1, "task": 1}, 3, 1, 2)
+    assert (counts.vectors, counts.waiting, counts.synced) == ({VERSION: 3}, 0, "2026-03-01T09:12:44Z")
+
+
+def test_a_reading_does_not_see_what_comes_after_it_began(index: Index) -> None:
+    """All answers of one reading are of one moment."""
+    add(index, document("a.md", "soil"))
+
+    with index.reading() as reading:
+        before = reading.match_words(["soil"], Filters(), limit=9, weighing=WEIGHING)
+        add(index, document("b.md", "soil"))
+        index.remove("vault", "a.md", now=NOW)
+        assert reading.match_words(["soil"], Filters(), limit=9, weighing=WEIGHING) == before
+        assert paths(reading, numbers(before)) == ["a.md"]
+    assert by_words(index, "soil") == ["b.md"]
+
+
+def test_text_that_is_no_unicode_is_kept_with_a_mark(index: Index) -> None:
+    """A note with bytes that are not UTF-8 is found and shown all the same."""
+    add(index, document("a.md", "soil \udcff caf\u00e9 \u0000 end", title="T\udcff", tags=("x\udcff",)))
+
+    with index.reading() as reading:
+        (match,) = reading.match_words(["soil"], Filters(), limit=9, weighing=WEIGHING).matches
+        assert texts(reading, [match.number]) == ["soil \ufffd caf\u00e9 \u0000 end"]
+
+
+def test_the_next_call_opens_a_closed_index_again(index: Index) -> None:
+    """Closing loses nothing."""
+    add(index, document("a.md", "soil"))
+    index.close()
+
+    assert by_words(index, "soil") == ["a.md"]
+
+
+def test_a_rebuilt_index_takes_the_place_of_the_old_one_when_it_is_whole(index: Index) -> None:
+    """Until then the old one answers; a rebuild that fails changes nothing, and one may follow another."""
+    add(index, document("old.md", "soil"))
+    with pytest.raises(NotFound), index.rebuilding() as fresh:
+        fresh.touch(document("none.md"), now=NOW)
+    assert by_words(index, "soil") == ["old.md"]
+
+    for name in ("one.md", "two.md"):
+        with index.rebuilding() as fresh:
+            assert fresh.stamps("vault") == {}
+            add(fresh, document(name, "soil"))
+            assert name not in by_words(index, "soil")
+        assert by_words(index, "soil") == [name]
+    add(index, document("more.md", "soil"))
+    assert by_words(index, "soil") == ["two.md", "more.md"]
+    index.close()
+    assert by_words(index, "soil") == ["two.md", "more.md"]
+    with index.rebuilding():
+        pass
+    assert index.stamps("vault") == {}
+
+
+def test_asked_for_chunks_are_not_cut_off(index: Index) -> None:
+    """What another search found keeps its score by words, if it has one of the words and passes the filters."""
+    add(
+        index,
+        document("best.md", "soil soil"),
+        document("far.md", "soil and a lot of other things"),
+        document("x.md", "y"),
+    )
+
+    with index.reading() as reading:
+        every = numbers(reading.match_words(["soil"], Filters(), limit=9, weighing=WEIGHING))
+        (other,) = numbers(reading.match_words(["y"], Filters(), limit=9, weighing=WEIGHING))
+        asked = reading.match_words(["soil"], Filters(), limit=1, weighing=WEIGHING, also=[every[1], other])
+        assert numbers(asked) == every
+        only = Filters(path="best.md")
+        assert numbers(reading.match_words(["soil"], only, limit=1, weighing=WEIGHING, also=every)) == every[:1]
+
+
+def test_places_and_passing_tell_of_documents_without_reading_them(index: Index) -> None:
+    """The id and the place of each chunk, and how many documents pass a filter, empty ones too."""
+    inbox = document("Inbox/a.md", "soil", place="inbox")
+    add(index, inbox, document("Inbox/b.md"), document("c.md", "soil"), document("s.md", "soil", place="staging"))
+
+    with index.reading() as reading:
+        every = numbers(reading.match_words(["soil"], Filters(), limit=9, weighing=WEIGHING))
+        assert len(every) == 2
+        assert dict(reading.places(every).values())[inbox.chunks[0].id] == "inbox"
+        assert reading.places([10**9]) == {}
+        assert [reading.passing(each) for each in (Filters(), Filters(path="Inbox"), Filters(path="x"))] == [3, 2, 0]

@@ -1,0 +1,64 @@
+"""Sources beyond notes: what the seam asks of one."""
+
+from dataclasses import replace
+
+import pytest
+
+from commonplace.sources.base import Passage, Source, Sourced
+from commonplace.sources.inmemory import InMemorySource
+
+TURN = Sourced(
+    source_id="session-1/turn-7",
+    title="About the boat",
+    uri="chat://session-1#7",
+    passages=(Passage("It is called Argo.", ("Ada",)),),
+    created="2026-03-01T09:12:44Z",
+    updated="2026-03-01T09:12:44Z",
+)
+
+
+@pytest.mark.requirement("D-91", "I-54")
+@pytest.mark.parametrize(
+    ("type", "is_ephemeral"),
+    [
+        ("chat", True),
+        ("task", True),
+        ("correction", False),
+        ("conversation", True),
+        ("memory_file", True),
+        ("channel_memory", True),
+        ("user_memory", False),
+    ],
+)
+def test_a_source_of_any_type_tells_what_it_holds_and_for_how_long(type: str, is_ephemeral: bool) -> None:
+    """One seam for chats, tasks and corrections, for passing memories and for durable ones: stamps and reading."""
+    held = InMemorySource(type, is_ephemeral=is_ephemeral)
+    held.put(TURN)
+    source: Source = held
+
+    assert (source.type, source.is_ephemeral) == (type, is_ephemeral)
+    assert list(source.stamps()) == [TURN.source_id]
+    assert source.read(TURN.source_id) == TURN
+
+
+def test_a_stamp_changes_with_anything_that_is_said() -> None:
+    """And only then: the same thing has the same stamp."""
+    source = InMemorySource("chat")
+    source.put(TURN, replace(TURN, source_id="2"))
+    before = source.stamps()
+    source.put(TURN, replace(TURN, source_id="2", metadata={"channel": "boats"}))
+    after = source.stamps()
+
+    assert after[TURN.source_id] == before[TURN.source_id]
+    assert after["2"] != before["2"]
+
+
+def test_what_was_removed_is_gone() -> None:
+    """It has no stamp and cannot be read; removing it twice does no harm."""
+    source = InMemorySource("task")
+    source.put(TURN)
+    source.remove(TURN.source_id)
+    source.remove(TURN.source_id)
+
+    assert source.stamps() == {}
+    assert source.read(TURN.source_id) is None

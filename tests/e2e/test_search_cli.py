@@ -1,0 +1,556 @@
+"""Index and search as people and programs run them: the command line as a process, with the real model or without."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.app import copy_sample, open_memory, put_under_git
+from commonplace.memory import Memory
+from commonplace.model import ActorKind
+from commonplace.recalling.words import query_words
+from tests.components import MODEL_FOLDER, require, variables_of_ours
+
+FRESH = 1.5
+PATIENCE = 20.0
+NASTY = ('"', "--", "🌱", '-tank "permit* NEAR( AND ^title: {OR} ;DROP', "permit tank " * 834)
+RESULT = {"chunk_id", "document_id", "source_type", "source_path", "title", "heading_path", "line", "content", "score"}
+RESULT |= {"cosine", "sensitive", "updated", "metadata", "why"}
+
+SMALL = {"COMMONPLACE_RETRIEVAL__MAX_K": "3", "COMMONPLACE_RETRIEVAL__DEFAULT_K": "2"}
+
+Done = subprocess.CompletedProcess[str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A vault, and a home of its own for the person who owns it."""
+
+    home: Path
+    provider: str = "hashing"
+    model_folder: Path = MODEL_FOLDER
+
+    @property
+    def vault(self) -> Path:
+        return self.home / "vault"
+
+    @property
+    def data(self) -> Path:
+        """The vault's folder in the data folder."""
+        (folder,) = (self.home / "data").iterdir()
+        return folder
+
+    def environment(self, **more: str) -> dict[str, str]:
+        ours = variables_of_ours()
+        homes = {f"XDG_{name}_HOME": str(self.home / name.lower()) for name in ("CONFIG", "STATE", "DATA", "CACHE")}
+        return {
+            **{name: value for name, value in os.environ.items() if name not in ours},
+            **homes,
+            "HOME": str(self.home),
+            "TZ": "UTC",
+            "COMMONPLACE_VAULT": str(self.vault),
+            "COMMONPLACE_DATA": str(self.home / "data"),
+            "COMMONPLACE_EMBEDDING__PROVIDER": self.provider,
+            "COMMONPLACE_EMBEDDING__MODEL_FOLDER": str(self.model_folder),
+            **more,
+        }
+
+    def run(self, *words: str, given: str = "", **more: str) -> Done:
+        """The program's answer."""
+        return subprocess.run(
+            [sys.executable, "-m", "commonplace", *words],
+            input=given,
+            capture_output=True,
+            text=True,
+            check=False,
+            env=self.environment(**more),
+        )
+
+    def answer(self, *words: str, code: int = 0) -> dict[str, Any]:
+        """The answer as a program reads it."""
+        done = self.run(*words, "--json")
+        assert done.returncode == code, done.stdout + done.stderr
+        return dict(json.loads(done.stdout))
+
+    def opened(self, actor: ActorKind = "person") -> Memory:
+        """The same vault, opened by this process: quicker than a process for each question."""
+        return open_memory(self.vault, actor=actor, settings=self.flags)
+
+    def found(self, text: str, **more: Any) -> list[str]:
+        """The paths of the notes in which the words stand, each once."""
+        with self.opened() as memory:
+            return list(dict.fromkeys(hit.path for hit in memory.search(text, mode="words", **more)))
+
+    def sync(self) -> None:
+        """Index the vault."""
+        with self.opened() as memory:
+            memory.index.sync()
+
+    @property
+    def flags(self) -> dict[str, object]:
+        return {
+            "data": str(self.home / "data"),
+            "embedding.provider": self.provider,
+            "embedding.model_folder": str(self.model_folder),
+        }
+
+
+def begun(place: Place) -> Place:
+    """The place, with the sample vault in it, under git and indexed."""
+    copy_sample(place.vault)
+    put_under_git(place.vault)
+    place.sync()
+    return place
+
+
+@pytest.fixture(scope="module")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """The sample vault, indexed with the real model; tests only read it."""
+    require("model")
+    return begun(Place(tmp_path_factory.mktemp("real"), provider="minilm-l6-v2"))
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """The sample vault and a recipe, indexed with the hashing encoder; tests only read it."""
+    place = begun(Place(tmp_path_factory.mktemp("shared")))
+    (place.vault / "Inbox/Jam.md").write_text("---\nkind: recipe\nupdated: 2026-03-05\n---\nBudget of jam\n")
+    place.sync()
+    return place
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """The sample vault, indexed with the hashing encoder, to be changed."""
+    return begun(Place(tmp_path))
+
+
+# What a person sees
+
+
+@pytest.mark.needs("model")
+@pytest.mark.requirement("D-81")
+def test_a_vault_is_found_by_meaning_after_three_commands(tmp_path: Path) -> None:
+    """init, sync, search: the sample vault is indexed in under 30 seconds, and a question that shares no word with the
+    note finds the right section of it."""
+    place, question = Place(tmp_path, provider="minilm-l6-v2"), "battery life of the device"
+    copy_sample(place.vault)
+    place.run("init", str(place.vault))
+    start = time.monotonic()
+    synced = place.run("sync")
+    took = time.monotonic() - start
+    shown = place.run("search", question, "-k", "1")
+    note = (place.vault / "Projects/Greenhouse/Sensors.md").read_text().casefold()
+
+    assert (synced.returncode, shown.returncode) == (0, 0), synced.stderr + shown.stderr
+    assert took < 30
+    assert shown.stdout.splitlines()[0].startswith(" 1. Projects/Greenhouse/Sensors.md:11  Sensors > Which board")
+    assert "1 hit, hybrid" in shown.stderr
+    assert not [word for word in query_words(question).words if word in note]
+
+
+@pytest.mark.needs("model")
+@pytest.mark.requirement("D-93", "D-88")
+def test_the_answer_for_programs_has_this_shape(real: Place) -> None:
+    """On every door: the question, the mode, whether it was searched, how many, how long, what is missing, and hits
+    with their ids, place, text, score of four places, cosine, sensitivity, time, metadata and reasons."""
+    answer = real.answer("search", "budget of the greenhouse", "-k", "3")
+    best = answer["results"][0]
+
+    assert answer.keys() == {"ok", "query", "mode", "searched", "count", "took_ms", "degraded", "results"}
+    assert (answer["ok"], answer["query"], answer["mode"], answer["searched"]) == (
+        True,
+        "budget of the greenhouse",
+        "hybrid",
+        True,
+    )
+    assert (answer["count"], len(answer["results"]), answer["degraded"]) == (3, 3, [])
+    assert all(result.keys() == RESULT for result in answer["results"])
+    assert (best["source_type"], best["source_path"]) == ("vault", "Projects/Greenhouse/Greenhouse.md")
+    assert (best["heading_path"], best["line"]) == (["Greenhouse", "Budget"], 24)
+    assert "Glass, second hand" in best["content"]
+    assert best["score"] == round(best["score"], 4)
+    assert best["metadata"]["sensitive"] is best["sensitive"] is False
+    assert best["why"].keys() == {"words", "sense"}
+
+
+@pytest.mark.needs("model")
+def test_reasons_are_shown_when_asked_for(real: Place) -> None:
+    """Each part of the score in a line; for programs also the times."""
+    shown = real.run("search", "budget", "-k", "1", "--explain").stdout
+    answer = real.answer("search", "budget", "-k", "1", "--explain")
+    why = answer["results"][0]["why"]
+    parts = sum(part["score"] * part["weight"] for part in why.values())
+
+    assert "words: score" in shown
+    assert "sense: score" in shown
+    assert answer["times"].keys() >= {"encode", "words", "sense"}
+    assert answer["results"][0]["score"] == pytest.approx(parts, abs=2e-4)
+
+
+@pytest.mark.needs("model")
+def test_an_agent_sees_of_a_sensitive_note_that_it_is_there(real: Place) -> None:
+    """The person reads it; the library with actor=agent gives title and path alone."""
+    question = "code of the tool shed"
+    person = real.answer("search", question, "-k", "1")["results"][0]
+    with real.opened(actor="agent") as memory:
+        agent = memory.search(question, k=1).hits[0]
+
+    assert (person["source_path"], person["sensitive"]) == ("Inbox/Sensitive credentials.md", True)
+    assert "known to Priya" in person["content"]
+    assert (agent.path, agent.title, agent.sensitive) == (
+        "Inbox/Sensitive credentials.md",
+        "Alarm of the tool shed",
+        True,
+    )
+    assert (agent.text, agent.snippet, agent.metadata) == ("", "", {"sensitive": True})
+
+
+@pytest.mark.requirement("D-92")
+def test_each_filter_narrows_the_search(shared: Place) -> None:
+    """Source, kind, path, tag, topic, entity, since and until; several at once must all fit."""
+
+    def found(*words: str) -> set[str]:
+        return {result["source_path"] for result in shared.answer("search", *words)["results"]}
+
+    assert found("budget", "--source", "chat") == set()
+    assert found("budget", "--source", "vault", "--kind", "recipe") == {"Inbox/Jam.md"}
+    assert found("greenhouse", "--path", "Meetings", "--tag", "meeting", "--min-score", "0") == {
+        "Meetings/2026-10-05 Greenhouse kickoff.md",
+        "Meetings/2026-10-19 Sensor review.md",
+    }
+    assert found("decision", "--topic", "electronics") == {"Meetings/2026-10-19 Sensor review.md"}
+    assert "People/Priya Raman.md" in found("priya", "--entity", "Priya", "--mode", "words")
+    assert found("budget", "--since", "2026-03-05", "--until", "2026-03-05") == {"Inbox/Jam.md"}
+    assert found("budget", "--since", "2026-03-06", "--until", "2026-03") == set()
+
+
+@pytest.mark.requirement("D-71", "D-73")
+def test_how_many_and_how_near_may_be_said(shared: Place) -> None:
+    """-k up to the most that the settings allow; --min-score drops what is farther."""
+    most = shared.run("search", "greenhouse", "-k", "50", "--json", **SMALL)
+    default = shared.run("search", "greenhouse", "--json", **SMALL)
+    near = shared.answer("search", "greenhouse", "--mode", "sense", "--min-score", "0.3")
+    nearer = shared.answer("search", "greenhouse", "--mode", "sense", "--min-score", "0.99")
+    none = shared.run("search", "greenhouse", "-k", "0")
+
+    assert (json.loads(most.stdout)["count"], json.loads(default.stdout)["count"]) == (3, 2)
+    assert near["results"]
+    assert all(result["score"] >= 0.3 for result in near["results"])
+    assert (nearer["count"], nearer["searched"]) == (0, True)
+    assert "min_score is 0.99" in nearer["empty"]
+    assert (none.returncode, "at least one" in none.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("zebra", "--mode", "words"), "None of `zebra` stands in the 18 documents."),
+        (("greenhouse", "--path", "Nowhere"), "None of the 18 documents fits the filters."),
+        ((" ",), "The question is empty."),
+    ],
+)
+def test_an_empty_answer_says_why(shared: Place, words: tuple[str, ...], says: str) -> None:
+    """On standard error for people, under `empty` for programs; exit code 0."""
+    shown, answer = shared.run("search", *words), shared.answer("search", *words)
+
+    assert (shown.returncode, shown.stdout) == (0, "")
+    assert says in shown.stderr
+    assert (answer["empty"], answer["results"]) == (says, [])
+
+
+def test_a_vault_that_was_never_synced_says_so(tmp_path: Path) -> None:
+    """Search and stats and doctor all name the remedy."""
+    place = Place(tmp_path)
+    copy_sample(place.vault)
+    put_under_git(place.vault)
+    answer, stats, doctor = place.answer("search", "greenhouse"), place.run("stats"), place.run("doctor")
+
+    assert answer["empty"] == "The index is empty: run `commonplace sync` to read the vault."
+    assert "never: run `commonplace sync`" in stats.stdout
+    assert "never synced" in doctor.stdout
+    assert doctor.returncode == 1
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_any_text_is_a_safe_question(shared: Place, text: str) -> None:
+    """What means something to a query language or to the program's own options means nothing behind `--`."""
+    done = shared.run("search", "--json", "--mode", "words", "--", text)
+    answer = json.loads(done.stdout)
+
+    assert done.returncode == 0, done.stderr
+    assert (answer["query"], answer["searched"]) == (text, True)
+    assert answer["count"] or answer["empty"]
+    if "tank" in text:
+        assert answer["results"][0]["source_path"] == "Meetings/2026-10-05 Greenhouse kickoff.md"
+
+
+def test_a_search_for_nothing_is_a_mistake_in_the_call(shared: Place) -> None:
+    """A lone `--` names no question: exit code 2."""
+    assert shared.run("search", "--").returncode == 2
+
+
+# Without the model
+
+
+@pytest.mark.requirement("D-60", "I-64", "I-65")
+@pytest.mark.parametrize("mode", ["hybrid", "sense"])
+def test_without_a_model_search_is_by_words_and_says_so(tmp_path: Path, mode: str) -> None:
+    """sync and search work and exit 0; `degraded` and standard error say what is missing and what to do."""
+    place = begun(Place(tmp_path, provider="minilm-l6-v2", model_folder=tmp_path / "nothing"))
+    answer = place.answer("search", "permit for the tank", "--mode", mode)
+    shown = place.run("search", "permit for the tank", "--mode", mode)
+    synced = place.answer("sync")
+
+    assert (answer["mode"], answer["results"][0]["source_path"]) == (
+        "words",
+        "Meetings/2026-10-05 Greenhouse kickoff.md",
+    )
+    assert len(answer["degraded"]) == 1
+    assert "commonplace model install" in answer["degraded"][0] + shown.stderr
+    assert "words" in shown.stderr
+    assert synced["missing"]
+    assert shown.returncode == 0
+
+
+# The file of the index
+
+
+@pytest.mark.requirement("A-54")
+def test_a_damaged_index_is_said_and_rebuild_mends_it(place: Place) -> None:
+    """Exit code 6 with the hint; after `rebuild` the answers are what they were."""
+    before = place.answer("search", "greenhouse", "-k", "20")["results"]
+    for file in (place.data / "index").glob("index.db*"):
+        file.write_bytes(b"no database at all, whatever its name says" * 100)
+    searched, synced = place.run("search", "greenhouse", "--json"), place.run("sync")
+    rebuilt = place.run("rebuild")
+    after = place.answer("search", "greenhouse", "-k", "20")["results"]
+
+    assert (searched.returncode, synced.returncode) == (6, 6)
+    assert json.loads(searched.stdout)["error"]["type"] == "IndexDamaged"
+    assert "commonplace rebuild" in json.loads(searched.stdout)["error"]["hint"]
+    assert rebuilt.returncode == 0, rebuilt.stderr
+    assert after == before
+
+
+def test_a_damaged_cache_of_vectors_is_said_and_may_be_deleted(place: Place) -> None:
+    """Exit code 6, and the hint names what to delete; then all is as before."""
+    for file in place.data.glob("vectors.db*"):
+        file.write_bytes(b"no database at all, whatever its name says" * 100)
+    (place.vault / "Inbox/new.md").write_text("Another text.\n")
+    damaged = place.run("sync")
+    for file in place.data.glob("vectors.db*"):
+        file.unlink()
+    mended = place.run("sync")
+
+    assert damaged.returncode == 6
+    assert "Delete vectors.db" in damaged.stderr
+    assert mended.returncode == 0, mended.stderr
+    assert place.found("another") == ["Inbox/new.md"]
+
+
+def test_an_index_of_a_newer_form_is_not_touched(place: Place) -> None:
+    """A newer Commonplace wrote it: exit code 6 and what to do; `rebuild` makes one of this form."""
+    file = place.data / "index/index.db"
+    connection = sqlite3.connect(file)
+    connection.execute("PRAGMA user_version = 999")
+    connection.commit()
+    connection.close()
+    searched = place.run("search", "greenhouse")
+    rebuilt = place.run("rebuild")
+
+    assert searched.returncode == 6
+    assert "newer" in searched.stderr
+    assert rebuilt.returncode == 0, rebuilt.stderr
+    assert place.found("greenhouse")
+
+
+def test_a_data_folder_inside_the_vault_is_refused(place: Place) -> None:
+    """Nothing is written there."""
+    inside = place.vault / "data"
+    done = place.run("--data", str(inside), "sync")
+
+    assert done.returncode == 3
+    assert "inside the vault" in done.stderr
+    assert not inside.exists()
+
+
+def test_the_index_is_deleted_and_made_anew_with_the_same_answers(place: Place) -> None:
+    """All of the data folder but the history may go at any time."""
+    with place.opened() as memory:
+        before = memory.search("who signs for money", k=20).hits
+    shutil.rmtree(place.data / "index")
+    for file in place.data.glob("vectors.db*"):
+        file.unlink()
+    place.sync()
+    with place.opened() as memory:
+        after = memory.search("who signs for money", k=20).hits
+
+    assert before
+    assert after == before
+
+
+# Writers and watchers
+
+
+@pytest.mark.requirement("D-85")
+def test_a_written_note_is_found_at_once(place: Place) -> None:
+    """write, move, delete and undo each leave an index that knows: the next search needs no sync."""
+    place.run("note", "write", "Inbox/Quince.md", given="Marmalade of quinces.\n")
+    written = place.found("marmalade")
+    place.run("note", "move", "Inbox/Quince.md", "Projects/Quince.md")
+    moved = place.found("marmalade")
+    place.run("note", "delete", "Projects/Quince.md")
+    deleted = place.found("marmalade")
+    place.run("undo")
+
+    assert (written, moved, deleted) == (["Inbox/Quince.md"], ["Projects/Quince.md"], [])
+    assert place.found("marmalade") == ["Projects/Quince.md"]
+
+
+@pytest.mark.requirement("I-18")
+def test_an_index_that_fails_does_not_fail_the_write(place: Place) -> None:
+    """The note is written and committed, exit code 0; that it is not indexed is told on standard error."""
+    for file in (place.data / "index").glob("index.db*"):
+        file.write_bytes(b"no database at all, whatever its name says" * 100)
+    done = place.run("note", "write", "Inbox/new.md", given="Still here.\n")
+
+    assert done.returncode == 0
+    assert (place.vault / "Inbox/new.md").read_text() == "Still here.\n"
+    assert "ingest_failed" in done.stderr
+
+
+def test_an_erased_note_is_in_no_file_of_the_data_folder(place: Place) -> None:
+    """Neither its text nor what history says of it."""
+    place.run("note", "write", "Inbox/Quince.md", given="Marmalade of quinces.\n")
+    place.found("marmalade", as_of="today")
+    done = place.run("note", "erase", "Inbox/Quince.md", "--yes")
+    left = [file for file in place.data.rglob("*") if file.is_file() and b"Marmalade" in file.read_bytes()]
+
+    assert done.returncode == 0, done.stderr
+    assert left == []
+    assert place.found("marmalade") == []
+
+
+@contextmanager
+def watching(place: Place) -> Iterator[subprocess.Popen[str]]:
+    """`commonplace watch` at work, which has looked at everything once."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "commonplace", "watch"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=place.environment(PYTHONUNBUFFERED="1"),
+    )
+    assert process.stdout
+    assert process.stderr
+    try:
+        assert "unchanged" in process.stdout.readline()
+        yield process
+    finally:
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, out + err
+
+
+@pytest.mark.requirement("D-85")
+def test_what_happens_on_disk_is_found_within_moments(place: Place) -> None:
+    """A write, an editor's replace, a rename, a folder's rename and a removal, while `watch` runs in another process:
+    1.5 seconds, asked by a program that keeps the index open and has a look every few milliseconds."""
+    vault, took = place.vault, dict[str, float]()
+    with watching(place), place.opened() as memory:
+
+        def found(word: str) -> list[str]:
+            return [hit.path for hit in memory.search(word, mode="words", k=20)]
+
+        def wait_for(what: str, is_so: Callable[[], bool]) -> None:
+            start = time.monotonic()
+            while not is_so():
+                assert time.monotonic() < start + PATIENCE, what
+                time.sleep(0.02)
+            took[what] = time.monotonic() - start
+
+        (vault / "Inbox/Quince.md").write_text("Marmalade of quinces.\n")
+        wait_for("write", lambda: found("marmalade") == ["Inbox/Quince.md"])
+        (vault / "Inbox/Quince.md~").write_text("Jelly of quinces.\n")
+        (vault / "Inbox/Quince.md~").replace(vault / "Inbox/Quince.md")
+        wait_for("replace", lambda: (found("marmalade"), found("jelly")) == ([], ["Inbox/Quince.md"]))
+        (vault / "Inbox/Quince.md").rename(vault / "Projects/Quince.md")
+        wait_for("rename", lambda: found("jelly") == ["Projects/Quince.md"])
+        (vault / "Projects").rename(vault / "Works")
+        wait_for("folder", lambda: found("jelly") == ["Works/Quince.md"])
+        (vault / "Works/Quince.md").unlink()
+        wait_for("removal", lambda: found("jelly") == [])
+
+    assert {what: seconds for what, seconds in took.items() if seconds > FRESH} == {}
+
+
+# Looking back and looking over
+
+
+def test_the_vault_can_be_searched_as_it_stood(place: Place) -> None:
+    """--as-of finds what a note said then; the answer says where history begins; before that there is nothing."""
+    place.run("note", "write", "Inbox/Quince.md", given="Marmalade of quinces.\n")
+    commit = subprocess.run(
+        ["git", "-C", str(place.vault), "log", "-1", "--format=%cI"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    wait_for_the_next_second()
+    place.run("note", "write", "Inbox/Quince.md", given="Jelly now.\n")
+    past = place.answer("search", "marmalade", "--mode", "words", "--as-of", commit)
+    now = place.answer("search", "marmalade", "--mode", "words")
+    before = place.run("search", "marmalade", "--as-of", "2020-01-01", "--json")
+
+    assert [result["source_path"] for result in past["results"]] == ["Inbox/Quince.md"]
+    assert past["as_of"] > past["history_begins"]
+    assert now["results"] == []
+    assert (before.returncode, json.loads(before.stdout)["error"]["type"]) == (2, "NotFound")
+    assert "it begins 20" in json.loads(before.stdout)["error"]["message"]
+
+
+def wait_for_the_next_second() -> None:
+    now = int(time.time())
+    while int(time.time()) == now:
+        time.sleep(0.01)
+
+
+def test_stats_and_doctor_show_problems_with_path_and_line(place: Place) -> None:
+    """And conflict copies of a sync program; the doctor's exit code is 0 only when all is well."""
+    copy = "Daily/2026-10-12.sync-conflict-20261012-101010-ABCDEFG.md"
+    shutil.copy(place.vault / "Daily/2026-10-12.md", place.vault / copy)
+    place.sync()
+    stats, doctor = place.run("stats", "--problems").stdout, place.run("doctor")
+    (place.vault / copy).unlink()
+    (place.vault / "Inbox/Broken import.md").unlink()
+    place.sync()
+    well = place.answer("doctor")
+
+    for shown in (stats, doctor.stdout):
+        assert "Inbox/Broken import.md:2" in shown
+        assert f"{copy}" in shown
+    assert doctor.returncode == 1
+    assert well["well"] is True
+    assert place.answer("stats")["index"]["problems"] == 0
+
+
+@pytest.mark.requirement("D-122", "D-13")
+def test_the_sample_vault_is_indexed_without_its_templates(place: Place) -> None:
+    """Seventeen notes; Templates and .obsidian are left out, and one note is sensitive."""
+    (place.vault / ".obsidian").mkdir(exist_ok=True)
+    (place.vault / ".obsidian/plugin.md").write_text("greenhouse\n")
+    place.sync()
+    index = place.answer("stats")["index"]
+
+    assert index["documents"] == {"vault": 17}
+    assert index["sensitive"] == 1
+    assert not [path for path in place.found("meeting", k=32) if path.startswith("Templates")]

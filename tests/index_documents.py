@@ -1,0 +1,130 @@
+"""Documents and vectors for tests of the index, and a simple way in which links find notes."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import NAMESPACE_URL, uuid5
+
+import numpy as np
+import numpy.typing as npt
+
+from commonplace.index.base import Found, Reading, WordMatches
+from commonplace.model import Chunk, Document, Link
+
+Fixed = npt.NDArray[np.int16]
+DIM = 8
+VERSION = "test@1"
+
+
+class PathLinker:
+    """A link means the note whose path, file name or alias it says, in any case; of several the first by path."""
+
+    def names_of(self, path: str, aliases: Sequence[str]) -> frozenset[str]:
+        bare = path.removesuffix(".md").casefold()
+        return frozenset({bare, bare.rsplit("/", 1)[-1], *(alias.casefold() for alias in aliases)})
+
+    def names_in(self, link: Link) -> frozenset[str]:
+        return frozenset({link.target.removesuffix(".md").casefold()}) if link.target else frozenset()
+
+    def resolve(self, link: Link, *, source: str, among: Mapping[str, tuple[str, ...]]) -> str | None:
+        meant = [path for path, aliases in among.items() if self.names_in(link) & self.names_of(path, aliases)]
+        return min(meant, default=None)
+
+
+def link(target: str, line: int = 1) -> Link:
+    return Link(target, None, None, None, "wikilink", "body", line, 0, len(target) + 4)
+
+
+def chunk_of(identity: str, ordinal: int, text: str, *, title: str = "", parts: Sequence[str] | None = None) -> Chunk:
+    """A chunk whose words are those of its text and title, in small letters."""
+    words: dict[str, tuple[int, int, int, int, int]] = {}
+    for word in title.lower().split():
+        words[word] = (words.get(word, (0,) * 5)[0] + 1, 0, 0, 0, 0)
+    for word in text.lower().split():
+        old = words.get(word, (0, 0, 0, 0, 0))
+        words[word] = (*old[:4], old[4] + 1)
+    return Chunk(
+        id=str(uuid5(NAMESPACE_URL, f"{identity}/{ordinal}")),
+        ordinal=ordinal,
+        text=text,
+        hash=hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest(),
+        heading_path=(title or "Plan", f"Part {ordinal}"),
+        line=1 + ordinal,
+        tokens=len(text.split()),
+        words=words,
+        parts=tuple(parts) if parts is not None else (text,),
+    )
+
+
+def document(
+    path: str, *texts: str, user: str = "me", source: str = "vault", title: str = "", **fields: Any
+) -> Document:
+    """A document with a chunk for each text; `parts` gives a chunk's parts where they are not its text alone."""
+    identity = str(uuid5(NAMESPACE_URL, f"{user}/{source}/{path}"))
+    parts: Sequence[Sequence[str] | None] = fields.pop("parts", [None] * len(texts))
+    chunks = tuple(
+        chunk_of(identity, place, text, title=title, parts=of)
+        for place, (text, of) in enumerate(zip(texts, parts, strict=True))
+    )
+    whole = "\n".join(texts).encode(errors="surrogatepass")
+    values: dict[str, Any] = {
+        "id": identity,
+        "user": user,
+        "source_type": source,
+        "source_id": path,
+        "title": title or path,
+        "uri": f"{source}:{path}",
+        "content_hash": hashlib.sha256(whole).hexdigest(),
+        "made_from": hashlib.sha256(whole + title.encode(errors="surrogatepass")).hexdigest(),
+        "version": VERSION,
+        "created": "2026-01-01T00:00:00Z",
+        "updated": "2026-03-01T09:12:44Z",
+        "mtime": 12.5,
+        "size": len(whole),
+        "sensitive": False,
+        "kind": "",
+        "status": "active",
+        "place": "",
+        "aliases": (),
+        "tags": (),
+        "topics": (),
+        "links": (),
+        "problems": (),
+        "metadata": {},
+        "chunks": chunks,
+    }
+    return Document(**{**values, **fields})
+
+
+def vector(text: str, dim: int = DIM) -> Fixed:
+    """A vector of length 1 that belongs to the text."""
+    seed = np.frombuffer(hashlib.sha256(text.encode(errors="surrogatepass")).digest(), np.uint8)
+    raw = np.random.default_rng(seed.tolist()).normal(size=dim)
+    fixed: Fixed = np.rint(raw / np.linalg.norm(raw) * 32767).astype(np.int16)
+    return fixed
+
+
+def vectors(of: Document) -> list[Fixed]:
+    """One row for each part of each chunk; none without a version."""
+    if not of.version:
+        return []
+    return [
+        np.array([vector(part) for part in chunk.parts], np.int16).reshape(len(chunk.parts), DIM) for chunk in of.chunks
+    ]
+
+
+def texts(reading: Reading, numbers: Sequence[int]) -> list[str]:
+    return [found.chunk.text for found in reading.found(numbers)]
+
+
+def paths(reading: Reading, numbers: Sequence[int]) -> list[str]:
+    return [found.document.source_id for found in reading.found(numbers)]
+
+
+def numbers(matches: WordMatches) -> list[int]:
+    return [match.number for match in matches.matches]
+
+
+def found_one(reading: Reading, number: int) -> Found:
+    (found,) = reading.found([number])
+    return found

@@ -1,0 +1,152 @@
+"""Laws of the index: step by step equals rebuilt, to the last digit; and both equal a plain count of everything."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commonplace.index.base import Index, Weighing
+from commonplace.index.inmemory import InMemoryIndex
+from commonplace.index.sqlite import SqliteIndex
+from commonplace.model import Document, Filters
+from tests.index_documents import VERSION, PathLinker, document, link, vector, vectors
+
+NOW = 1_800_000_000.0
+WORDS = ("soil", "rain", "seed", "sun", "the")
+PATHS = ("a.md", "b.md", "Projects/a.md", "Projects/c.md")
+FILTERS = (Filters(), Filters(path="Projects"), Filters(tags=("x",)), Filters(entities=("a",)), Filters(archived=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change: what is done, to which path, and the note that is written there."""
+
+    verb: str
+    path: str
+    note: Document
+    target: str
+
+
+texts = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), max_size=4)
+
+
+@st.composite
+def notes(draw: st.DrawFn) -> Document:
+    chunks = draw(texts)
+    return document(
+        "to be said",
+        *chunks,
+        title=draw(st.sampled_from(("", "the plan", "sun"))),
+        version=draw(st.sampled_from((VERSION, VERSION, VERSION, ""))),
+        parts=[(text, *draw(st.lists(st.sampled_from(WORDS), max_size=2))) for text in chunks],
+        tags=draw(st.sampled_from(((), ("x",), ("X/y",)))),
+        place=draw(st.sampled_from(("", "", "archive", "staging"))),
+        aliases=draw(st.sampled_from(((), ("alias",)))),
+        links=tuple(map(link, draw(st.lists(st.sampled_from(("a", "c", "alias", "nobody")), max_size=2)))),
+    )
+
+
+steps = st.builds(
+    Step,
+    verb=st.sampled_from(
+        ("upsert", "upsert", "upsert", "touch", "rename", "remove", "settle", "reopen", "purge", "rebuild")
+    ),
+    path=st.sampled_from(PATHS),
+    note=notes(),
+    target=st.sampled_from(PATHS),
+)
+
+
+def at(path: str, note: Document) -> Document:
+    """The note as it is at that path."""
+    whole = document(path, *(chunk.text for chunk in note.chunks), parts=[chunk.parts for chunk in note.chunks])
+    chunks = tuple(
+        replace(new, words=old.words, heading_path=old.heading_path)
+        for new, old in zip(whole.chunks, note.chunks, strict=True)
+    )
+    return replace(note, id=whole.id, source_id=path, uri=whole.uri, title=note.title or path, chunks=chunks)
+
+
+def do(index: Index, step: Step, held: dict[str, Document]) -> None:
+    """Do the step, and keep account of what should be there."""
+    if step.verb == "upsert":
+        held[step.path] = at(step.path, step.note)
+        index.upsert(held[step.path], vectors(held[step.path]), now=NOW)
+    elif step.verb == "touch" and step.path in held:
+        old = held[step.path]
+        held[step.path] = replace(at(step.path, step.note), chunks=old.chunks, version=old.version)
+        index.touch(held[step.path], now=NOW)
+    elif step.verb == "rename" and step.path in held and step.target not in held:
+        held[step.target] = at(step.target, held.pop(step.path))
+        index.rename(step.path, held[step.target], now=NOW)
+    elif step.verb == "remove":
+        assert index.remove("vault", step.path, now=NOW) == (held.pop(step.path, None) is not None)
+    elif step.verb == "settle":
+        index.settle()
+    elif step.verb == "reopen":
+        index.close()
+    elif step.verb == "purge":
+        index.purge(before=NOW + 1)
+    elif step.verb == "rebuild":
+        with index.rebuilding() as fresh:
+            build(fresh, [*held.values()][::-1])
+
+
+def build(index: Index, documents: Sequence[Document]) -> None:
+    for each in documents:
+        index.put(each, vectors(each), now=NOW)
+
+
+def answers(index: Index) -> list[object]:
+    """All that a search can tell, in terms of ids; of equal scores the lower id is first."""
+    told: list[object] = []
+    with index.reading() as reading:
+        for filters in FILTERS:
+            for words in (("soil",), ("the", "rain", "seed"), ("sun", "nowhere", "soil")):
+                by_words = reading.match_words(words, filters, limit=4, weighing=Weighing())
+                ids = {each.number: each.chunk.id for each in reading.found([m.number for m in by_words.matches])}
+                rows = [(-m.score, ids[m.number], tuple(sorted(m.by.items()))) for m in by_words.matches]
+                told.append((filters, words, by_words.dropped, sorted(rows)))
+            near = reading.match_sense(vector("rain"), filters, version=VERSION, limit=3)
+            ids = {each.number: each.chunk.id for each in reading.found([m.number for m in near])}
+            told.append((filters, sorted((-m.best, ids[m.number], m.cosine, m.part) for m in near)))
+        told.append((reading.edges(), reading.versions(), reading.problems()))
+        told.append(replace(reading.counts(), size=0, removed=0))
+    return told
+
+
+def nearly(one: object, other: object) -> bool:
+    """Whether they are equal but for the last digits of numbers."""
+    if isinstance(one, float) and isinstance(other, float):
+        return one == pytest.approx(other, abs=1e-9)
+    if isinstance(one, tuple | list) and isinstance(other, tuple | list):
+        return len(one) == len(other) and all(map(nearly, one, other))
+    return one == other
+
+
+@pytest.mark.requirement("D-68", "D-66")
+@settings(max_examples=60, deadline=None)
+@given(st.lists(steps, max_size=14))
+def test_step_by_step_is_the_same_as_from_nothing(todo: list[Step]) -> None:
+    """Whatever came before, the same ids, order and scores, bit by bit; and those of a plain count."""
+    with TemporaryDirectory() as folder:
+        stepped = SqliteIndex(Path(folder, "a.db"), user="me", linker=PathLinker(), least=2, most=6)
+        held: dict[str, Document] = {}
+        for step in todo:
+            do(stepped, step, held)
+        shuffled = sorted(held.values(), key=lambda each: each.title + each.id)
+        rebuilt = SqliteIndex(Path(folder, "b.db"), user="me", linker=PathLinker())
+        counted = InMemoryIndex("me", PathLinker())
+        build(rebuilt, shuffled)
+        build(counted, [*held.values()])
+
+        try:
+            assert answers(stepped) == answers(rebuilt)
+            assert nearly(answers(stepped), answers(counted))
+        finally:
+            stepped.close()
+            rebuilt.close()

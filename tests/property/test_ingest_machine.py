@@ -1,0 +1,295 @@
+"""Notes come, change, move and go, encoders are switched, processes die: a sync ends where a rebuild would.
+
+The index that was kept all along and one that is made from nothing give the same ids, order, scores and reasons.
+"""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from commonplace.flows.ingest import ingest_paths, sync, waiting_for_sync
+from commonplace.flows.rebuild import rebuild
+from commonplace.flows.recall import Ask, recall
+from commonplace.flows.shelf import Shelf
+from commonplace.index.base import Index
+from commonplace.model import MODES, Filters
+from tests.unit.flows.shelf import CountingEncoder, close, make_shelf, told
+
+LONG = os.environ.get("FAULTS") == "long"
+PATHS = ("a.md", "B/a.md", "B/c.md", "B/deep/e.md", "Inbox/d.md", "C/c.md", "a.sync-conflict-20260101-120000.md")
+FOLDERS = ("B", "B/deep", "C", "D")
+BODIES = (
+    "",
+    "The apple tree stands by the wall.\n",
+    "Pears are picked in autumn. See [[a]] and [[B/c|the other]].\n",
+    "# Plan\n\nWater the beds, then [[c]] and [[Nowhere]].\n\n## Apples\n\nPrune them, as [[Pomona]] says. #orchard\n",
+    "\n\n".join(f"# Part {part}\n\n" + "apple pear plum bed wall water " * 20 for part in range(4)),
+    "Bytes that are no text: \udcff apple\n",
+)
+MARKS = (
+    "",
+    "title: Pomona",
+    "aliases: [Pomona, c]\ntags: [orchard/old]",
+    "tags: [orchard]\nkind: plan\ntopics: [trees]",
+    "sensitive: true",
+    "status: archived",
+    "updated: 2026-03-01\nlinks: '[[a]]'",
+    "tags: [apple\nbroken",
+)
+ASKED = ("apple", "who waters the beds by the wall?", "Pomona orchard", "e pear plum")
+NARROWED = (
+    Filters(),
+    Filters(path="B"),
+    Filters(tags=("orchard",), archived=True),
+    Filters(entities=("Pomona",)),
+    Filters(since="2026-03-01T00:00:00Z", until="2026-03-02T00:00:00Z"),
+)
+CHANGES = ("upsert", "touch", "rename", "remove", "settle", "mark_synced")
+
+paths = st.sampled_from(PATHS)
+folders = st.sampled_from(FOLDERS)
+bodies = st.sampled_from(BODIES)
+marks = st.sampled_from(MARKS)
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class Mortal:
+    """An index whose process dies right before or right after its nth change."""
+
+    def __init__(self, index: Index, *, at: int, after: bool) -> None:
+        self._index, self._left, self._after = index, at, after
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._index, name)
+        return self._deadly(real) if name in CHANGES else real
+
+    def _deadly(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def change(*given: Any, **named: Any) -> Any:
+            self._left -= 1
+            if self._left == 0 and not self._after:
+                raise Killed
+            done = real(*given, **named)
+            if self._left == 0:
+                raise Killed
+            return done
+
+        return change
+
+
+class Vault(RuleBasedStateMachine):
+    """A vault and its index; what a person does with files, and what programs do with the index."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.home = Path(tempfile.mkdtemp(prefix="commonplace-ingest-"))
+        self.root = self.home / "vault"
+        self.root.mkdir()
+        self.tick = 0
+        self.was: dict[str, bytes] = {}
+        self.encoders = [CountingEncoder("model-1", dim=32), CountingEncoder("model-2", dim=48)]
+        self.current: CountingEncoder | None = self.encoders[0]
+        self.rebuilt = 0
+        self.shelf = self.opened()
+
+    @initialize(count=st.integers(0, 5), body=bodies, mark=marks)
+    def begin(self, count: int, body: str, mark: str) -> None:
+        """Some notes that were there before."""
+        for path in PATHS[:count]:
+            self.save(path, mark, body)
+        sync(self.shelf)
+
+    # What a person does
+
+    @rule(path=paths, body=bodies, mark=marks)
+    def writes(self, path: str, body: str, mark: str) -> None:
+        """A note is made, or written anew."""
+        self.save(path, mark, body)
+
+    @rule(path=paths, mark=marks)
+    def changes_the_frontmatter_alone(self, path: str, mark: str) -> None:
+        """Title, tags, aliases or the mark `sensitive`; the body stays."""
+        there = self.text(path)
+        if there is not None:
+            self.save(path, mark, there.decode(errors="surrogateescape").rpartition("---\n")[2])
+
+    @rule(path=paths)
+    def deletes(self, path: str) -> None:
+        """A note is removed."""
+        there = self.text(path)
+        if there is not None:
+            self.was[path] = there
+            (self.root / path).unlink()
+
+    @rule(path=paths)
+    def restores(self, path: str) -> None:
+        """A note that was deleted is there again, as it was."""
+        if path in self.was:
+            self.put(path, self.was.pop(path))
+
+    @rule(path=paths, to=paths)
+    def renames(self, path: str, to: str) -> None:
+        """A note is renamed, over another if there is one."""
+        if self.text(path) is not None and path != to:
+            (self.root / to).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / path).rename(self.root / to)
+
+    @rule(folder=folders, to=folders)
+    def renames_a_folder(self, folder: str, to: str) -> None:
+        """With all that is in it, where nothing is in the way."""
+        if (self.root / folder).is_dir() and not (self.root / to).exists() and not f"{to}/".startswith(f"{folder}/"):
+            (self.root / folder).rename(self.root / to)
+
+    @rule(one=paths, other=paths)
+    def swaps(self, one: str, other: str) -> None:
+        """Two notes change places."""
+        if self.text(one) is not None and self.text(other) is not None and one != other:
+            (self.root / one).rename(self.root / "tmp")
+            (self.root / other).rename(self.root / one)
+            (self.root / "tmp").rename(self.root / other)
+
+    @rule(path=paths, is_old=st.booleans())
+    def touches(self, path: str, is_old: bool) -> None:
+        """A sync program gives a note another time."""
+        if self.text(path) is not None:
+            self.stamp(self.root / path, back=10_000_000 if is_old else 0)
+
+    # What programs do
+
+    @rule()
+    def syncs(self) -> None:
+        """After it nothing waits, and a second sync does nothing."""
+        sync(self.shelf)
+        assert waiting_for_sync(self.shelf) == 0
+        before = self.answers(self.shelf)
+        again = sync(self.shelf)
+        assert (again.added, again.changed, again.renamed, again.removed, again.encoded) == (0, 0, 0, 0, 0)
+        assert self.answers(self.shelf) == before
+
+    @rule(some=st.lists(st.sampled_from((*PATHS, "D/c.md", "C/deep/e.md")), max_size=4))
+    def ingests(self, some: list[str]) -> None:
+        """A writer or a watcher names some paths."""
+        ingest_paths(some, self.shelf)
+
+    @rule(text=st.sampled_from(ASKED))
+    def searches(self, text: str) -> None:
+        """No hit is of a note that no longer says it; others may be missing yet."""
+        for hit in recall(Ask(text, k=3), self.shelf, sink="person"):
+            there = self.text(hit.path)
+            assert there is not None
+            assert hit.text.encode(errors="replace")[:20] in there.decode(errors="replace").encode(errors="replace")
+
+    @rule()
+    def settles(self) -> None:
+        """Segments are made of what was written lately."""
+        self.shelf.index.settle()
+
+    @rule()
+    def rebuilds(self) -> None:
+        """The index is made anew."""
+        rebuild(self.shelf, progress=lambda done, total: None)
+
+    @rule(which=st.sampled_from((0, 1, None)))
+    def reopens(self, which: int | None) -> None:
+        """The program ends and is started again, with the same encoder, another one, or none."""
+        self.current = None if which is None else self.encoders[which]
+        self.reopen()
+
+    @rule(at=st.integers(1, 8), after=st.booleans(), rebuilds=st.booleans())
+    def dies(self, at: int, after: bool, rebuilds: bool) -> None:
+        """A process is killed while it syncs or rebuilds; another one is started."""
+        mortal = replace(self.shelf, index=Mortal(self.shelf.index, at=at, after=after))
+        with suppress(Killed):
+            if rebuilds:
+                with self.shelf.index.rebuilding() as fresh:
+                    sync(replace(mortal, index=Mortal(fresh, at=at, after=after)))
+            else:
+                sync(mortal)
+        self.reopen()
+
+    # What must be true in the end
+
+    def teardown(self) -> None:
+        """One more sync, with an encoder: all answers are those of an index that was made from nothing."""
+        self.current = self.current or self.encoders[0]
+        self.reopen()
+        try:
+            sync(self.shelf)
+            assert self.answers(self.shelf) == self.answers_from_nothing()
+        finally:
+            close(self.shelf)
+            shutil.rmtree(self.home)
+
+    def answers_from_nothing(self) -> dict[str, Any]:
+        self.rebuilt += 1
+        fresh = self.opened(f"fresh-{self.rebuilt}")
+        try:
+            sync(fresh)
+            return self.answers(fresh)
+        finally:
+            close(fresh)
+
+    def answers(self, shelf: Shelf) -> dict[str, Any]:
+        return told(shelf, _asks())
+
+    # How it is done
+
+    def opened(self, folder: str = "data") -> Shelf:
+        others = tuple(self.encoders)
+        return make_shelf(self.root, self.home / folder, encoder=self.current, others=others, least=6)
+
+    def reopen(self) -> None:
+        close(self.shelf)
+        self.shelf = self.opened()
+
+    def text(self, path: str) -> bytes | None:
+        file = self.root / path
+        return file.read_bytes() if file.is_file() else None
+
+    def save(self, path: str, mark: str, body: str) -> None:
+        text = f"---\n{mark}\n---\n{body}" if mark else body
+        self.put(path, text.encode(errors="surrogateescape"))
+
+    def put(self, path: str, content: bytes) -> None:
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        self.stamp(file)
+
+    def stamp(self, file: Path, *, back: int = 0) -> None:
+        """A time that no other save has: two notes with one time and one size cannot be told apart by looking."""
+        self.tick += 1
+        at = time.time_ns() + self.tick * 1_000_000 - back * 1_000_000_000
+        os.utime(file, ns=(at, at))
+
+
+def _asks() -> Iterator[Ask]:
+    for text in ASKED:
+        for mode in MODES:
+            yield Ask(text, mode, k=32, min_score=0.05)
+    for filters in NARROWED:
+        yield Ask("apple wall", "hybrid", filters=filters)
+
+
+Vault.TestCase.settings = settings(
+    max_examples=400 if LONG else 20,
+    stateful_step_count=40 if LONG else 20,
+    deadline=None,
+    derandomize=not LONG,  # the short run is the same every time, the long one looks further
+    phases=[Phase.generate, Phase.shrink] if LONG else [Phase.generate],
+    report_multiple_bugs=False,
+    suppress_health_check=list(HealthCheck),
+)
+TestVault = Vault.TestCase

@@ -1,0 +1,167 @@
+"""A server's model: asked in batches, asked again when busy, believed only when its answer is right."""
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from commonplace.encoders.http import HttpEncoder
+from commonplace.errors import ProviderFailed, UsageError
+from tests.embedding_server import DIM, HASHING, Script, serving
+
+KEY = "sk-very-secret"
+
+
+@pytest.fixture
+def server() -> Iterator[Script]:
+    """A scripted server."""
+    with serving(Script()) as script:
+        yield script
+
+
+def encoder(endpoint: str, *, key: str | None = KEY, dim: int = DIM) -> HttpEncoder:
+    return HttpEncoder(endpoint, model="nomic", key=key, dim=dim, version="v1", backoff=0, timeout=5)
+
+
+@pytest.mark.requirement("D-89")
+def test_texts_go_out_in_batches_and_come_back_in_order(server: Script) -> None:
+    """Another provider is a matter of settings: at most 64 texts a call, rows by the answer's `index`, length 1."""
+    texts = [f"note number {number}" for number in range(130)]
+
+    vectors = encoder(server.endpoint).encode(texts)
+
+    assert [len(call["input"]) for call in server.asked] == [64, 64, 2]
+    assert {(call["path"], call["model"]) for call in server.asked} == {("/v1/embeddings", "nomic")}
+    assert np.allclose(vectors, HASHING.encode(texts), atol=1e-6)
+
+
+def test_the_key_goes_to_the_server_alone(server: Script) -> None:
+    """It is sent as a bearer token; without one, no such header is sent."""
+    encoder(server.endpoint).encode(["a"])
+    encoder(server.endpoint, key=None).encode(["a"])
+
+    assert [headers.get("Authorization") for headers in server.headers] == [f"Bearer {KEY}", None]
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_busy_server_is_asked_again(server: Script, status: int) -> None:
+    """Being busy passes."""
+    server.first = [(status, b""), (status, b"")]
+
+    assert encoder(server.endpoint).encode(["a"]).shape == (1, DIM)
+    assert len(server.asked) == 3
+
+
+def test_a_server_that_stays_busy_is_given_up(server: Script) -> None:
+    """Four attempts, then a failure with the status."""
+    server.first = [(503, b"")] * 9
+
+    with pytest.raises(ProviderFailed, match="503"):
+        encoder(server.endpoint).encode(["a"])
+    assert len(server.asked) == 4
+
+
+def test_a_refusal_is_told_without_the_key(server: Script) -> None:
+    """What the server says is passed on, but never the key, even if the server repeats it."""
+    server.first = [(401, f"wrong key {KEY}".encode())]
+
+    with pytest.raises(ProviderFailed) as caught:
+        encoder(server.endpoint).encode(["a"])
+    assert "answered 401: wrong key ***" in caught.value.message
+    assert KEY not in json.dumps(caught.value.as_dict())
+    assert len(server.asked) == 1
+
+
+def test_a_redirect_is_not_followed(server: Script) -> None:
+    """The key would go along to another place."""
+    server.first = [(302, b"")]
+
+    with pytest.raises(ProviderFailed, match="302"):
+        encoder(server.endpoint).encode(["a"])
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b'{"data": 1}',
+        b'{"data": []}',
+        b'{"data": [{"index": 0, "embedding": [1, 2]}]}',
+        b'{"data": [{"index": 0, "embedding": ["a", "b"]}]}',
+        json.dumps({"data": [{"index": 1, "embedding": [1.0] * DIM}]}).encode(),
+        json.dumps({"data": [{"index": 0, "embedding": [0.0] * DIM}]}).encode(),
+        json.dumps({"data": [{"index": 0, "embedding": [float("nan")] * DIM}]}).encode(),
+        json.dumps({"data": [{"index": at, "embedding": [1.0] * DIM} for at in (0, 1)]}).encode(),
+    ],
+)
+def test_an_answer_that_is_not_the_vectors_asked_for_is_a_failure(server: Script, answer: bytes) -> None:
+    """Wrong counts, wrong lengths, no numbers, no length: nothing of it is taken as a vector."""
+    server.first = [(200, answer)]
+
+    with pytest.raises(ProviderFailed):
+        encoder(server.endpoint).encode(["a"])
+
+
+def test_a_server_that_is_not_there_is_a_failure() -> None:
+    """Nobody listens at that port any more."""
+    with serving(Script()) as gone:
+        endpoint = gone.endpoint
+
+    with pytest.raises(ProviderFailed, match="did not answer"):
+        encoder(endpoint).encode(["a"])
+
+
+def test_a_proxy_does_not_come_between_us_and_our_own_machine(server: Script, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy in the environment is for the world outside."""
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+
+    assert encoder(server.endpoint).encode(["a"]).shape == (1, DIM)
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "remote"),
+    [
+        ("http://127.0.0.1:11434/v1", False),
+        ("http://127.8.9.1/v1", False),
+        ("http://[::1]:80/v1/", False),
+        ("http://LOCALHOST:1/v1", False),
+        ("http://localhost.example.org/v1", True),
+        ("http://192.168.1.2:11434/v1", True),
+        ("http://0.0.0.0:11434/v1", True),
+        ("https://api.openai.com/v1", True),
+    ],
+)
+def test_only_this_machine_is_not_remote(endpoint: str, remote: bool) -> None:
+    """Sensitive text goes to no remote encoder, so that the question is decided by the address alone."""
+    assert encoder(endpoint).is_remote is remote
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "file:///etc/passwd",
+        "ftp://example.org",
+        "127.0.0.1:11434",
+        "http://",
+        "http://[",
+        "http://example.org:seven/v1",
+        "http://127.0.0.1@example.org/v1",
+        "http://me:secret@127.0.0.1/v1",
+    ],
+)
+def test_an_endpoint_is_an_http_address(endpoint: str) -> None:
+    """Anything else is refused before a text goes anywhere; a login in it is not repeated."""
+    with pytest.raises(UsageError) as caught:
+        encoder(endpoint)
+    assert "secret" not in str(caught.value.as_dict())
+
+
+@pytest.mark.parametrize("key", ["sk-secret\n", "sk-secr\u00e9t"])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(key: str) -> None:
+    """The library's own error would print it."""
+    with pytest.raises(UsageError) as caught:
+        encoder("http://127.0.0.1:1/v1", key=key)
+    assert "sk-" not in str(caught.value.as_dict())

@@ -1,0 +1,102 @@
+"""The pure parts of the SQLite index: masks, segments, words, and when to settle."""
+
+import numpy as np
+import pytest
+
+from commonplace.index.sqlite.bm25 import cut_at
+from commonplace.index.sqlite.filters import mask_of
+from commonplace.index.sqlite.segment import Chunks, build_segment, shrink
+from commonplace.index.sqlite.segment_file import Named
+from commonplace.index.sqlite.settling import Newer, next_range
+from commonplace.index.sqlite.words import body_length, pack_words, word_hash
+from tests.index_documents import vector
+
+
+def test_a_mask_has_the_numbers_within_the_ranges() -> None:
+    """Ranges may reach over both ends, and over numbers that are gone."""
+    numbers = np.array([3, 4, 6, 9, 10, 11])
+    mask = mask_of(numbers, np.array([1, 6, 10]), np.array([3, 2, 1]))
+
+    assert mask.tolist() == [True, False, True, False, True, False]
+    assert mask_of(numbers, np.empty(0, np.int64), np.empty(0, np.int64)).tolist() == [False] * 6
+    assert mask_of(np.empty(0, np.int64), np.array([1]), np.array([3])).tolist() == []
+
+
+def test_a_word_counts_up_to_255_and_stands_as_its_hash() -> None:
+    """Thirteen bytes a word, in the order of the hashes, whatever the order of the words."""
+    one, two = {"a": (1, 0, 0, 0, 999), "b": (0, 2, 0, 0, 3)}, {"b": (0, 2, 0, 0, 3), "a": (1, 0, 0, 0, 255)}
+
+    assert pack_words(one) == pack_words(two)
+    assert len(pack_words(one)) == 26
+    assert body_length(one) == 1002
+    assert word_hash("a") != word_hash("b")
+
+
+def test_a_segment_tells_which_chunks_have_a_word() -> None:
+    """By rows in the order of numbers; a word that is not there stands nowhere."""
+    words = [pack_words({"a": (0, 0, 0, 0, 1)}), b"", pack_words({"a": (0, 0, 0, 0, 2), "b": (1, 0, 0, 0, 1)})]
+    entries = np.array([len(each) // 13 for each in words], np.int32)
+    chunks = Chunks(np.array([5, 9, 11]), np.array([1, 0, 3], np.int32), entries, b"".join(words))
+    segment = build_segment(5, 11, chunks=chunks, vectors={})
+
+    assert segment.rows[segment.posting(word_hash("a"))].tolist() == [0, 2]
+    assert segment.counts[segment.posting(word_hash("b"))].tolist() == [[1, 0, 0, 0, 1]]
+    assert segment.posting(word_hash("c")) == slice(0, 0)
+    none = np.empty(0, np.int32)
+    assert len(build_segment(1, 3, chunks=Chunks(none.astype(np.int64), none, none, b""), vectors={}).rows) == 0
+
+
+def test_a_vector_in_eight_bits_is_near_to_itself() -> None:
+    """Off by less than a hundredth; zeros stay zeros."""
+    vectors = np.array([vector("soil", dim=384), vector("rain", dim=384), np.zeros(384, np.int16)])
+    small = shrink(vectors, [0, 0, 1])
+    again = small.rows * small.scales[:, None]
+
+    assert np.abs(again - vectors).max() / 32767 < 0.002
+    assert not small.rows[2].any()
+    assert small.owners.tolist() == [0, 0, 1]
+
+
+def test_a_cut_is_the_last_of_the_best() -> None:
+    """Lower than any when there are fewer."""
+    scores = np.array([0.5, 0.1, 0.5, 0.9])
+
+    assert [cut_at(scores, limit) for limit in (0, 1, 2, 3, 4)] == [np.inf, 0.9, 0.5, 0.5, -np.inf]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "newer", "expected"),
+    [
+        ([], Newer(1, 3, 3), None),
+        ([], Newer(1, 4, 4), (1, 4)),
+        ([], Newer(1, 40, 40), (1, 16)),
+        ([8], Newer(9, 12, 4), (9, 12)),
+        ([7], Newer(8, 11, 4), (1, 11)),
+        ([12, 4], Newer(17, 20, 4), (13, 20)),
+        ([15, 3], Newer(19, 22, 4), (16, 22)),
+    ],
+)
+def test_a_segment_is_made_of_what_is_new_and_of_small_neighbours(
+    chunks: list[int], newer: Newer, expected: tuple[int, int] | None
+) -> None:
+    """At least 4 new chunks, at most 16 in all, and neighbours under twice what was gathered."""
+    named, first = [], 1
+    for count in chunks:
+        named.append(Named(first, first + count - 1, count, f"{first}", 0, 0))
+        first += count
+    living = {each.name: each.chunks for each in named}
+
+    assert next_range(named, living=living, bad=frozenset(), newer=newer, least=4, most=16) == expected
+
+
+def test_bad_segments_and_mostly_dead_ones_come_first() -> None:
+    """They are written anew over the numbers they had."""
+    named = [Named(1, 10, 10, "a", 0, 0), Named(11, 20, 10, "b", 0, 0)]
+    newer = Newer(21, 99, 79)
+
+    def due(living: int, bad: frozenset[str]) -> tuple[int, int] | None:
+        return next_range(named, living={"a": 10, "b": living}, bad=bad, newer=newer, least=100, most=200)
+
+    assert due(5, frozenset()) is None
+    assert due(4, frozenset()) == (11, 20)
+    assert due(10, frozenset({"a"})) == (1, 10)

@@ -1,0 +1,425 @@
+"""What only the files of the SQLite index can get wrong: their form, traces, permissions, damage, users, segments."""
+
+import json
+import os
+import stat
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from commonplace.errors import IndexDamaged, UsageError, VaultUnavailable
+from commonplace.index.base import Weighing
+from commonplace.index.sqlite import SqliteIndex
+from commonplace.index.sqlite.schema import MIGRATIONS
+from commonplace.model import Document, Filters
+from tests.index_documents import VERSION, PathLinker, document, link, numbers, paths, vector, vectors
+
+NOW = 1_800_000_000.0
+SECRET = "what-nobody-should-find"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "index" / "index.db"
+
+
+def opened(file: Path, *, user: str = "me", least: int = 1, most: int = 64, wait: float = 5.0) -> SqliteIndex:
+    return SqliteIndex(file, user=user, linker=PathLinker(), least=least, most=most, wait=wait)
+
+
+def add(index: SqliteIndex, *documents: Document) -> None:
+    for each in documents:
+        index.upsert(each, vectors(each), now=NOW)
+
+
+def search(index: SqliteIndex, word: str = "soil") -> list[str]:
+    with index.reading() as reading:
+        return paths(reading, numbers(reading.match_words([word], Filters(), limit=999, weighing=Weighing())))
+
+
+def sense(index: SqliteIndex, text: str = "soil") -> list[str]:
+    with index.reading() as reading:
+        matches = reading.match_sense(vector(text), Filters(), version=VERSION, limit=99)
+        return paths(reading, [match.number for match in matches])
+
+
+def raw_bytes(folder: Path) -> bytes:
+    return b"".join(each.read_bytes() for each in sorted(folder.rglob("*")) if each.is_file())
+
+
+def segment_files(file: Path) -> list[Path]:
+    return sorted(Path(f"{file.resolve()}.segments").glob("*.segment"))
+
+
+def columns(file: Path, table: str) -> dict[str, bool]:
+    """The columns of a table, and whether each must have a value."""
+    with closing(apsw.Connection(str(file))) as reader:
+        return {row[1]: bool(row[3]) for row in reader.execute(f"PRAGMA table_info({table})")}
+
+
+@pytest.mark.requirement("D-48", "D-50", "D-54")
+def test_the_tables_have_the_columns_that_were_promised(file: Path) -> None:
+    """Documents and chunks, each row with its user."""
+    search(opened(file))
+    documents, chunks = columns(file, "memory_documents"), columns(file, "memory_chunks")
+
+    promised = "id user_id source_type source_id title uri content_hash created_at updated_at deleted_at sensitive"
+    assert {*promised.split(), "metadata_json"} <= set(documents)
+    promised = "chunk_id document_id user_id chunk_index content content_hash heading_path token_count"
+    assert {*promised.split(), "embedding_version", "created_at"} <= set(chunks)
+    assert documents["user_id"]
+    assert chunks["user_id"]
+
+
+@pytest.mark.requirement("I-52")
+def test_what_a_chunk_can_be_asked_for_is_kept_in_columns(file: Path) -> None:
+    """Source, topics, the notes it links to, metadata, hash and time: each in a table that a filter looks at."""
+    search(opened(file))
+
+    assert {"source_type", "metadata_json", "topics_json"} <= set(columns(file, "memory_documents"))
+    assert {"content_hash", "created_at"} <= set(columns(file, "memory_chunks"))
+    assert {"field", "label"} <= set(columns(file, "memory_labels"))
+    assert {"document", "path"} <= set(columns(file, "memory_links"))
+
+
+@pytest.mark.requirement("D-49", "D-50")
+def test_the_keys_and_indexes_are_there(file: Path) -> None:
+    """One document for each source and path of a user; deleting it deletes its chunks and their vectors."""
+    index = opened(file)
+    add(index, document("a.md", "soil", links=(link("b"),), tags=("x",)))
+
+    with closing(apsw.Connection(str(file))) as other:
+        named = {
+            name: other.execute("SELECT group_concat(name) FROM pragma_index_info(?)", (name,)).get
+            for (name,) in other.execute("SELECT name FROM sqlite_schema WHERE type = 'index'").fetchall()
+        }
+        assert named["ux_memory_doc_user_source"] == "user_id,source_type,source_id"
+        assert {"user_id,updated_at", "user_id,embedding_version"} <= set(named.values())
+        assert named["memory_documents_by_removal"].startswith("user_id,deleted_at,")
+        assert named["memory_chunks_by_document"].startswith("document_id")
+        other.execute("PRAGMA foreign_keys = ON; DELETE FROM memory_documents")
+        left = ("memory_chunks", "memory_vectors", "memory_labels", "memory_names", "memory_links", "memory_link_names")
+        assert [other.execute(f"SELECT count(*) FROM {table}").get for table in left] == [0] * 6
+
+
+@pytest.mark.requirement("D-51")
+def test_a_heading_path_is_a_json_list(file: Path) -> None:
+    """So that other programs can cite a section too."""
+    add(opened(file), document("a.md", "soil", title="Schema"))
+
+    with closing(apsw.Connection(str(file))) as reader:
+        assert json.loads(reader.execute("SELECT heading_path FROM memory_chunks").get) == ["Schema", "Part 0"]
+
+
+@pytest.mark.requirement("D-59")
+def test_the_file_is_opened_with_a_log_and_foreign_keys(file: Path) -> None:
+    """Readers do not wait for a writer, and no row is left without its document."""
+    index = opened(file)
+    search(index)
+
+    with index._database.reading() as connection:
+        assert connection.pragma("journal_mode") == "wal"
+        assert connection.pragma("foreign_keys") == 1
+
+
+@pytest.mark.requirement("D-52")
+def test_vectors_of_one_version_have_one_length(file: Path) -> None:
+    """Another length is refused, in a document and in a question."""
+    index = opened(file)
+    add(index, document("a.md", "soil"))
+    other = document("b.md", "rain")
+
+    with pytest.raises(UsageError, match="8 numbers, and this one 5"):
+        index.upsert(other, [vector("rain", dim=5)[None, :]], now=NOW)
+    with index.reading() as reading, pytest.raises(UsageError):
+        reading.match_sense(vector("rain", dim=5), Filters(), version=VERSION, limit=1)
+
+
+@pytest.mark.requirement("D-54", "D-74")
+def test_users_of_one_file_do_not_see_each_other(file: Path) -> None:
+    """Neither words, nor meaning, nor links, nor counts; and what one removes the other keeps."""
+    mine, theirs = opened(file), opened(file, user="you")
+    add(mine, document("a.md", "soil", links=(link("b"),)))
+    add(theirs, document("a.md", "soil", user="you"), document("b.md", "soil soil", user="you"))
+    mine.settle()
+
+    assert (search(mine), sense(mine)) == (["a.md"], ["a.md"])
+    assert sorted(search(theirs)) == ["a.md", "b.md"]
+    with mine.reading() as reading, theirs.reading() as other:
+        assert [edge.path for edge in reading.edges()] == [None]
+        assert (reading.counts().chunks, other.counts().chunks) == (1, 2)
+        match = reading.match_words(["soil"], Filters(), limit=9, weighing=Weighing()).matches[0]
+        assert other.found([match.number]) == ()
+        assert other.sense_of(vector("soil"), [match.number], version=VERSION) == ()
+    assert not mine.erase("vault", "b.md")
+    assert mine.erase("vault", "a.md")
+    assert set(theirs.stamps("vault")) == {"a.md", "b.md"}
+
+
+def test_files_are_for_their_owner_alone(file: Path) -> None:
+    """The database, its log, its segments and the folders that hold them."""
+    index = opened(file)
+    add(index, document("a.md", "soil"))
+    index.settle()
+    with index.rebuilding() as fresh:
+        add(fresh, document("a.md", "soil"))
+
+    every = [each for each in file.parent.rglob("*") if not each.is_symlink()]
+    assert len(segment_files(file)) == 1
+    assert {stat.S_IMODE(each.stat().st_mode) for each in every if each.is_file()} == {0o600}
+    assert {stat.S_IMODE(each.stat().st_mode) for each in [file.parent, *every] if each.is_dir()} == {0o700}
+
+
+def test_nothing_is_made_before_the_first_use(file: Path) -> None:
+    """A command that does not search leaves no file behind."""
+    opened(file).close()
+
+    assert not file.parent.exists()
+
+
+def test_an_erased_document_is_in_no_file(file: Path) -> None:
+    """Raw bytes of text, names, words and vectors, in the database, its log and the segments; others are kept."""
+    index = opened(file)
+    add(index, *(document(f"{n}.md", f"soil number {n}") for n in range(30)))
+    secret = document(f"{SECRET}.md", f"soil {SECRET}", title=SECRET, aliases=(SECRET,), tags=(SECRET,))
+    add(index, secret, document("after.md", "soil", links=(link("x"),)))
+    index.settle()
+    blob = vectors(secret)[0].tobytes()
+    assert SECRET.encode() in raw_bytes(file.parent)
+    assert blob in raw_bytes(file.parent)
+    with index.reading() as reading:
+        near = reading.match_sense(vector(f"soil {SECRET}"), Filters(), version=VERSION, limit=1)[0].number
+    before = segment_files(file)
+
+    assert index.erase("vault", f"{SECRET}.md")
+    assert SECRET.encode() not in raw_bytes(file.parent)
+    assert blob not in raw_bytes(file.parent)
+    assert len(search(index)) == 31
+    assert not set(before) & set(segment_files(file))
+    with index.reading() as reading:
+        assert all(near not in segment.numbers for segment in index._views.at(reading._connection).segments)  # type: ignore[union-attr]
+
+
+def test_no_word_stands_in_clear_outside_the_text(file: Path) -> None:
+    """Segments hold hashes."""
+    index = opened(file)
+    add(index, document("a.md", f"soil {SECRET}"))
+    index.settle()
+
+    assert SECRET.encode() not in raw_bytes(Path(f"{file}.segments"))
+
+
+@pytest.mark.parametrize(
+    "content", [b"this is no database at all, whatever its name may be" * 40, b"SQLite format 3\0" * 99]
+)
+def test_a_file_that_is_no_database_is_told_and_rebuilt(file: Path, content: bytes) -> None:
+    """The error says what to do, and doing it mends the index."""
+    file.parent.mkdir()
+    file.write_bytes(content)
+    index = opened(file)
+
+    with pytest.raises(IndexDamaged, match=r"index\.db is (not a database|damaged)") as refused:
+        search(index)
+    assert refused.value.hint == "Run `commonplace rebuild`."
+    with index.rebuilding() as fresh:
+        add(fresh, document("a.md", "soil"))
+    assert search(index) == search(opened(file)) == ["a.md"]
+
+
+def test_a_damaged_or_truncated_page_is_told(file: Path) -> None:
+    """Damage below the header is found when the page is read."""
+    index = opened(file)
+    add(index, *(document(f"{n}.md", "soil " * 50) for n in range(100)))
+    index.close()
+    whole = file.read_bytes()
+
+    for damaged in (whole[:4096] + b"\xff" * (len(whole) - 4096), whole[: len(whole) // 2]):
+        file.write_bytes(damaged)
+        with pytest.raises(IndexDamaged, match="is damaged") as refused:
+            search(index)
+        assert refused.value.hint == "Run `commonplace rebuild`."
+
+
+def test_a_file_of_a_newer_form_is_left_alone(file: Path) -> None:
+    """An older Commonplace does not write into what it does not know."""
+    index = opened(file)
+    search(index)
+    index.close()
+    with closing(apsw.Connection(str(file))) as newer:
+        newer.pragma("user_version", len(MIGRATIONS) + 1)
+
+    with pytest.raises(IndexDamaged, match="newer form") as refused:
+        search(index)
+    assert refused.value.hint == "Upgrade Commonplace, or run `commonplace rebuild`."
+
+
+def test_a_locked_index_says_so_after_the_wait(file: Path) -> None:
+    """It is not damaged: another process is at work. Reading goes on meanwhile."""
+    index = opened(file, wait=0.05)
+    add(index, document("a.md", "soil"))
+    with closing(apsw.Connection(str(file))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(VaultUnavailable) as refused:
+            add(index, document("b.md", "soil"))
+        assert search(index) == ["a.md"]
+
+    assert refused.value.reason == "locked"
+
+
+def garble(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    for place in range(len(content) // 2, len(content)):
+        content[place] ^= 0x5A
+    file.write_bytes(content)
+
+
+SPOILS: dict[str, Callable[[Path], object]] = {
+    "missing": Path.unlink,
+    "empty": lambda file: file.write_bytes(b""),
+    "truncated": lambda file: file.write_bytes(file.read_bytes()[:-1]),
+    "no header": lambda file: file.write_bytes(b"\0" * 50 + file.read_bytes()[50:]),
+    "garbled": garble,
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILS)
+def test_a_spoilt_segment_gives_right_answers_and_is_written_anew(file: Path, spoil: str) -> None:
+    """The rows are the record: answers are slower for a while and never wrong."""
+    index = opened(file)
+    add(index, document("a.md", "soil", "rain"), document("b.md", "soil soil"))
+    index.settle()
+    before = (search(index), sense(index))
+    index.close()
+    (segment,) = segment_files(file)
+    os.utime(segment, ns=(0, 0))
+    SPOILS[spoil](segment)
+
+    assert (search(index), sense(index)) == before
+    index.settle()
+    (mended,) = segment_files(file)
+    assert mended != segment
+    assert (search(opened(file)), sense(opened(file))) == before
+
+
+def test_a_segment_that_was_copied_is_taken_as_it_is(file: Path) -> None:
+    """A backup changes times, not content."""
+    index = opened(file)
+    add(index, document("a.md", "soil"))
+    index.settle()
+    index.close()
+    (segment,) = segment_files(file)
+    os.utime(segment, ns=(0, 0))
+
+    assert search(index) == ["a.md"]
+    index.settle()
+    assert segment_files(file) == [segment]
+
+
+def test_settling_waits_until_it_is_worth_it_and_keeps_segments_few(file: Path) -> None:
+    """A segment is made of `least` new chunks at once; small ones are taken into larger ones, none is over `most`."""
+    index = opened(file, least=4, most=32)
+    for number in range(100):
+        add(index, document(f"{number}.md", "soil"))
+        index.settle()
+        assert len(segment_files(file)) <= number // 32 + 4
+        if number < 3:
+            assert segment_files(file) == []
+
+    assert len(search(index)) == 100
+    with index._database.reading() as connection:
+        sizes = [size for (size,) in connection.execute("SELECT chunks FROM memory_segments")]
+    assert max(sizes) <= 32
+
+
+def test_a_segment_of_mostly_dead_chunks_is_written_anew(file: Path) -> None:
+    """Replaced chunks do not pile up."""
+    index = opened(file, least=4)
+    add(index, *(document(f"{n}.md", "soil") for n in range(8)))
+    index.settle()
+    before = segment_files(file)
+    add(index, *(document(f"{n}.md", "rain") for n in range(5)))
+    index.settle()
+
+    assert not set(before) & set(segment_files(file))
+    assert len(search(index)) == 3
+
+
+def test_files_of_a_killed_settle_are_cleared_away(file: Path) -> None:
+    """Nobody names them, so nobody misses them."""
+    index = opened(file)
+    add(index, document("a.md", "soil"))
+    index.settle()
+    folder = Path(f"{file}.segments")
+    (folder / "half.segment.new").write_bytes(b"x")
+    (folder / "unnamed.segment").write_bytes(b"x")
+    index.settle()
+
+    assert [each.name for each in folder.iterdir()] == [segment_files(file)[0].name]
+
+
+def test_files_of_a_killed_rebuild_are_cleared_away(file: Path) -> None:
+    """The next one begins with it, and leaves one index."""
+    index = opened(file)
+    add(index, document("a.md", "soil"))
+    index.settle()
+    file.with_name("index.db.new-dead").write_bytes(b"x")
+    file.with_name("index.db.new-dead.segments").mkdir()
+    for _ in range(2):
+        with index.rebuilding() as fresh:
+            add(fresh, document("a.md", "soil"))
+
+    assert search(index) == ["a.md"]
+    left = {each.name for each in file.parent.iterdir() if not each.name.endswith(("-wal", "-shm", ".segments"))}
+    assert left == {"index.db", file.resolve().name, "index.db.lock", "index.db.lock-segments"}
+    assert len(list(file.parent.glob("*.segments"))) == 1
+
+
+def test_a_rebuild_is_seen_by_those_who_have_the_old_index_open(file: Path) -> None:
+    """Their next look and their next change go to the new one, and a change that waits for its turn is not lost."""
+    index, other = opened(file), opened(file)
+    add(index, document("a.md", "soil"))
+    assert search(other) == ["a.md"]
+    with index.rebuilding() as fresh:
+        add(fresh, document("b.md", "soil"))
+
+    assert search(other) == ["b.md"]
+    add(other, document("c.md", "soil"))
+    assert search(index) == ["b.md", "c.md"]
+
+
+def test_only_one_rebuilds_at_a_time(file: Path) -> None:
+    """The second is told to wait."""
+    index, other = opened(file), opened(file, wait=0.05)
+
+    with index.rebuilding(), pytest.raises(VaultUnavailable) as refused, other.rebuilding():
+        pass
+    assert refused.value.reason == "locked"
+
+
+def test_threads_read_while_one_writes(file: Path) -> None:
+    """A reading sees whole documents, and none is lost."""
+    index = opened(file, least=16)
+    add(index, document("0.md", "soil", "soil"))
+    done = threading.Event()
+    seen: list[int] = []
+
+    def read() -> None:
+        while not done.is_set():
+            seen.append(len(search(index)))
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for each in readers:
+        each.start()
+    for number in range(1, 60):
+        add(index, document(f"{number}.md", "soil", "soil"))
+        index.settle()
+    done.set()
+    for each in readers:
+        each.join()
+
+    assert all(count % 2 == 0 for count in seen)
+    assert len(search(index)) == 120
