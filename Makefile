@@ -56,7 +56,7 @@ bench-equality: $(MODEL)  ## step by step beside rebuild, on the vaults in $(DAT
 	@$(BIN)/python bench/equality.py --data "$(DATA)" $(KEEP)
 
 faults: $(MODEL)     ## the long fault runs
-	@FAULTS=long $(BIN)/pytest -q -s --timeout 7200 tests/faults tests/property/test_write_machine.py
+	@FAULTS=long $(BIN)/pytest -q -s --timeout 7200 tests/faults tests/property/test_write_machine.py tests/property/test_ingest_machine.py
 
 docs: $(STAMP)       ## write the generated docs anew
 	@$(BIN)/python tools/docs.py

@@ -399,13 +399,14 @@ def test_versions_never_meet(index: Index) -> None:
 
 
 def test_a_chunk_may_have_no_vector_in_a_document_that_has_a_version(index: Index) -> None:
-    """What may not be shown to the encoder is found by words."""
+    """What may not be shown to the encoder is found by words, and waits for nothing."""
     add(index, document("a.md", "soil", "rain", parts=[(), ("rain",)]))
 
     assert by_sense(index, "soil") == ["a.md"]
     assert by_words(index, "soil") == ["a.md"]
     with index.reading() as reading:
-        assert reading.versions() == {VERSION: 1, "": 1}
+        assert reading.versions() == {VERSION: 1}
+        assert reading.counts().waiting == 0
 
 
 FILTERED: dict[str, tuple[Filters, set[str]]] = {

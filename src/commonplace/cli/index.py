@@ -162,7 +162,7 @@ def _rows(counts: Counts) -> list[tuple[str, str]]:
         ("documents", documents),
         ("chunks", str(counts.chunks)),
         ("vectors", vectors),
-        ("waiting", f"{counts.waiting} chunks have no vector"),
+        ("waiting", f"{counts.waiting} chunks are still to be encoded"),
         ("links", f"{counts.links}, {counts.unresolved} of them lead to no note"),
         ("sensitive", str(counts.sensitive)),
         ("problems", str(counts.problems)),

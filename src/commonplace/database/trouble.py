@@ -13,6 +13,7 @@ from commonplace.errors import CommonplaceError, VaultUnavailable
 _DAMAGES: Final[dict[type[Exception], str]] = {
     apsw.CorruptError: "is damaged",
     apsw.NotADBError: "is not a database",
+    apsw.SQLError: "is not of the form it should have",
 }
 _WHAT_AND_HINT: Final[dict[type[Exception], tuple[str, str]]] = {
     apsw.ReadOnlyError: ("cannot be written", "Give your user write permission for it and its folder."),

@@ -7,6 +7,7 @@ wrote or a watcher saw. Both end with an index that says what the files say now,
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import timedelta
 from typing import Any, Final, TypeVar
 
 from commonplace.errors import NotFound, Refused, VaultUnavailable
@@ -21,6 +22,7 @@ from commonplace.sources.base import Source
 from commonplace.vault.base import Blob, Listing
 from commonplace.vault.skipping import skipping
 
+KEPT_REMOVED: Final = timedelta(days=30)  # how long a note that is gone may come back without being cut anew
 BATCH: Final = 16  # documents that are encoded together
 _SAME_INSTANT: Final = 2.0  # seconds: on some disks a file saved twice within them has the same time
 _ATTEMPTS: Final = 5  # looks at a note that changes while it is taken in
@@ -54,6 +56,7 @@ def sync(shelf: Shelf, *, progress: Progress = lambda done, total: None) -> Sync
     round_.remove_gone()
     _look_again(overtaken, shelf, synced)
     synced.problems = (*listing.passed_over, *round_.unreadable)
+    shelf.index.purge(before=(shelf.clock() - KEPT_REMOVED).timestamp())
     shelf.index.settle()
     shelf.index.mark_synced(in_utc(shelf.clock()))
     synced.seconds = time.perf_counter() - start

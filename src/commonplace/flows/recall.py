@@ -110,6 +110,8 @@ class _Search:
     def answer(self) -> Answer:
         """What the index has, at one moment."""
         with self.shelf.index.reading() as reading:
+            if reading.synced() is None:
+                self.degraded.append("index: the vault was never read whole (run `commonplace sync`)")
             by_sense = self._by_sense(reading) if WEIGHTS[self.ask.mode][1] else {}
             by_words = self._by_words(reading, by_sense)
             by_sense = self._with_sense(reading, by_words, by_sense)

@@ -99,7 +99,7 @@ class Counts:
     chunks: int
     removed: int
     vectors: Mapping[str, int]  # by version of the encoder
-    waiting: int  # chunks that have no vector
+    waiting: int  # chunks that are still to be encoded
     links: int
     unresolved: int
     sensitive: int
@@ -148,7 +148,10 @@ class Reading(Protocol):
         """The chunks with these numbers, in this order."""
 
     def versions(self) -> Mapping[str, int]:
-        """How many chunks have vectors of each version; "" counts those that have none."""
+        """How many chunks have vectors of each version; "" counts those that wait for theirs."""
+
+    def synced(self) -> str | None:
+        """When a whole source was last compared with the index; None when none ever was."""
 
     def counts(self) -> Counts:
         """What the index holds."""

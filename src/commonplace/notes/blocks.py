@@ -3,12 +3,13 @@
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from typing import TYPE_CHECKING, Literal
 
 from commonplace.model import Heading
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
 
 _CODE = ("fence", "code_block")
 _KINDS: dict[str, Literal["text", "code", "table"]] = {
@@ -83,7 +84,7 @@ def leaves_of(text: str) -> tuple[Leaf, ...]:
     return tuple(leaves)
 
 
-def _parser_for(text: str) -> MarkdownIt:
+def _parser_for(text: str) -> "MarkdownIt":
     idle = [rule for rule, signs in _SIGNS.items() if not any(sign in text for sign in signs)]
     if not _UNDERLINE.search(text):
         idle.append("lheading")
@@ -91,18 +92,20 @@ def _parser_for(text: str) -> MarkdownIt:
 
 
 @cache
-def _parser_without(*rules: str) -> MarkdownIt:
+def _parser_without(*rules: str) -> "MarkdownIt":
     """A parser of blocks alone, without these rules; link definitions are left as text."""
+    from markdown_it import MarkdownIt  # a search that reads no note does not pay for it
+
     parser = MarkdownIt("commonmark").enable("table").disable(["reference", *rules])
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser
 
 
-def _heading(opening: Token, inline: Token, *, line: int) -> Heading:
+def _heading(opening: "Token", inline: "Token", *, line: int) -> Heading:
     return Heading(text=" ".join(inline.content.split()), level=int(opening.tag[1]), line=line)
 
 
-def _is_html(token: Token) -> bool:
+def _is_html(token: "Token") -> bool:
     return token.type == "html_block" and not token.content.lstrip().startswith("<!--")
 
 

@@ -36,7 +36,7 @@ def why_empty(found: Circumstances) -> str:
     if found.nearest is None:
         return _without_vectors(found)
     near = (
-        f"nothing is near enough in meaning: the best has {found.nearest:.2f}, and min_score is {found.min_score:.2f}"
+        f"nothing is near enough in meaning: the best has {found.nearest:.3f}, and min_score is {found.min_score:.2f}"
     )
     if found.mode in ("sense", "vector") or not found.words:
         return f"{near[0].upper()}{near[1:]}."

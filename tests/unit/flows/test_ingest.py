@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -793,3 +794,22 @@ def test_things_of_a_source_follow_encoder_and_settings(root: Path, tmp_path: Pa
 
     assert (by_version.changed, by_size.changed) == (1, 1)
     close(second)
+
+
+def test_a_note_that_is_gone_for_long_leaves_the_index(root: Path, tmp_path: Path) -> None:
+    """Removed documents are kept for a month."""
+    moment = [datetime(2026, 1, 1, tzinfo=UTC)]
+    shelf = make_shelf(root, tmp_path / "aged", clock=lambda: moment[0])
+    file = save(root, "old.md", "apple\n")
+    sync(shelf)
+    file.unlink()
+    sync(shelf)
+    with shelf.index.reading() as reading:
+        kept = reading.counts().removed
+    moment[0] += timedelta(days=31)
+    sync(shelf)
+
+    assert kept == 1
+    with shelf.index.reading() as reading:
+        assert reading.counts().removed == 0
+    close(shelf)

@@ -150,7 +150,8 @@ def test_an_empty_index_says_that_it_wants_a_sync(shelf: Shelf, mode: Mode) -> N
     sync(shelf)
     after = ask(shelf, "apple", mode=mode)
 
-    assert (before.mode, before.degraded) == (mode, ())
+    assert (before.mode, after.degraded) == (mode, ())
+    assert before.degraded == ("index: the vault was never read whole (run `commonplace sync`)",)
     assert before.empty == "The index is empty: run `commonplace sync` to read the vault."
     assert after.empty == "The vault has no note to search."
 

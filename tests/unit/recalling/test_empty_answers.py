@@ -34,7 +34,7 @@ def test_a_question_without_words_is_said_to_be_one() -> None:
 
 def test_what_is_too_far_is_said_with_its_numbers() -> None:
     """The best that there was, and the floor that it missed."""
-    far = "othing is near enough in meaning: the best has 0.10, and min_score is 0.25."
+    far = "othing is near enough in meaning: the best has 0.100, and min_score is 0.25."
 
     assert why_empty(replace(USUAL, mode="sense")) == f"N{far}"
     assert why_empty(replace(USUAL, words=())) == f"N{far}"

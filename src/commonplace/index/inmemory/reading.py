@@ -46,7 +46,7 @@ class InMemoryReading:
     entries: tuple[Entry, ...]
     removed: int
     linker: Linker
-    synced: str | None
+    compared: str | None
 
     def match_words(
         self, words: Sequence[str], filters: Filters, *, limit: int, weighing: Weighing, also: Sequence[int] = ()
@@ -113,12 +113,13 @@ class InMemoryReading:
         return tuple(known[number] for number in numbers if number in known)
 
     def versions(self) -> Mapping[str, int]:
-        """How many chunks have vectors of each version; "" counts those that have none."""
+        """How many chunks have vectors of each version; "" counts those that wait for theirs."""
         counted: dict[str, int] = {}
         for entry in self.entries:
-            for rows in entry.vectors:
-                version = entry.document.version if rows else ""
-                counted[version] = counted.get(version, 0) + 1
+            version = entry.document.version
+            count = sum(map(bool, entry.vectors)) if version else len(entry.numbers)
+            if count:
+                counted[version] = counted.get(version, 0) + count
         return counted
 
     def counts(self) -> Counts:
@@ -141,8 +142,12 @@ class InMemoryReading:
             sensitive=sum(entry.document.sensitive for entry in self.entries),
             problems=len(self.problems()),
             size=0,
-            synced=self.synced,
+            synced=self.compared,
         )
+
+    def synced(self) -> str | None:
+        """When a whole source was last compared with the index."""
+        return self.compared
 
     def problems(self) -> tuple[Problem, ...]:
         """Every Problem of every document, in order."""

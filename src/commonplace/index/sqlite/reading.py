@@ -34,7 +34,7 @@ WHERE number IN (SELECT value FROM json_each(:numbers)) AND embedding_version = 
 _OF_USER: Final = " FROM memory_documents WHERE user_id = :user AND deleted_at IS NULL"
 _VERSIONS: Final = f"SELECT embedding_version, sum(encoded_count){_OF_USER} GROUP BY 1 HAVING sum(encoded_count) > 0"
 _VECTOR_COUNTS: Final = f"SELECT embedding_version, sum(vector_count){_OF_USER} GROUP BY 1 HAVING sum(vector_count) > 0"
-_WAITING: Final = f"SELECT coalesce(sum(chunk_count - encoded_count), 0){_OF_USER}"
+_WAITING: Final = f"SELECT coalesce(sum(chunk_count), 0){_OF_USER} AND embedding_version = ''"
 _SOURCES: Final = f"SELECT source_type, count(*){_OF_USER} GROUP BY 1"
 _TOTALS: Final = (
     "SELECT coalesce(sum(chunk_count), 0), coalesce(sum(sensitive), 0),"
@@ -103,7 +103,7 @@ class SqliteReading:
         return tuple(found[number] for number in numbers if number in found)
 
     def versions(self) -> Mapping[str, int]:
-        """How many chunks have vectors of each version; "" counts those that have none."""
+        """How many chunks have vectors of each version; "" counts those that wait for theirs."""
         if not self._view.versions:
             ((waiting,),) = self._select(_WAITING)
             self._view.versions.update(dict(self._select(_VERSIONS)) | ({"": waiting} if waiting else {}))
@@ -113,7 +113,6 @@ class SqliteReading:
         """What the index holds."""
         ((chunks, sensitive, problems),) = self._select(_TOTALS)
         ((links, unresolved),) = self._select(_LINK_COUNTS)
-        synced = self._select(_SYNCED)
         return Counts(
             documents=dict(self._select(_SOURCES)),
             chunks=chunks,
@@ -125,8 +124,13 @@ class SqliteReading:
             sensitive=sensitive,
             problems=problems,
             size=self._size(),
-            synced=synced[0][0] if synced else None,
+            synced=self.synced(),
         )
+
+    def synced(self) -> str | None:
+        """When a whole source was last compared with the index."""
+        rows = self._select(_SYNCED)
+        return rows[0][0] if rows else None
 
     def problems(self) -> tuple[Problem, ...]:
         """Every Problem of every document, in order."""

@@ -157,9 +157,12 @@ class SqliteIndex:
 
     def purge(self, *, before: float) -> int:
         """Drop the documents that were removed before that moment; how many."""
-        with self._changing() as connection:
+        with self._database.changing() as connection:
             connection.execute(_PURGE, (self._user, text_of_time(before)))
-            return connection.changes()
+            gone = connection.changes()
+            if gone:
+                connection.execute(BUMP)
+        return gone
 
     def mark_synced(self, at: str) -> None:
         """Remember when a whole source was compared with the index."""
