@@ -1,5 +1,6 @@
 """Every index keeps the contract of the seam: SQLite's, with tiny segments or with none, and the one in memory."""
 
+import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -185,6 +186,18 @@ def test_erase_takes_removed_and_live_documents(index: Index) -> None:
     assert set(index.stamps("vault")) == {"c.md"}
 
 
+def test_an_index_knows_the_hashes_of_what_was_encoded(index: Index) -> None:
+    """Of a live and of a removed document, in order; none where there are no vectors, or no document."""
+    add(index, document("a.md", "soil", "rain"), document("b.md", "soil"))
+    index.upsert(replace(document("c.md", "soil"), version=""), (), now=NOW)
+    index.remove("vault", "b.md", now=NOW)
+    soil, rain = (hashlib.sha256(text.encode()).hexdigest() for text in ("soil", "rain"))
+
+    assert index.part_hashes("vault", "a.md") == (soil, rain)
+    assert index.part_hashes("vault", "b.md") == (soil,)
+    assert index.part_hashes("vault", "c.md") == index.part_hashes("vault", "d.md") == ()
+
+
 @pytest.mark.requirement("D-66")
 def test_a_renamed_document_keeps_its_words_and_vectors(index: Index) -> None:
     """Nothing is encoded again: path, ids and particulars are new, and the old path knows nothing."""
@@ -202,24 +215,36 @@ def test_a_renamed_document_keeps_its_words_and_vectors(index: Index) -> None:
     assert (found.document.id, found.chunk.id) == (wanted.id, wanted.chunks[1].id)
 
 
-def test_a_rename_that_changes_the_title_changes_its_words(index: Index) -> None:
-    """The vectors of parts that are the same are kept."""
-    add(index, document("a.md", "soil", title="Old name"))
-    index.rename("a.md", document("b.md", "soil", title="New name"), now=NOW)
+OTHER_CHUNKS: dict[str, Document] = {
+    "words": document("b.md", "soil", title="New"),
+    "parts": document("b.md", "soil", title="Old", parts=[("soil", "New")]),
+    "more": document("b.md", "soil", "rain", title="Old"),
+    "none": document("b.md", title="Old"),
+}
 
-    assert (by_words(index, "old"), by_words(index, "new")) == ([], ["b.md"])
-    assert by_sense(index, "soil") == ["b.md"]
+
+@pytest.mark.parametrize("other", OTHER_CHUNKS)
+def test_a_rename_to_other_chunks_is_refused(index: Index, other: str) -> None:
+    """A vector of another text is worse than none; nothing is changed, not even a removed document at the path."""
+    add(index, document("a.md", "soil", title="Old"), document("b.md", "rain"))
+    index.remove("vault", "b.md", now=NOW)
+
+    with pytest.raises(Conflict) as refused:
+        index.rename("a.md", OTHER_CHUNKS[other], now=NOW)
+    assert refused.value.hint == "Replace it instead."
+    assert (by_words(index, "old"), by_sense(index, "soil")) == (["a.md"], ["a.md"])
+    assert set(index.stamps("vault")) == {"a.md", "b.md"}
 
 
-def test_a_rename_that_changes_a_part_waits_for_its_vector(index: Index) -> None:
-    """A vector of another text is worse than none: the document is as one that was never encoded."""
-    add(index, document("a.md", "soil", title="Old", parts=[("soil", "Old")]))
-    index.rename("a.md", document("b.md", "soil", title="New", parts=[("soil", "New")]), now=NOW)
+def test_a_rename_of_what_is_not_encoded_looks_at_words_alone(index: Index) -> None:
+    """There are no vectors that could be wrong."""
+    add(index, document("a.md", "soil", version="", parts=[("soil", "Old")]))
+    index.rename("a.md", document("b.md", "soil", parts=[("soil", "New")]), now=NOW)
 
     stamp = index.stamp("vault", "b.md")
     assert stamp
     assert stamp.version == ""
-    assert (by_words(index, "new"), by_sense(index, "soil")) == (["b.md"], [])
+    assert (by_words(index, "soil"), by_sense(index, "soil")) == (["b.md"], [])
 
 
 @pytest.mark.requirement("D-66")
@@ -441,6 +466,8 @@ FILTERED: dict[str, tuple[Filters, set[str]]] = {
     "entity by path": (Filters(entities=("Projects/x.md",)), {"Projects/x.md", "Projects/sub/y.md"}),
     "entity unknown": (Filters(entities=("nobody",)), set()),
     "one of two entities": (Filters(entities=("nobody", "z")), {"Projects2/z.md"}),
+    "sensitive only": (Filters(sensitive="only"), {"Projects/sub/y.md"}),
+    "sensitive out": (Filters(path="Projects", sensitive="out"), {"Projects/x.md"}),
 }
 
 
@@ -452,7 +479,7 @@ def test_filters_keep_what_fits_and_nothing_else(index: Index, name: str) -> Non
     add(
         index,
         document("Projects/x.md", "soil", title="Project X", kind="idea", tags=("Home/Garden",), aliases=("ex",)),
-        document("Projects/sub/y.md", "soil", links=(link("ex"),)),
+        document("Projects/sub/y.md", "soil", links=(link("ex"),), sensitive=True),
         document("Projects2/z.md", "soil", topics=("Water",), tags=("home",), updated="2026-04-01T00:00:00Z"),
         document("it's 100%_\".md", "soil"),
         document("t1", "soil", source="task"),
@@ -551,6 +578,41 @@ def test_text_that_is_no_unicode_is_kept_with_a_mark(index: Index) -> None:
     with index.reading() as reading:
         (match,) = reading.match_words(["soil"], Filters(), limit=9, weighing=WEIGHING).matches
         assert texts(reading, [match.number]) == ["soil \ufffd caf\u00e9 \u0000 end"]
+
+
+ODD_FILTERS: dict[str, tuple[Filters, set[str]]] = {
+    "tag": (Filters(tags=("\ud800",)), {"a.md"}),
+    "topic": (Filters(topics=("\ud800",)), {"a.md"}),
+    "kind": (Filters(kinds=("\ud800",)), {"a.md"}),
+    "entity": (Filters(entities=("\udcff",)), {"a.md", "b.md"}),
+    "path": (Filters(path="\ud800"), set()),
+    "source": (Filters(sources=("\ud800",)), set()),
+    "since": (Filters(since="\ud800"), set()),
+    "until": (Filters(until="2\ud800"), {"a.md", "b.md"}),
+    "all": (
+        Filters(
+            tags=("\ud800",),
+            entities=("\udcff",),
+            path="\ud800",
+            kinds=("\ud800",),
+            topics=("\ud800",),
+            sources=("\ud800",),
+        ),
+        set(),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ODD_FILTERS)
+def test_a_filter_that_is_no_unicode_is_like_any_other(index: Index, name: str) -> None:
+    """It is no error; in labels all that is no Unicode is the same."""
+    filters, expected = ODD_FILTERS[name]
+    odd = document("a.md", "soil", kind="\udcff", tags=("\udcff",), topics=("\udcff",), aliases=("\udcff",))
+    add(index, odd, document("b.md", "soil", links=(link("\udcff"),)))
+
+    assert set(by_words(index, "soil", filters=filters)) == expected
+    with index.reading() as reading:
+        assert reading.passing(filters) == len(expected)
 
 
 def test_the_next_call_opens_a_closed_index_again(index: Index) -> None:

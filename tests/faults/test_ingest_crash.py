@@ -11,8 +11,9 @@ from pathlib import Path
 
 from commonplace.encoders.hashing import HashingEncoder
 from commonplace.flows.ingest import ingest_paths, sync
+from commonplace.flows.look_up import Ask
 from commonplace.flows.rebuild import rebuild
-from commonplace.flows.recall import Ask, recall
+from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Shelf
 from commonplace.model import MODES
 from tests.unit.flows.shelf import close, make_shelf, save, told

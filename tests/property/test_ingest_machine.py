@@ -18,8 +18,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from commonplace.flows.ingest import ingest_paths, sync, waiting_for_sync
+from commonplace.flows.look_up import Ask
 from commonplace.flows.rebuild import rebuild
-from commonplace.flows.recall import Ask, recall
+from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Shelf
 from commonplace.index.base import Index
 from commonplace.model import MODES, Filters

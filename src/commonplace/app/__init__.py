@@ -1,13 +1,14 @@
 """Puts the parts together: the only room that picks implementations."""
 
+import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 from commonplace.app.models import install_model, model_status
 from commonplace.app.shelves import make_shelf
-from commonplace.app.vaults import Initialised, backends, copy_sample, data_folder, init_vault, put_under_git
+from commonplace.app.vaults import Initialised, backends, copy_sample, init_vault, kept_in, put_under_git
 from commonplace.events import emit
 from commonplace.flows.forget import forget_notes
 from commonplace.flows.ingest import ingest_paths
@@ -20,6 +21,7 @@ from commonplace.memory import IndexVerbs, Memory, Notes, Search
 from commonplace.model import Actor, ActorKind
 from commonplace.policy.ignore import ignores
 from commonplace.settings import Settings, load_settings
+from commonplace.vault.base import StorageBackend
 
 
 def open_memory(
@@ -41,11 +43,15 @@ def open_with(settings: Settings, *, actor: Actor) -> Memory:
     """The memory that these settings describe. Raises as `open_memory` does."""
     backend = backends(settings.vault).select(settings.vault.backend, root=settings.vault.root)
     emit("vault_opened", level="debug", backend=backend.name, root=str(settings.vault.root or ""))
-    history = _history(settings)
+    history = _history(settings, backend)
+    making = threading.Lock()
+    made: list[Shelf] = []
 
-    @cache
     def shelf() -> Shelf:
-        return make_shelf(settings, backend, history)
+        with making:  # two threads at first use share one
+            if not made:
+                made.append(make_shelf(settings, backend, history))
+            return made[0]
 
     desk = Desk(
         vault=backend,
@@ -62,16 +68,16 @@ def open_with(settings: Settings, *, actor: Actor) -> Memory:
 
     def close() -> None:
         history.close()
-        if shelf.cache_info().currsize:
-            shelf().index.close()
-            shelf().cache.close()
+        for each in made:
+            each.index.close()
+            each.cache.close()
 
     return Memory(notes=Notes(desk), search=Search(shelf, actor), index=IndexVerbs(shelf), close=close)
 
 
-def _history(settings: Settings) -> History:
-    root = settings.vault.root
-    return InMemoryHistory() if root is None else SqliteHistory(data_folder(settings, root) / "history.db")
+def _history(settings: Settings, vault: StorageBackend) -> History:
+    folder = kept_in(settings, vault)
+    return SqliteHistory(folder / "history.db") if folder else InMemoryHistory()
 
 
 __all__ = [

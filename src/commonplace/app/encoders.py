@@ -25,9 +25,9 @@ def make_encoders(options: EmbeddingOptions) -> Encoders:
         current, missing = make_encoder(options), ""
     except ProviderFailed as failure:
         current, missing = None, str(failure)
-    return Encoders(
-        current, missing or ("" if current else "no encoder is set: embedding.provider = none"), for_version
-    )
+    if options.provider == "none":
+        missing = "no encoder is set: embedding.provider = none"
+    return Encoders(current, missing, for_version, is_wanted=options.provider != "none")
 
 
 def make_encoder(options: EmbeddingOptions) -> EncoderProvider | None:
@@ -66,7 +66,7 @@ def _http(options: EmbeddingOptions) -> EncoderProvider:
         model=options.remote_model,
         key=key,
         dim=options.dim,
-        version=f"{options.version_tag}+{options.remote_model}",
+        version=f"{options.version_tag}+{options.remote_model}-{options.dim}",
         max_tokens=options.max_tokens,
     )
 

@@ -5,17 +5,16 @@ What is imported here costs a tenth of a second and is needed only where somethi
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from commonplace.app.encoders import make_encoders
-from commonplace.app.vaults import data_folder
+from commonplace.app.vaults import kept_in
 from commonplace.encoders.heuristic import heuristic_tokens
+from commonplace.flows.document import Cut, form_of
 from commonplace.flows.shelf import Encoders, Shelf
 from commonplace.history.base import History
 from commonplace.index.base import Index, VectorCache
@@ -24,13 +23,12 @@ from commonplace.policy.ignore import ignores
 from commonplace.settings import Settings
 from commonplace.vault.base import Skip, StorageBackend
 
-_MOST_PASTS: Final = 8  # indexes of the past that are kept; each holds a whole vault
-
 
 def make_shelf(settings: Settings, vault: StorageBackend, history: History) -> Shelf:
     """The shelf that these settings describe. Nothing is opened before it is used."""
     encoders = make_encoders(settings.embedding)
-    parts = _in_memory(settings) if settings.vault.root is None else _on_disk(settings, encoders)
+    folder = kept_in(settings, vault)
+    parts = _on_disk(settings, encoders, folder) if folder else _in_memory(settings)
     return Shelf(
         vault=vault,
         index=parts.index,
@@ -73,37 +71,22 @@ def _in_memory(settings: Settings) -> _Parts:
     return _Parts(make(), InMemoryVectorCache(), lambda commit: make(), lambda: None)
 
 
-def _on_disk(settings: Settings, encoders: Encoders) -> _Parts:
+def _on_disk(settings: Settings, encoders: Encoders, folder: Path) -> _Parts:
+    from commonplace.app.pasts import Pasts
     from commonplace.index.sqlite import SqliteIndex, SqliteVectorCache
 
-    folder = data_folder(settings, settings.vault.root or Path())
     make = partial(SqliteIndex, user=settings.user, linker=NoteLinker())
     index = make(folder / "index" / "index.db")
 
-    def past(commit: str) -> Index:
-        place = folder / "past" / f"{commit[:16]}-{_fingerprint(settings, encoders)}"
-        place.mkdir(parents=True, exist_ok=True)
-        place.touch()
-        _drop_oldest(folder / "past")
-        return make(place / "index.db")
-
-    return _Parts(
-        index,
-        SqliteVectorCache(folder / "vectors.db"),
-        past,
-        lambda: shutil.rmtree(folder / "past", ignore_errors=True),
-    )
+    pasts = Pasts(folder / "past", make, _fingerprint(settings, encoders))
+    return _Parts(index, SqliteVectorCache(folder / "vectors.db"), pasts.at, pasts.forget)
 
 
 def _fingerprint(settings: Settings, encoders: Encoders) -> str:
     """What an index of the past depends on beside the commit."""
-    version = encoders.current.version if encoders.current else ""
-    ignored = (*settings.vault.ignore_globs, *settings.sources.vault.ignore_globs)
-    cut = (settings.user, version, settings.embedding.max_tokens, settings.embedding.chunk_overlap)
-    return hashlib.sha256(json.dumps([*cut, *ignored]).encode()).hexdigest()[:8]
-
-
-def _drop_oldest(folder: Path) -> None:
-    kept = sorted(folder.iterdir(), key=lambda place: place.stat().st_mtime, reverse=True)
-    for place in kept[_MOST_PASTS:]:
-        shutil.rmtree(place)
+    encoder, options, source = encoders.current, settings.embedding, settings.sources.vault
+    version, is_remote = (encoder.version, encoder.is_remote) if encoder else ("", False)
+    cut = Cut(heuristic_tokens, options.max_tokens, options.chunk_overlap, version, is_remote)
+    made = (settings.user, form_of(cut, settings.safety), version, is_remote)
+    left_out = (source.enabled, *settings.vault.ignore_globs, *source.ignore_globs)
+    return hashlib.sha256(json.dumps([made, left_out]).encode()).hexdigest()[:8]

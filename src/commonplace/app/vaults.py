@@ -9,7 +9,7 @@ import platformdirs
 
 from commonplace.errors import Refused, UsageError, VaultUnavailable
 from commonplace.settings import Settings, load_settings, register
-from commonplace.vault.base import ABSENT
+from commonplace.vault.base import ABSENT, Capability, StorageBackend
 from commonplace.vault.git import Author, Repository
 from commonplace.vault.git.place import covers
 from commonplace.vault.git.program import Git
@@ -84,6 +84,12 @@ def data_folder(settings: Settings, root: Path) -> Path:
             "the data folder may not lie inside the vault", path=str(folder), hint="Name another with --data FOLDER."
         )
     return folder
+
+
+def kept_in(settings: Settings, vault: StorageBackend) -> Path | None:
+    """The folder for the data of this vault; None for a vault that is gone with the process, as its data is."""
+    root = settings.vault.root
+    return data_folder(settings, root) if root and Capability.PERSISTENT in vault.capabilities else None
 
 
 def _author(options: VaultOptions) -> Author:

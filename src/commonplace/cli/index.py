@@ -10,6 +10,8 @@ from commonplace.cli.door import Door, door_of, print_line, wiping
 from commonplace.memory import Counts, Synced
 from commonplace.model import Finding
 
+_SHOWN = 5  # Problems that are listed unasked
+
 
 def sync(context: typer.Context) -> None:
     """Make the index say what the vault says now: what is new, changed, moved and gone.
@@ -61,7 +63,7 @@ def watch(context: typer.Context) -> None:
 
 def stats(
     context: typer.Context,
-    problems: Annotated[bool, typer.Option("--problems", help="Also every Problem, with path and line.")] = False,
+    problems: Annotated[bool, typer.Option("--problems", help="Every Problem, not the first few alone.")] = False,
 ) -> None:
     """Print what the index holds.
 
@@ -73,13 +75,15 @@ def stats(
     door = door_of(context)
     with door.opened() as memory:
         counts = memory.index.stats()
-        listed = memory.index.problems() if problems or door.json else ()
+        listed = memory.index.problems()
 
     def show() -> None:
         for name, value in _rows(counts):
             print_line(f"{name:12} {value}")
-        for each in listed:
+        for each in listed if problems else listed[:_SHOWN]:
             print_line(f"{each.path}:{each.line}: {each.message} [{each.code}]")
+        if len(listed) > _SHOWN and not problems:
+            door.aside(f"... and {len(listed) - _SHOWN} more Problems: --problems lists them all")
 
     door.answer({"index": counts, "problems": listed}, show)
 
@@ -121,11 +125,7 @@ def _progress(verb: str) -> Any:
 
 def _as_json(synced: Synced) -> dict[str, Any]:
     return {
-        "added": synced.added,
-        "changed": synced.changed,
-        "renamed": synced.renamed,
-        "removed": synced.removed,
-        "unchanged": synced.unchanged,
+        **synced.counts(),
         "encoded": synced.encoded,
         "reused": synced.reused,
         "waiting": synced.waiting,
@@ -139,19 +139,14 @@ def _show(synced: Synced, door: Door) -> None:
     print_line(_line(synced))
     if synced.missing:
         door.aside(f"words only: {synced.missing}")
-    for problem in synced.problems:
+    for problem in synced.problems[:_SHOWN]:
         door.aside(f"{problem.path}: {problem.message} [{problem.code}]")
+    if len(synced.problems) > _SHOWN:
+        door.aside(f"... and {len(synced.problems) - _SHOWN} more: `commonplace doctor` lists them all")
 
 
 def _line(synced: Synced) -> str:
-    done = {
-        "added": synced.added,
-        "changed": synced.changed,
-        "renamed": synced.renamed,
-        "removed": synced.removed,
-        "unchanged": synced.unchanged,
-    }
-    counts = ", ".join(f"{number} {name}" for name, number in done.items() if number) or "nothing to index"
+    counts = ", ".join(f"{number} {name}" for name, number in synced.counts().items() if number) or "nothing to index"
     return f"{counts}; {synced.encoded} texts encoded, {synced.seconds:.1f} s"
 
 

@@ -20,27 +20,42 @@ _PRAGMAS: Final = (
 )
 _PAUSE: Final = 0.01
 
+Identity = tuple[int, int]
+"""Which file on which disk."""
 
-def connect(file: Path, *, migrations: Sequence[str], wording: Wording, wait: float) -> apsw.Connection:
-    """A connection to the file, which is made if it is not there and takes the steps that it lacks."""
-    _make_private(file)
-    connection = apsw.Connection(str(file))
-    try:
-        connection.set_busy_timeout(round(wait * 1000))
-        _set_up(connection, until=time.monotonic() + wait)
-        _migrate(connection, migrations, file=file, wording=wording)
-    except BaseException:
+Opened = tuple[Identity, apsw.Connection]
+"""Which file it is, and the connection to it."""
+
+_NOWHERE: Final[Identity] = (0, 0)
+
+
+def connect(file: Path, *, migrations: Sequence[str], wording: Wording, wait: float) -> Opened:
+    """A connection to the file, which is made if it is not there and takes the steps that it lacks.
+
+    A file that is replaced meanwhile is opened anew, so that the connection is to the file that is named with it.
+    """
+    while True:
+        _make_private(file)
+        identity = identity_of(file)
+        connection = apsw.Connection(str(file))
+        try:
+            connection.set_busy_timeout(round(wait * 1000))
+            _set_up(connection, until=time.monotonic() + wait)
+            _migrate(connection, migrations, file=file, wording=wording)
+            if identity == identity_of(file) != _NOWHERE:
+                return identity, connection
+        except BaseException:
+            connection.close()
+            raise
         connection.close()
-        raise
-    return connection
 
 
-def identity_of(file: Path) -> tuple[int, int]:
+def identity_of(file: Path) -> Identity:
     """Which file this is on its disk; zeros when there is none."""
     try:
         found = file.stat()
     except FileNotFoundError:
-        return 0, 0
+        return _NOWHERE
     return found.st_dev, found.st_ino
 
 

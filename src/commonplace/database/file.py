@@ -11,10 +11,8 @@ from pathlib import Path
 
 import apsw
 
-from commonplace.database.connect import connect, identity_of, write_transaction
-from commonplace.database.trouble import Wording, database_trouble, locked
-
-_Opened = tuple[tuple[int, int], apsw.Connection]  # which file on the disk it was, and the connection to it
+from commonplace.database.connect import Identity, Opened, connect, identity_of, write_transaction
+from commonplace.database.trouble import Wording, database_trouble, locked, sqlite_trouble
 
 
 class Database:
@@ -30,12 +28,12 @@ class Database:
         self._wording = wording
         self._wait = wait
         self._writing = threading.Lock()
-        self._idle: list[_Opened] = []
+        self._idle: list[Opened] = []
 
     @contextmanager
     def reading(self) -> Iterator[apsw.Connection]:
         """A connection that sees the file as it is at its first query, whatever others write meanwhile."""
-        with database_trouble(self._file, self._wording), self._borrowed() as (_, connection):
+        with sqlite_trouble(self._file, self._wording), self._borrowed() as (_, connection):
             connection.execute("BEGIN")
             yield connection
             connection.execute("COMMIT")
@@ -43,12 +41,12 @@ class Database:
     @contextmanager
     def changing(self) -> Iterator[apsw.Connection]:
         """A connection inside a write transaction: an exception takes all of it back."""
-        with database_trouble(self._file, self._wording), self._writing, self._writable() as connection:
+        with sqlite_trouble(self._file, self._wording), self._writing, self._writable() as connection:
             yield connection
 
     def scrub(self) -> None:
         """Write the file anew without what was deleted, and empty the log."""
-        with database_trouble(self._file, self._wording), self._writing, self._borrowed() as (_, connection):
+        with sqlite_trouble(self._file, self._wording), self._writing, self._borrowed() as (_, connection):
             connection.execute("VACUUM")
             busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").get[0]
             if busy:
@@ -56,7 +54,7 @@ class Database:
 
     def close(self) -> None:
         """Close what is open and not in use; the next use opens it again."""
-        with database_trouble(self._file, self._wording):
+        with sqlite_trouble(self._file, self._wording):
             while idle := self._take_idle():
                 idle[1].close()
 
@@ -65,12 +63,12 @@ class Database:
         """A connection in a write transaction; another one when the file was replaced while this one waited for it."""
         while True:
             with self._borrowed() as (file, connection), write_transaction(connection):
-                if file == identity_of(self._file):
+                if file == self._identity():
                     yield connection
                     return
 
     @contextmanager
-    def _borrowed(self) -> Iterator[_Opened]:
+    def _borrowed(self) -> Iterator[Opened]:
         """A connection for one use; one that met an error is not used again."""
         opened = self._opened()
         try:
@@ -80,17 +78,21 @@ class Database:
             raise
         self._idle.append(opened)
 
-    def _opened(self) -> _Opened:
+    def _opened(self) -> Opened:
         """An idle connection or a new one; those to a file that was replaced since are closed."""
-        now = identity_of(self._file)
+        now = self._identity()
         while idle := self._take_idle():
             if idle[0] == now:
                 return idle
             idle[1].close()
-        connection = connect(self._file, migrations=self._migrations, wording=self._wording, wait=self._wait)
-        return identity_of(self._file), connection
+        with database_trouble(self._file, self._wording):
+            return connect(self._file, migrations=self._migrations, wording=self._wording, wait=self._wait)
 
-    def _take_idle(self) -> _Opened | None:
+    def _identity(self) -> Identity:
+        with database_trouble(self._file, self._wording):
+            return identity_of(self._file)
+
+    def _take_idle(self) -> Opened | None:
         with suppress(IndexError):  # another thread may take the last one at this moment
             return self._idle.pop()
         return None

@@ -43,7 +43,22 @@ class Wording:
 
 @contextmanager
 def database_trouble(file: Path, wording: Wording) -> Iterator[None]:
-    """Turn what SQLite or the disk raises in the block into an error of ours, with what to do about it."""
+    """Turn what SQLite or the disk raises in the block into an error of ours, with what to do about it.
+
+    It is for blocks that touch the files of the database alone: an OSError is taken to be about them.
+    """
+    try:
+        with sqlite_trouble(file, wording):
+            yield
+    except OSError as error:
+        said = _message(file, wording, f"cannot be opened ({error.strerror or error})")
+        hint = "Look whether its folder is there, and give your user permission for it."
+        raise VaultUnavailable(said, path=str(file), hint=hint) from error
+
+
+@contextmanager
+def sqlite_trouble(file: Path, wording: Wording) -> Iterator[None]:
+    """Turn what SQLite raises in the block, whoever wrote the block, into an error of ours."""
     try:
         yield
     except (apsw.BusyError, apsw.LockedError) as error:
@@ -55,10 +70,6 @@ def database_trouble(file: Path, wording: Wording) -> Iterator[None]:
     except apsw.Error as error:
         what, hint = next((_WHAT_AND_HINT[kind] for kind in type(error).__mro__ if kind in _WHAT_AND_HINT), _OTHERWISE)
         raise VaultUnavailable(_message(file, wording, f"{what} ({error})"), path=str(file), hint=hint) from error
-    except OSError as error:
-        said = _message(file, wording, f"cannot be opened ({error.strerror or error})")
-        hint = "Look whether its folder is there, and give your user permission for it."
-        raise VaultUnavailable(said, path=str(file), hint=hint) from error
 
 
 def locked(file: Path, wording: Wording) -> VaultUnavailable:

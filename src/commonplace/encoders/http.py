@@ -2,6 +2,7 @@
 
 import ipaddress
 import json
+import re
 import time
 import urllib.error
 import urllib.request
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _BATCH: Final = 64
 _ATTEMPTS: Final = 4
 _LARGEST_ANSWER: Final = 256 << 20
+_LARGEST_REFUSAL: Final = 64 << 10
+_CODE: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _HINT: Final = "Look at embedding.endpoint, embedding.remote_model and the server itself."
 
 
@@ -96,34 +99,39 @@ class HttpEncoder:
                 if attempt == _ATTEMPTS or not (error.code == 429 or error.code >= 500):
                     raise self._failed(f"answered {error.code}{self._told(error)}") from None
                 error.close()
-            except (OSError, HTTPException) as error:
-                raise self._failed(f"did not answer: {getattr(error, 'reason', None) or error}") from None
+            except (OSError, HTTPException, UnicodeError) as error:
+                raise self._failed(f"did not answer: {_why(error)}") from None
             time.sleep(self._backoff * 2 ** (attempt - 1))
         raise AssertionError("the last attempt returns or raises")
 
     def _vectors_in(self, answer: bytes, *, count: int) -> "Floats":
         try:
             rows: list[Any] = sorted(json.loads(answer)["data"], key=lambda row: row["index"])
-            vectors = np.array([row["embedding"] for row in rows], np.float64)
+            vectors = np.array([row["embedding"] for row in rows])
         except (ValueError, KeyError, TypeError, RecursionError):
             raise self._failed("answered with something else than vectors") from None
+        if vectors.dtype.kind not in "iuf":  # words, or whole numbers that are larger than any float
+            raise self._failed("answered with something else than numbers")
         if vectors.shape != (count, self.dim) or [row["index"] for row in rows] != list(range(count)):
             expected, found = f"{count} vectors of {self.dim}", " x ".join(map(str, vectors.shape))
             raise self._failed(f"answered with {found} numbers instead of {expected}")
-        lengths = np.sqrt(np.square(vectors).sum(axis=1, keepdims=True))
+        with np.errstate(over="ignore"):  # a length beyond all floats is refused below
+            lengths = np.sqrt(np.square(vectors.astype(np.float64)).sum(axis=1, keepdims=True))
         if not (np.isfinite(lengths).all() and lengths.all()):
             raise self._failed("answered with a vector that has no length")
         unit: Floats = (vectors / lengths).astype(np.float32)
         return unit
 
     def _told(self, error: urllib.error.HTTPError) -> str:
-        """What the server says about it, in one line and without the key, should it repeat that."""
-        with error:
-            text = error.read(2000).decode("utf-8", "replace")
-        if self._key:
-            text = text.replace(self._key, "***")
-        line = " ".join(text.split())[:200]
-        return f": {line}" if line else ""
+        """The server's own names for what is wrong, and no other word of it: servers repeat the text that they got."""
+        try:
+            with error:
+                told = json.loads(error.read(_LARGEST_REFUSAL))["error"]
+            names = [str(told.get(field) or "") for field in ("type", "code")]
+        except (OSError, HTTPException, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return ""  # the status says enough
+        kept = [name for name in names if _CODE.fullmatch(name) and not (self._key and self._key in name)]
+        return f": {', '.join(kept)}" if kept else ""
 
     def _failed(self, what: str) -> ProviderFailed:
         return ProviderFailed(f"the embedding server {self._host} {what}", hint=_HINT)
@@ -132,6 +140,12 @@ class HttpEncoder:
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_: object) -> None:
         return None
+
+
+def _why(error: Exception) -> str:
+    """What the system says about it; of an answer that is no HTTP, only the kind of fault, since it may hold text."""
+    reason = getattr(error, "reason", error)
+    return str(reason) if isinstance(reason, OSError) else type(error).__name__
 
 
 def _host_of(endpoint: str) -> str:

@@ -10,6 +10,8 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +19,7 @@ import numpy as np
 
 from commonplace.encoders.base import Spans
 from commonplace.encoders.graph import DIM, INPUT, LONGEST, OUTPUT, VARIANTS, Variant
-from commonplace.encoders.weights import INSTALL_HINT, TOKENIZER, built_graph, missing_files
+from commonplace.encoders.weights import INSTALL_HINT, TOKENIZER, built_graph, missing_files, verify_pinned
 from commonplace.errors import ProviderFailed, UsageError
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ _BEGINNING: Final = 101
 _END: Final = 102
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _MOST_THREADS: Final = 4
+_BLOCK: Final = 128
+"""Texts given to the threads at once: an interrupt while they are handed over leaves no more behind than these."""
 
 
 class MiniLM:
@@ -62,7 +66,10 @@ class MiniLM:
         self._pool: ThreadPoolExecutor | None = None
 
     def encode(self, texts: Sequence[str], *, progress: Callable[[int], None] = lambda more: None) -> "Floats":
-        """One row for each text; the longest run first, so that all threads finish together."""
+        """One row for each text; the longest run first, so that all threads finish together.
+
+        Raises ProviderFailed when the model's files are damaged.
+        """
         vectors = np.empty((len(texts), DIM), np.float32)
         ids = [self._ids(text) for text in texts]
         order = sorted(range(len(texts)), key=lambda row: -len(ids[row]))
@@ -95,19 +102,26 @@ class MiniLM:
             if self._session is None:
                 self._session = _load_session(self._folder, variant=self._variant)
                 self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="encoder")
-        session, pool = self._session, self._pool
+        vector_of = partial(_vector, self._session)
+        if self._pool is None or len(work) == 1:
+            return map(vector_of, work)
+        blocks = (work[start : start + _BLOCK] for start in range(0, len(work), _BLOCK))
+        return chain.from_iterable(self._pool.map(vector_of, block) for block in blocks)
 
-        def vector_of(ids: list[int]) -> "Floats":
-            (vectors,) = session.run([OUTPUT], {INPUT: np.array([ids], np.int32)})
-            return np.asarray(vectors[0], np.float32)
 
-        return map(vector_of, work) if pool is None or len(work) == 1 else pool.map(vector_of, work)
+def _vector(session: "InferenceSession", ids: list[int]) -> "Floats":
+    try:
+        (vectors,) = session.run([OUTPUT], {INPUT: np.array([ids], np.int32)})
+    except _runtime_errors() as error:  # its words might show what the text was
+        raise ProviderFailed(f"the model failed: {type(error).__name__}", hint=INSTALL_HINT) from None
+    return np.asarray(vectors[0], np.float32)
 
 
 def _load_tokenizer(folder: Path) -> "Tokenizer":
     """The model's tokenizer, which as shipped would cut and fill every text to 128 tokens."""
     from tokenizers import Tokenizer
 
+    verify_pinned(folder / TOKENIZER)
     tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -116,14 +130,22 @@ def _load_tokenizer(folder: Path) -> "Tokenizer":
 
 def _load_session(folder: Path, *, variant: Variant) -> "InferenceSession":
     import onnxruntime
-    from onnxruntime.capi import onnxruntime_pybind11_state as trouble
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_mem_pattern = False  # every length would leave a plan behind
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # its errors are raised, and need not be printed as well
     path = built_graph(folder, variant=variant)
     try:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    except (trouble.Fail, trouble.InvalidArgument, trouble.InvalidGraph, trouble.InvalidProtobuf) as error:
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"], enable_fallback=0)
+    except _runtime_errors() as error:
         raise ProviderFailed(f"the model cannot be loaded: {error}", path=str(path), hint=INSTALL_HINT) from error
+
+
+@cache
+def _runtime_errors() -> tuple[type[Exception], ...]:
+    """What onnxruntime raises: kinds of its own, which have no ancestor but Exception, and two of Python's."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    own = [kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    return (RuntimeError, ValueError, *own)

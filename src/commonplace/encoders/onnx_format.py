@@ -5,6 +5,7 @@ bytes, or a length and that many bytes. The numbers below are those of the forma
 """
 
 import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -51,12 +52,23 @@ def port(name: str, element: str, shape: Sequence[int | str]) -> bytes:
 def model(
     *, nodes: Sequence[bytes], tensors: Sequence[bytes], inputs: Sequence[bytes], outputs: Sequence[bytes]
 ) -> bytes:
-    """The whole file."""
+    """The whole file. Its last field, a remark that no program heeds, is a checksum of all that is before it."""
     parts = [_bytes(1, each) for each in nodes] + [_text(2, "commonplace")]
     parts += [_bytes(5, each) for each in tensors]
     parts += [_bytes(11, each) for each in inputs] + [_bytes(12, each) for each in outputs]
     opsets = [_bytes(8, _text(1, domain) + _varint(2, version)) for domain, version in _OPSETS.items()]
-    return _varint(1, _IR_VERSION) + _text(2, "commonplace") + _bytes(7, b"".join(parts)) + b"".join(opsets)
+    whole = _varint(1, _IR_VERSION) + _text(2, "commonplace") + _bytes(7, b"".join(parts)) + b"".join(opsets)
+    return whole + _seal(whole)
+
+
+def is_sound(file: bytes) -> bool:
+    """Whether the file is as `model` made it. One that was damaged may still load, and give other numbers."""
+    size = len(_seal(b""))
+    return file[-size:] == _seal(memoryview(file)[:-size])
+
+
+def _seal(content: bytes | memoryview) -> bytes:
+    return _text(6, f"{zlib.crc32(content):08x}")
 
 
 def _attribute(name: str, value: int | float | Sequence[int]) -> bytes:

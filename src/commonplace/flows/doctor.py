@@ -17,7 +17,7 @@ _BY_HAND: Final = "Open the note at that line and mend it; nothing is repaired b
 
 def examine(shelf: Shelf) -> tuple[Finding, ...]:
     """Every part looked at in turn; one that cannot be looked at is a finding, not the end."""
-    looks: tuple[Callable[[Shelf], Iterator[Finding]], ...] = (_vault, _git, _history, _encoder, _index)
+    looks: tuple[Callable[[Shelf], Iterator[Finding]], ...] = (_vault, _git, _history, _encoder, _vectors, _index)
     return tuple(finding for look in looks for finding in _looked(look, shelf))
 
 
@@ -52,10 +52,17 @@ def _history(shelf: Shelf) -> Iterator[Finding]:
 def _encoder(shelf: Shelf) -> Iterator[Finding]:
     encoder = shelf.encoders.current
     if encoder is None:
-        yield Finding("encoder", ok=False, said=shelf.encoders.missing, remedy="Run `commonplace model install`.")
+        wanted = shelf.encoders.is_wanted
+        remedy = "Run `commonplace model install`." if wanted else ""
+        yield Finding("encoder", ok=not wanted, said=shelf.encoders.missing, remedy=remedy)
         return
     encoder.encode(["a word"])
     yield Finding("encoder", ok=True, said=encoder.version)
+
+
+def _vectors(shelf: Shelf) -> Iterator[Finding]:
+    shelf.cache.get("", [])
+    yield Finding("vectors", ok=True, said="those that were made can be used again")
 
 
 def _index(shelf: Shelf) -> Iterator[Finding]:

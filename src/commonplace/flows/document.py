@@ -193,8 +193,8 @@ def _chunks(
 
 
 def _topics(note: Note) -> tuple[str, ...]:
-    """What the note is about, by its own word: the key `topics`, and the topics of its structured lines."""
-    listed = note.frontmatter.get("topics")
+    """What the note is about, by its own word: the key `topics` or `topic`, and the topics of its structured lines."""
+    listed = note.frontmatter.get("topics", note.frontmatter.get("topic"))
     own = [listed] if isinstance(listed, str) else listed if isinstance(listed, list | tuple) else []
     lines = [each.topics for each in note.observations] + [each.topics for each in note.relations]
     stated = [topic for topics in lines for topic in topics]

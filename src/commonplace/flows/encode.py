@@ -2,12 +2,13 @@
 
 import hashlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from commonplace.encoders.base import EncoderProvider, fixed
-from commonplace.errors import ProviderFailed
+from commonplace.errors import CommonplaceError, ProviderFailed
+from commonplace.events import emit
 from commonplace.flows.shelf import Shelf
 from commonplace.history.base import ModelCall
 from commonplace.model import Document
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 CHUNK_TASK = "embed_vault_chunk"
 QUERY_TASK = "embed_memory_query"
+_AT_ONCE: Final = 64  # texts that are encoded before they are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +48,16 @@ def encode_parts(documents: Iterable[Document], shelf: Shelf) -> Encoding:
     texts = {text_hash(part): part for each in documents for chunk in each.chunks for part in chunk.parts}
     known = dict(shelf.cache.get(encoder.version, list(texts)))
     unknown = {key: text for key, text in texts.items() if key not in known}
-    if unknown:
-        made = _encoded(unknown, encoder, shelf, task=CHUNK_TASK)
-        shelf.cache.put(encoder.version, made)
+    for some in _slices(unknown):
+        made = _encoded(some, encoder, shelf, task=CHUNK_TASK)
+        shelf.cache.put(encoder.version, made)  # at once: what a killed process has encoded is not lost
         known.update(made)
     return Encoding(known, encoder.dim, encoded=len(unknown), reused=len(texts) - len(unknown))
+
+
+def _slices(texts: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    left = [*texts.items()]
+    return (dict(left[at : at + _AT_ONCE]) for at in range(0, len(left), _AT_ONCE))
 
 
 def encode_question(text: str, encoder: EncoderProvider, shelf: Shelf) -> "Fixed":
@@ -68,18 +75,25 @@ def _encoded(texts: Mapping[str, str], encoder: EncoderProvider, shelf: Shelf, *
     start = time.perf_counter()
     vectors = fixed(encoder.encode(list(texts.values())))
     each_ms = (time.perf_counter() - start) * 1000 / len(texts)
-    at = shelf.clock()
-    shelf.history.log_calls(
-        [
-            ModelCall(
-                at=at,
-                task_type=task,
-                model_alias=encoder.alias,
-                input_hash=key,
-                duration_ms=round(each_ms, 2),
-                version=encoder.version,
-            )
-            for key in texts
-        ]
-    )
+    _log(texts, encoder, shelf, task=task, each_ms=each_ms)
     return dict(zip(texts, vectors, strict=True))
+
+
+def _log(texts: Iterable[str], encoder: EncoderProvider, shelf: Shelf, *, task: str, each_ms: float) -> None:
+    """Write the log. The texts are encoded: a log that cannot be written is told, and stops nothing."""
+    at = shelf.clock()
+    calls = [
+        ModelCall(
+            at=at,
+            task_type=task,
+            model_alias=encoder.alias,
+            input_hash=key,
+            duration_ms=round(each_ms, 2),
+            version=encoder.version,
+        )
+        for key in texts
+    ]
+    try:
+        shelf.history.log_calls(calls)
+    except CommonplaceError as error:
+        emit("model_call_log_failed", level="warning", calls=len(calls), said=str(error))

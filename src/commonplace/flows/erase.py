@@ -1,6 +1,7 @@
 """Erasing: the note, what history.db says of it and what is derived from it; and what git still holds, told."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 
 from commonplace.errors import NotFound, Refused
 from commonplace.flows.move import MOVED_FROM, MOVED_TO
@@ -66,6 +67,21 @@ def erased_since(revisions: Iterable[Revision]) -> Mapping[str, frozenset[str]]:
         gone |= {*_origin(revision, gone)}
         found[revision.commit] = gone
     return found
+
+
+def erased_as_of(when: datetime, revisions: Iterable[Revision]) -> frozenset[str]:
+    """The paths whose notes of that moment these commits, newest first, erased; of moved notes, also where they were.
+
+    What was made anew at such a path, after the erasure and before that moment, is another note and is not meant.
+    """
+    gone, anew = set[str](), set[str]()
+    for revision in revisions:
+        if revision.when <= when:
+            anew |= {path for path, what in revision.paths.items() if what == "added"}
+        if revision.trailers.get(KIND) == "erase":
+            gone |= {*files_of(revision)} - anew
+        gone |= {*_origin(revision, gone)} - anew
+    return frozenset(gone)
 
 
 def _former(at: Locator, desk: Desk) -> tuple[Locator, ...]:

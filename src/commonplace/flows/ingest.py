@@ -5,15 +5,16 @@ one transaction for each document.
 wrote or a watcher saw. Both end with an index that says what the files say now, as a rebuild would.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from commonplace.errors import NotFound, Refused, VaultUnavailable
 from commonplace.events import emit
 from commonplace.flows.document import VAULT, form_of
-from commonplace.flows.read import NOTE_ENDING, locate
+from commonplace.flows.read import NOTE_ENDING, locate, standing
 from commonplace.flows.shelf import Shelf
 from commonplace.flows.take_in import Round, Synced
 from commonplace.model import Problem, Stamp, Stat
@@ -32,8 +33,11 @@ Progress = Callable[[int, int], None]
 """Called with how many notes are done and how many there are."""
 
 
-def sync(shelf: Shelf, *, progress: Progress = lambda done, total: None) -> Synced:
-    """Make the index say what the vault says, and nothing else. Raises VaultUnavailable and IndexDamaged."""
+def sync(shelf: Shelf, *, progress: Progress = lambda done, total: None, stop: threading.Event | None = None) -> Synced:
+    """Make the index say what the vault and the other sources say, and nothing else.
+
+    Ends early, with what is done so far, when `stop` is set. Raises VaultUnavailable and IndexDamaged.
+    """
     start = time.perf_counter()
     stamps = shelf.index.stamps(VAULT)  # before the listing: a note that a writer adds meanwhile is not taken for gone
     listing = shelf.vault.list(skip=shelf.ignored)
@@ -46,21 +50,28 @@ def sync(shelf: Shelf, *, progress: Progress = lambda done, total: None) -> Sync
     done = synced.unchanged
     overtaken: list[str] = []
     for some in _batches(work):
+        if stop and stop.is_set():
+            return synced
         blobs = list(_blobs(shelf, some, round_.unreadable))
         round_.take_in(blobs)
         overtaken += _overtaken(some, blobs, round_.unreadable, shelf)
         done += len(some)
         progress(done, len(stats))
-    is_ignored = skipping(shelf.ignored)
-    overtaken += [path for path in round_.gone if not is_ignored(path) and _is_there(path, shelf)]
-    round_.remove_gone()
-    _look_again(overtaken, shelf, synced)
+    _look_again([*overtaken, *round_.remove_gone()], shelf, synced)
     synced.problems = (*listing.passed_over, *round_.unreadable)
+    for source in shelf.sources:
+        sync_source(source, shelf)
     shelf.index.purge(before=(shelf.clock() - KEPT_REMOVED).timestamp())
     shelf.index.settle()
     shelf.index.mark_synced(in_utc(shelf.clock()))
     synced.seconds = time.perf_counter() - start
-    emit("vault_backfill_done", notes=len(stats), **_told(synced))
+    emit(
+        "vault_backfill_done",
+        notes=len(stats),
+        encoded=synced.encoded,
+        **synced.counts(),
+        latency_ms=round(synced.seconds * 1000, 1),
+    )
     return synced
 
 
@@ -119,15 +130,15 @@ def _look_at(paths: Sequence[str], shelf: Shelf, synced: Synced) -> list[str]:
     """Take in these notes as they are now; those that changed meanwhile come back, to be looked at again."""
     is_ignored = skipping(shelf.ignored)
     stamps = {path: stamp for path in paths if (stamp := shelf.index.stamp(VAULT, path))}
-    there = [path for path in paths if not is_ignored(path) and _is_there(path, shelf)]
+    there = [path for path in paths if not is_ignored(path) and standing(path, shelf.vault)]
     gone = {path: stamp for path, stamp in stamps.items() if path not in there and not stamp.deleted}
     round_ = Round(shelf, stamps, gone, synced)
     blobs = list(_blobs(shelf, there, round_.unreadable))
     for some in _batches(blobs):
         round_.take_in(some)
-    round_.remove_gone()
+    back = round_.remove_gone()
     synced.problems = tuple(round_.unreadable)
-    return _overtaken(there, blobs, round_.unreadable, shelf)
+    return [*_overtaken(there, blobs, round_.unreadable, shelf), *back]
 
 
 def _notes(listing: Listing) -> dict[str, Stat]:
@@ -162,10 +173,6 @@ def _blobs(shelf: Shelf, paths: Iterable[str], unreadable: list[Problem]) -> Ite
             unreadable.append(Problem(path, 0, error.message, "unreadable-file"))
 
 
-def _is_there(path: str, shelf: Shelf) -> bool:
-    return shelf.vault.exists(locate(path, shelf.vault))
-
-
 def _overtaken(paths: Sequence[str], blobs: Sequence[Blob], unreadable: Sequence[Problem], shelf: Shelf) -> list[str]:
     """Those of the paths at which something happened since they were read, or while they were to be."""
     read = {blob.stat.path for blob in blobs} | {each.path for each in unreadable}
@@ -175,24 +182,9 @@ def _overtaken(paths: Sequence[str], blobs: Sequence[Blob], unreadable: Sequence
 
 def _changed_since(blob: Blob, shelf: Shelf) -> bool:
     """Whether the note was saved or removed since it was read."""
-    try:
-        stat = shelf.vault.stat(locate(blob.stat.path, shelf.vault))
-    except NotFound:
-        return True
-    return (stat.mtime, stat.size) != (blob.stat.mtime, blob.stat.size)
+    stat = standing(blob.stat.path, shelf.vault)
+    return stat is None or (stat.mtime, stat.size) != (blob.stat.mtime, blob.stat.size)
 
 
 def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
     return (items[at : at + BATCH] for at in range(0, len(items), BATCH))
-
-
-def _told(synced: Synced) -> dict[str, Any]:
-    return {
-        "added": synced.added,
-        "changed": synced.changed,
-        "renamed": synced.renamed,
-        "removed": synced.removed,
-        "unchanged": synced.unchanged,
-        "encoded": synced.encoded,
-        "latency_ms": round(synced.seconds * 1000, 1),
-    }

@@ -1,7 +1,8 @@
 """Moving a note: the file gets another path, and the links to it follow, in one commit."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from posixpath import basename
 
 from commonplace.errors import NotFound, Refused
@@ -11,7 +12,7 @@ from commonplace.model import Changed, Note, Terms
 from commonplace.notes import Names, parse
 from commonplace.notes.relink import Journey, relinked
 from commonplace.policy.writing import Decision
-from commonplace.vault.base import Locator
+from commonplace.vault.base import Locator, Revision
 from commonplace.vault.paths import name_key
 from commonplace.vault.rules import taken
 
@@ -41,6 +42,16 @@ def move_note(path: str, to: str, desk: Desk, terms: Terms) -> Changed:
     edits, made = change(plan, [permit], path=target.path, trailers=trailers)
     moved = changed(edits[0], permit, made, more=edits[1:])
     return replace(moved, asked=target.path, repointed=tuple(move.repointed), left=tuple(move.left))
+
+
+def moved_since(when: datetime, revisions: Iterable[Revision]) -> Mapping[str, str]:
+    """Where the notes that these commits, newest first, moved after that moment are now, by the path they had then."""
+    names: dict[str, str] = {}
+    for revision in revisions:
+        source, target = revision.trailers.get(MOVED_FROM), revision.trailers.get(MOVED_TO)
+        if source and target and revision.when > when:
+            names[source] = names.get(target, target)
+    return names
 
 
 def _refuse_same_name(source: Locator, target: Locator) -> None:

@@ -1,20 +1,31 @@
-"""The vault as it stood: the newest commit not later than a moment -> an index of its own, built once and kept."""
+"""The vault as it stood: the newest commit not later than a moment -> an index of its own, built once and kept.
+
+What was erased since is not in it, and what is sensitive today is sensitive in it too.
+"""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Final
 
-from commonplace.errors import NotFound, ProviderFailed
+from commonplace.errors import NotFound, ProviderFailed, VaultUnavailable
 from commonplace.events import emit
-from commonplace.flows.document import document_of
+from commonplace.flows.document import VAULT, document_of
 from commonplace.flows.encode import Encoding, encode_parts
+from commonplace.flows.erase import erased_as_of
 from commonplace.flows.ingest import BATCH
+from commonplace.flows.move import moved_since
 from commonplace.flows.read import NOTE_ENDING
 from commonplace.flows.shelf import Shelf
+from commonplace.flows.veil import Veil, as_sensitive
 from commonplace.flows.write import with_history
+from commonplace.index.base import Index
 from commonplace.model import Document, Stat
 from commonplace.notes import parse
 from commonplace.recalling.times import in_utc
+
+_ATTEMPTS: Final = 3  # to build an index that others take away while it is built
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +38,10 @@ class Past:
 
 
 def shelf_at(when: datetime, shelf: Shelf) -> Past:
-    """The shelf as of that moment, its index built if it is not there. Raises NotFound before history begins."""
+    """The shelf as of that moment, its index built if it is not there.
+
+    Raises NotFound before history begins, and VaultUnavailable when the index cannot be built.
+    """
     vault = with_history(shelf.vault)
     begins = vault.history_begins()
     commit = vault.commit_at(when)
@@ -35,50 +49,109 @@ def shelf_at(when: datetime, shelf: Shelf) -> Past:
         said = f"it begins {in_utc(begins)}" if begins else "it has no commit yet"
         raise NotFound(f"the vault's history does not reach back to {in_utc(when)}: {said}", hint="Give a later day.")
     past = replace(shelf, index=shelf.past(commit))
+    _make_whole(_Building(past, commit, when))
+    revisions = vault.revisions()
+    for path in erased_as_of(when, revisions):  # on another machine perhaps, after this index was built
+        if past.index.stamp(VAULT, path):
+            past.index.erase(VAULT, path)
+    veil = Veil(vault, shelf.safety, moved_since(when, revisions))
+    return Past(replace(past, index=veil.over(past.index)), commit, in_utc(begins) if begins else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Building:
+    """An index to be built, and what it depends on."""
+
+    past: Shelf
+    commit: str
+    when: datetime
+
+
+def _make_whole(building: _Building) -> None:
+    for _ in range(_ATTEMPTS):
+        with suppress(_RemovedMeanwhile):
+            if _is_whole(building.past) or not _fill(building):
+                return
+    if not _is_whole(building.past):
+        raise VaultUnavailable(
+            "the index of that day was removed each time while it was built", hint="Wait a while and try again."
+        )
+
+
+def _is_whole(past: Shelf) -> bool:
     with past.index.reading() as reading:
-        is_whole = reading.counts().synced is not None
-    if not is_whole:
-        _fill(past, commit)
-    return Past(past, commit, in_utc(begins) if begins else "")
+        return reading.synced() is not None
 
 
-def _fill(past: Shelf, commit: str) -> None:
-    """Put every note of the commit into the index; what an attempt that was killed left there stays.
+def _fill(building: _Building) -> bool:
+    """Put every note of the commit into a new index, which counts when it is complete; whether it has all vectors.
 
-    While the encoder fails, notes are found by their words; the next search tries again.
+    While the encoder fails, notes are found by their words; the next search builds it again.
     """
-    is_whole = True
-    vault = with_history(past.vault)
-    listing = vault.list_at(commit, skip=past.ignored)
-    stats = [stat for stat in listing.files if stat.path.lower().endswith(NOTE_ENDING)]
-    now = past.clock().timestamp()
-    for at in range(0, len(stats), BATCH):
-        documents = list(_documents(stats[at : at + BATCH], past, commit))
-        encoding = _encoded(documents, past)
-        is_whole = is_whole and (encoding is not None or not past.cut.version)
+    past, vault = building.past, with_history(building.past.vault)
+    listing = vault.list_at(building.commit, skip=past.ignored)
+    revisions = vault.revisions()
+    erased = erased_as_of(building.when, revisions)
+    veil = Veil(vault, past.safety, moved_since(building.when, revisions))
+    stats = [stat for stat in listing.files if stat.path.lower().endswith(NOTE_ENDING) and stat.path not in erased]
+    with past.index.rebuilding() as fresh:
+        filling = _Filling(fresh, past)
+        for at in range(0, len(stats), BATCH):
+            filling.put(list(_documents(stats[at : at + BATCH], building, veil)))
+        filling.finish()
+    emit("past_index_built", commit=building.commit, notes=filling.documents)
+    return not filling.lacks_vectors
+
+
+class _RemovedMeanwhile(Exception):
+    """The files were taken away while they were written."""
+
+
+class _Filling:
+    """A new index, and what was put into it so far."""
+
+    def __init__(self, index: Index, past: Shelf) -> None:
+        self.index, self.past, self.now = index, past, past.clock()
+        self.documents = 0
+        self.lacks_vectors = False
+
+    def put(self, documents: Sequence[Document]) -> None:
+        """Add these, without vectors where there is no encoder, or it failed and is left alone from now."""
+        wants_vectors = self.past.cut.version and not self.lacks_vectors
+        encoding = _encoded(documents, self.past) if wants_vectors else None
+        self.lacks_vectors = bool(self.past.cut.version) and encoding is None
         for document in documents:
             if encoding:
-                past.index.upsert(document, encoding.of(document), now=now)
+                self.index.put(document, encoding.of(document), now=self.now.timestamp())
             else:
-                past.index.upsert(replace(document, version=""), (), now=now)
-    past.index.settle()
-    if is_whole:
-        past.index.mark_synced(in_utc(past.clock()))
-    emit("past_index_built", commit=commit, notes=len(stats))
+                self.index.put(replace(document, version=""), (), now=self.now.timestamp())
+        self.documents += len(documents)
+
+    def finish(self) -> None:
+        """Mark it as whole, and look whether it is: files that were removed are made anew, with what came later."""
+        if not self.lacks_vectors:
+            self.index.mark_synced(in_utc(self.now))
+        with self.index.reading() as reading:
+            if reading.counts().documents.get(VAULT, 0) != self.documents:
+                raise _RemovedMeanwhile
 
 
 def _encoded(documents: Sequence[Document], past: Shelf) -> Encoding | None:
     try:
-        return encode_parts(documents, past) if past.cut.version else None
+        return encode_parts(documents, past)
     except ProviderFailed as failure:
         emit("encoder_failed", level="warning", said=str(failure))
         return None
 
 
-def _documents(stats: Sequence[Stat], past: Shelf, commit: str) -> Iterator[Document]:
-    vault = with_history(past.vault)
-    contents = vault.read_listed_at(commit, [stat.path for stat in stats])
+def _documents(stats: Sequence[Stat], building: _Building, veil: Veil) -> Iterator[Document]:
+    """The notes as documents; one that is sensitive today is marked, and goes to no encoder elsewhere."""
+    past = building.past
+    contents = with_history(past.vault).read_listed_at(building.commit, [stat.path for stat in stats])
     for stat, content in zip(stats, contents, strict=True):
         if content is not None:
             note = parse(content, path=stat.path, mtime=stat.mtime)
-            yield document_of(note, past.cut, user=past.user, safety=past.safety)
+            document = document_of(note, past.cut, user=past.user, safety=past.safety)
+            if not document.sensitive and veil.covers(stat.path):
+                document = as_sensitive(document, is_remote=past.cut.is_remote)
+            yield document

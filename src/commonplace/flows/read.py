@@ -47,8 +47,8 @@ def links_of(path: str | PurePath, vault: StorageBackend, *, skip: Skip) -> tupl
     return _resolve(note, _names(files, notes))
 
 
-def check_vault(vault: StorageBackend, *, skip: Skip, progress: Progress) -> Check:
-    """Every note read once: its Problems, and where each of its links leads."""
+def check_vault(vault: StorageBackend, *, skip: Skip, progress: Progress, tells: Callable[[Note], bool]) -> Check:
+    """Every note read once: its Problems, and where each of its links leads, of those notes that may be told."""
     files = vault.list(skip=skip)
     stats = _notes_in(files)
     notes: list[Note] = []
@@ -61,7 +61,7 @@ def check_vault(vault: StorageBackend, *, skip: Skip, progress: Progress) -> Che
             problems.append(found)
         progress(done, len(stats))
     names = _names(files, notes)
-    links = tuple(link for note in notes for link in _resolve(note, names))
+    links = tuple(link for note in notes if tells(note) for link in _resolve(note, names))
     emit("vault_checked", notes=len(notes), links=len(links), problems=len(problems))
     return Check(notes=len(notes), links=links, problems=tuple(sorted(problems)))
 
@@ -74,6 +74,15 @@ def locate(path: str | PurePath, vault: StorageBackend) -> Locator:
     if not at.path.lower().endswith(NOTE_ENDING):
         raise Refused(f"not a note: {path}", path=str(path), reason="not_markdown", hint=f"Notes end in {NOTE_ENDING}.")
     return at
+
+
+def standing(path: str, vault: StorageBackend) -> Stat | None:
+    """Size and time of the note at that path; None where there is nothing that could be read as one, for whatever
+    reason: it is gone, a link or a folder is in its place, or the way to it is barred."""
+    try:
+        return vault.stat(locate(path, vault))
+    except (NotFound, Refused, VaultUnavailable):
+        return None
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
+from commonplace.events import emit
 from commonplace.flows.ingest import Progress, sync
 from commonplace.flows.shelf import Shelf
 from commonplace.flows.take_in import Synced
@@ -16,6 +17,8 @@ def rebuild(shelf: Shelf, *, progress: Progress) -> Synced:
 
     Every vector that is still in use has just been asked for: those that were not for long go.
     """
+    if shelf.cache.mend():
+        emit("vectors_lost", level="warning", said="the kept vectors could not be read: all texts are encoded anew")
     with shelf.index.rebuilding() as fresh:
         synced = sync(replace(shelf, index=fresh), progress=progress)
     sync(shelf)

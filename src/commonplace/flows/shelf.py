@@ -10,22 +10,29 @@ from commonplace.history.base import History
 from commonplace.index.base import Index, VectorCache
 from commonplace.policy.options import SafetyOptions
 from commonplace.recalling.options import RetrievalOptions
+from commonplace.sources.base import Source
 from commonplace.vault.base import Skip, StorageBackend
 
 
 @dataclass(frozen=True, slots=True)
 class Encoders:
-    """The encoder to work with, None where there is none and `missing` says why; `for_version` finds the one whose
-    vectors an index still holds."""
+    """The encoder to work with, None where there is none and `missing` says why; `is_wanted` is whether one is set.
+
+    `for_version` finds the one whose vectors an index still holds.
+    """
 
     current: EncoderProvider | None
     missing: str
     for_version: Callable[[str], EncoderProvider | None]
+    is_wanted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """One vault with its index, and the rules and the clock to work by. `past` opens the index of a commit."""
+    """One vault with its index, and the rules and the clock to work by. `past` opens the index of a commit.
+
+    `sources` are those beyond the vault that the settings switch on.
+    """
 
     vault: StorageBackend
     index: Index
@@ -43,6 +50,7 @@ class Shelf:
     clock: Callable[[], datetime]
     past: Callable[[str], Index]
     forget_past: Callable[[], None]
+    sources: tuple[Source, ...] = ()
 
     @property
     def cut(self) -> Cut:

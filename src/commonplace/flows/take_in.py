@@ -3,16 +3,19 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from commonplace.errors import Conflict, NotFound, ProviderFailed
 from commonplace.events import emit
 from commonplace.flows.document import VAULT, document_of, form_of, made_from, particulars_of, sourced_document
 from commonplace.flows.encode import Encoding, encode_parts
+from commonplace.flows.read import standing
 from commonplace.flows.shelf import Shelf
 from commonplace.model import Document, Note, Problem, Stamp
 from commonplace.notes import parse
 from commonplace.sources.base import Sourced
 from commonplace.vault.base import Blob
+from commonplace.vault.skipping import skipping
 
 
 @dataclass(slots=True)
@@ -31,6 +34,16 @@ class Synced:
     missing: str = ""
     seconds: float = 0.0
     seconds_encoding: float = 0.0
+
+    def counts(self) -> dict[str, Any]:
+        """What became of the notes."""
+        return {
+            "added": self.added,
+            "changed": self.changed,
+            "renamed": self.renamed,
+            "removed": self.removed,
+            "unchanged": self.unchanged,
+        }
 
 
 class Round:
@@ -100,12 +113,19 @@ class Round:
         if documents:
             self._store(documents, now=self.shelf.clock().timestamp())
 
-    def remove_gone(self) -> None:
-        """Let nothing find the notes that are no longer there, or can no longer be read."""
+    def remove_gone(self) -> list[str]:
+        """Let nothing find the notes that are no longer there, or can no longer be read.
+
+        The paths that are there again come back: a note that is made anew at this moment must not stay removed.
+        """
         now = self.shelf.clock().timestamp()
         unreadable = [each.path for each in self.unreadable if each.path in self.stamps]
         for path in (*self.gone, *unreadable):
             self.synced.removed += self.shelf.index.remove(self.source_type, path, now=now)
+        if self.source_type != VAULT:
+            return []
+        is_ignored = skipping(self.shelf.ignored)
+        return [path for path in self.gone if not is_ignored(path) and standing(path, self.shelf.vault)]
 
     def _store(self, documents: Sequence[Document], *, now: float) -> None:
         start = time.perf_counter()

@@ -172,6 +172,9 @@ class Index(Protocol):
     def stamp(self, source_type: str, source_id: str) -> Stamp | None:
         """The same for one document."""
 
+    def part_hashes(self, source_type: str, source_id: str) -> tuple[str, ...]:
+        """The sha256 of each text of which the document has a vector, a removed one too; () when it is not there."""
+
     def put(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
         """Add a document that is not there yet. Raises Conflict when it is."""
 
@@ -188,7 +191,8 @@ class Index(Protocol):
     def rename(self, source_id: str, document: Document, *, now: float) -> None:
         """Give the document at `source_id` the id, path and particulars of this one, and its chunks their new ids.
 
-        Text, words and vectors are kept; a removed document at the new path gives way.
+        Words and vectors are kept; a removed document at the new path gives way. Raises NotFound, and Conflict when
+        the path is taken or the chunks are others.
         """
 
     def remove(self, source_type: str, source_id: str, *, now: float) -> bool:
@@ -227,6 +231,9 @@ class VectorCache(Protocol):
 
     def forget(self, hashes: Sequence[str]) -> None:
         """Leave no trace of the vectors of these texts, whatever their version."""
+
+    def mend(self) -> bool:
+        """Begin anew where what is kept cannot be read; whether that was so."""
 
     def drop_unused(self, *, before: date) -> int:
         """Drop the vectors that were last asked for before that day; how many."""

@@ -33,8 +33,7 @@ class Notes:
         A sensitive note is shown to a person only: an agent or a job is refused.
         """
         note = reading.read_note(path, self._vault, skip=self._desk.ignored)
-        sink: Sink = "person" if self._desk.actor.kind == "person" else "prompt"
-        if shown(self.is_sensitive(note), sink) != "whole":
+        if not self._tells(note):
             raise Refused(
                 f"{note.path} is marked sensitive",
                 path=note.path,
@@ -42,6 +41,11 @@ class Notes:
                 hint="Its owner keeps it from programs; ask them.",
             )
         return note
+
+    def _tells(self, note: Note) -> bool:
+        """Whether this actor may see what the note says."""
+        sink: Sink = "person" if self._desk.actor.kind == "person" else "prompt"
+        return shown(self.is_sensitive(note), sink) == "whole"
 
     def section(self, path: str | PurePath, name: str) -> Section:
         """A heading of a note with all below it; `A > B` names one below another. Raises NotFound."""
@@ -61,11 +65,12 @@ class Notes:
 
     def links(self, path: str | PurePath) -> tuple[ResolvedLink, ...]:
         """Every link of a note, and the path it leads to. Raises as `read` does."""
+        self.read(path)  # what a note links to is part of what it says
         return reading.links_of(path, self._vault, skip=self._desk.ignored)
 
     def check(self, *, progress: reading.Progress = lambda done, total: None) -> Check:
-        """Every Problem and every link of the vault."""
-        return reading.check_vault(self._vault, skip=self._desk.ignored, progress=progress)
+        """Every Problem and every link of the vault; for an agent or a job, not the links of sensitive notes."""
+        return reading.check_vault(self._vault, skip=self._desk.ignored, progress=progress, tells=self._tells)
 
     def is_sensitive(self, note: Note) -> bool:
         """Whether the note is marked as sensitive."""

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from commonplace.errors import UsageError
-from commonplace.flows.recall import Ask, recall
+from commonplace.flows.look_up import Ask
+from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Shelf
 from commonplace.model import MODES, Actor, Answer, Filters
 from commonplace.policy.sinks import Sink
@@ -50,15 +51,17 @@ class Search:
         chosen = next((each for each in MODES if each == mode), None)
         if chosen is None:
             raise UsageError(f"no mode is called {mode!r}", hint=f"Modes: {', '.join(MODES)}.")
+        if min_score is not None and not 0 <= min_score <= 1:
+            raise UsageError(f"a least score of {min_score} is none", hint="Give one from 0 to 1.")
         shelf = self._shelf()
         now = shelf.clock()
         filters = Filters(
             sources=tuple(sources),
             kinds=tuple(kinds),
             path=path,
-            tags=tuple(tags),
+            tags=tuple(tag.removeprefix("#") for tag in tags),
             topics=tuple(topics),
-            entities=tuple(entities),
+            entities=tuple(name.removeprefix("[[").removesuffix("]]") for name in entities),
             since=_window(since, now=now, zone=zone)[0],
             until=_window(until, now=now, zone=zone)[1],
             archived=include_archive,

@@ -15,6 +15,7 @@ class Filters:
     Of the several values of one field any may fit; all fields must. `path` is a folder or a prefix of paths,
     `entity` the title, alias or path of a note: the note itself and those that link to it fit.
     `since` and `until` are half open bounds of a document's `updated`, as text in UTC.
+    `sensitive` leaves sensitive documents `out`, or lets them count `only`.
     """
 
     sources: tuple[str, ...] = ()
@@ -26,6 +27,7 @@ class Filters:
     since: str = ""
     until: str = ""
     archived: bool = False
+    sensitive: Literal["", "out", "only"] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,9 @@ class VaultSourceOptions:
     enabled: bool = option(True, "Whether notes are indexed.")
     chunker: Literal["markdown_heading"] = option("markdown_heading", "How notes are cut into chunks.")
     ignore_globs: tuple[str, ...] = option(
-        ("Templates/**",), "Paths that are not indexed, beside those of `vault.ignore_globs`.", vault_may_set=True
+        ("Templates/**", "**/.*"),
+        "Paths that are not indexed, beside those of `vault.ignore_globs`.",
+        vault_may_set=True,
     )
     rename_window_seconds: float = option(2.0, "How long a removed note may turn out to be a renamed one.", at_least=0)
 

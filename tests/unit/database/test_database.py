@@ -1,12 +1,15 @@
 """A SQLite file of ours: readers side by side, one writer at a time, and a file that is replaced is opened anew."""
 
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+import apsw
 import pytest
 
 from commonplace.database import Database, Wording
-from commonplace.errors import IndexDamaged
+from commonplace.errors import IndexDamaged, VaultUnavailable
 
 STEPS = ("CREATE TABLE said (word TEXT) STRICT",)
 WORDING = Wording(label="list", damaged=IndexDamaged, mend="Delete {name}.", too_new="Upgrade.")
@@ -67,13 +70,61 @@ def test_a_file_that_was_replaced_is_opened_anew(tmp_path: Path) -> None:
     say(database, "old")
     say(new, "new")
     new.close()
-    link = tmp_path / "link"
-    link.symlink_to(other)
-    link.replace(file)
+    replace_with(file, other)
 
     assert words(database) == ["new"]
     say(database, "more")
     assert words(opened(other)) == ["new", "more"]
+
+
+class Swapping(tuple[str, ...]):
+    """Steps; who first counts them finds that the file was replaced at that moment."""
+
+    file: Path
+    other: Path
+
+    def __len__(self) -> int:
+        if not self.file.is_symlink():
+            replace_with(self.file, self.other)
+        return super().__len__()
+
+
+def replace_with(file: Path, other: Path) -> None:
+    """Let the name of the file mean the other one."""
+    link = file.with_name("link")
+    link.symlink_to(other)
+    link.replace(file)
+
+
+def test_a_file_that_is_replaced_while_it_is_opened_is_opened_anew(tmp_path: Path) -> None:
+    """What is written is in the file that counts, whenever the other process put it there."""
+    file, other = tmp_path / "a.db", tmp_path / "b.db"
+    for each, word in ((opened(file), "old"), (opened(other), "new")):
+        say(each, word)
+        each.close()
+    steps = Swapping(STEPS)
+    steps.file, steps.other = file, other
+    database = Database(file, migrations=steps, wording=WORDING, wait=5)
+    say(database, "more")
+
+    assert file.is_symlink()
+    assert words(database) == words(opened(other)) == ["new", "more"]
+
+
+@pytest.mark.parametrize("use", [Database.reading, Database.changing])
+def test_an_error_of_the_user_is_not_one_of_the_file(
+    tmp_path: Path, use: Callable[[Database], AbstractContextManager[apsw.Connection]]
+) -> None:
+    """Only what is raised while the file is opened is about it; SQLite's errors are, wherever they come from."""
+    database = opened(tmp_path / "a.db")
+
+    with pytest.raises(FileNotFoundError), use(database):
+        raise FileNotFoundError("a note")
+    with pytest.raises(IndexDamaged), use(database) as connection:
+        connection.execute("SELECT * FROM nowhere")
+    (tmp_path / "file").touch()
+    with pytest.raises(VaultUnavailable, match=r"the list b\.db cannot be opened"), use(opened(tmp_path / "file/b.db")):
+        pass
 
 
 def test_what_is_deleted_is_gone_from_the_file_after_scrubbing(tmp_path: Path) -> None:

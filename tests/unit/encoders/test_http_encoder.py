@@ -1,16 +1,22 @@
 """A server's model: asked in batches, asked again when busy, believed only when its answer is right."""
 
 import json
+import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from commonplace.app.encoders import make_encoder
 from commonplace.encoders.http import HttpEncoder
+from commonplace.encoders.options import EmbeddingOptions
 from commonplace.errors import ProviderFailed, UsageError
 from tests.embedding_server import DIM, HASHING, Script, serving
 
 KEY = "sk-very-secret"
+ODD: list[object] = [10**400, float("inf"), 1e200, "1.5", None, {}, [1.0]]
 
 
 @pytest.fixture
@@ -62,15 +68,78 @@ def test_a_server_that_stays_busy_is_given_up(server: Script) -> None:
     assert len(server.asked) == 4
 
 
-def test_a_refusal_is_told_without_the_key(server: Script) -> None:
-    """What the server says is passed on, but never the key, even if the server repeats it."""
-    server.first = [(401, f"wrong key {KEY}".encode())]
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (
+            {"error": {"type": "invalid_request_error", "code": "model_not_found"}},
+            ": invalid_request_error, model_not_found",
+        ),
+        ({"error": {"type": "x", "code": 40}}, ": x, 40"),
+        ({"error": {"type": "x", "code": None}}, ": x"),
+        ({"error": {"message": "PRIVATE"}}, ""),
+        ({"error": {"type": "PRIVATE text", "code": "PRIVATE" * 9}}, ""),
+        ({"error": {"type": ["PRIVATE"], "code": KEY}}, ""),
+        ({"error": "PRIVATE"}, ""),
+        (f"PRIVATE, wrong key {KEY}", ""),
+        (["PRIVATE"], ""),
+        (None, ""),
+    ],
+)
+def test_a_refusal_is_told_without_the_text_and_the_key(server: Script, answer: object, told: str) -> None:
+    """The status and the server's names for the fault; servers repeat what they got, and that stays out of errors."""
+    server.first = [(401, json.dumps(answer).encode())]
+
+    with pytest.raises(ProviderFailed) as caught:
+        encoder(server.endpoint).encode(["PRIVATE"])
+    assert caught.value.message == f"the embedding server 127.0.0.1 answered 401{told}"
+    assert KEY not in json.dumps(caught.value.as_dict())
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize("answer", [b"", b"<html>PRIVATE", b"\xff", b"[" * 60_000, b'{"error": {"type": "cut'])
+def test_a_refusal_that_is_no_json_is_told_by_its_status(server: Script, answer: bytes) -> None:
+    """Whatever the server sends with it."""
+    server.first = [(400, answer)]
 
     with pytest.raises(ProviderFailed) as caught:
         encoder(server.endpoint).encode(["a"])
-    assert "answered 401: wrong key ***" in caught.value.message
-    assert KEY not in json.dumps(caught.value.as_dict())
-    assert len(server.asked) == 1
+    assert caught.value.message == "the embedding server 127.0.0.1 answered 400"
+
+
+def test_an_answer_that_is_no_http_is_told_without_its_text() -> None:
+    """A server that only repeats what it hears shows nothing of it in the error."""
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
+        answered = pool.submit(_answer_in_no_http, listening)
+
+        with pytest.raises(ProviderFailed) as caught:
+            encoder(f"http://127.0.0.1:{listening.getsockname()[1]}/v1").encode(["a"])
+        answered.result()
+        assert caught.value.message == "the embedding server 127.0.0.1 did not answer: BadStatusLine"
+
+
+def _answer_in_no_http(listening: socket.socket) -> None:
+    caller, _ = listening.accept()
+    with caller:
+        caller.recv(65536)
+        caller.sendall(b"PRIVATE text\r\n\r\n")
+
+
+@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:9/v\u00e4", "http://a..b/v1", "http://127.0.0.1:9/a b"])
+def test_an_address_that_cannot_be_asked_is_a_failure(endpoint: str) -> None:
+    """Found out only when it is asked."""
+    with pytest.raises(ProviderFailed, match="did not answer"):
+        encoder(endpoint).encode(["a"])
+
+
+def test_the_version_names_the_model_and_the_length_of_a_vector() -> None:
+    """Vectors of two models, or of two lengths, never meet under one version."""
+    options = EmbeddingOptions(provider="http", version_tag="t", remote_model="nomic", dim=DIM)
+    others = [replace(options, dim=DIM + 1), replace(options, remote_model="bge"), replace(options, version_tag="u")]
+
+    versions = [made.version for each in [options, *others] if (made := make_encoder(each))]
+
+    assert versions == [f"t+nomic-{DIM}", f"t+nomic-{DIM + 1}", f"t+bge-{DIM}", f"u+nomic-{DIM}"]
 
 
 def test_a_redirect_is_not_followed(server: Script) -> None:
@@ -95,6 +164,12 @@ def test_a_redirect_is_not_followed(server: Script) -> None:
         json.dumps({"data": [{"index": 0, "embedding": [0.0] * DIM}]}).encode(),
         json.dumps({"data": [{"index": 0, "embedding": [float("nan")] * DIM}]}).encode(),
         json.dumps({"data": [{"index": at, "embedding": [1.0] * DIM} for at in (0, 1)]}).encode(),
+        *(json.dumps({"data": [{"index": 0, "embedding": [odd, *[1.0] * (DIM - 1)]}]}).encode() for odd in ODD),
+        json.dumps({"data": [{"index": 0, "embedding": [[1.0]] * DIM}]}).encode(),
+        json.dumps({"data": [{"index": 0, "embedding": ["1.5"] * DIM}]}).encode(),
+        json.dumps({"data": [{"index": 0, "embedding": [True] * DIM}]}).encode(),
+        b'{"data": [{"index": 0, "embedding": [1e999]}]}',
+        b"[" * 100_000,
     ],
 )
 def test_an_answer_that_is_not_the_vectors_asked_for_is_a_failure(server: Script, answer: bytes) -> None:

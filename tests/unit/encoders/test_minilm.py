@@ -2,7 +2,9 @@
 
 import base64
 import json
-import shutil
+import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from commonplace.encoders import onnx_format
+from commonplace.encoders.graph import build_graph
 from commonplace.encoders.minilm import MiniLM
-from commonplace.encoders.weights import built_graph, graph_path
+from commonplace.encoders.safetensors import read_tensors
+from commonplace.encoders.weights import PINS, TOKENIZER, WEIGHTS, built_graph, graph_path
 from commonplace.errors import ProviderFailed, UsageError
 from tests.components import MODEL_FOLDER
 
@@ -130,12 +135,108 @@ def test_a_graph_that_is_gone_is_built_again(tmp_path: Path) -> None:
     ]
 
 
+def damaged(graph: bytes) -> dict[str, bytes]:
+    """The graph as a bad disk or a full one might leave it."""
+    middle = len(graph) // 2
+    return {
+        "empty": b"",
+        "garbled": b"not a graph" * 99,
+        "cut": graph[:middle],
+        "garbled nodes": graph[:100] + bytes(50) + graph[150:],
+        "garbled weights": graph[:middle] + bytes(4096) + graph[middle + 4096 :],
+    }
+
+
 @needs_model
-def test_a_damaged_graph_is_a_failure_that_says_what_to_do(tmp_path: Path) -> None:
-    """`model install` builds it anew."""
-    shutil.copytree(MODEL_FOLDER, tmp_path / "model", ignore=shutil.ignore_patterns("*.onnx"))
-    graph_path(tmp_path / "model", variant="int8").write_bytes(b"not a graph")
+@pytest.mark.parametrize("damage", ["empty", "garbled", "cut", "garbled nodes", "garbled weights"])
+def test_a_damaged_graph_is_built_again(tmp_path: Path, damage: str) -> None:
+    """Also one that would load and give other numbers; the weights are there to build it from."""
+    for name in PINS:
+        (tmp_path / name).symlink_to(MODEL_FOLDER / name)
+    sound = built_graph(MODEL_FOLDER, variant="int8").read_bytes()
+    graph_path(tmp_path, variant="int8").write_bytes(damaged(sound)[damage])
+
+    vectors = MiniLM(tmp_path, variant="int8", tag="test").encode(["hello"])
+
+    assert np.array_equal(vectors, MiniLM(MODEL_FOLDER, variant="int8", tag="test").encode(["hello"]))
+    assert graph_path(tmp_path, variant="int8").read_bytes() == sound
+
+
+@needs_model
+@pytest.mark.parametrize("graph", [None, b"not a graph"])
+def test_no_graph_is_built_from_damaged_weights(tmp_path: Path, graph: bytes | None) -> None:
+    """Of the right size, but not the pinned ones: a failure that says what to do."""
+    (tmp_path / TOKENIZER).symlink_to(MODEL_FOLDER / TOKENIZER)
+    (tmp_path / WEIGHTS).touch()
+    os.truncate(tmp_path / WEIGHTS, PINS[WEIGHTS].size)
+    if graph:
+        graph_path(tmp_path, variant="int8").write_bytes(graph)
+
+    with pytest.raises(ProviderFailed, match=r"model\.safetensors is not the pinned file") as caught:
+        MiniLM(tmp_path, variant="int8", tag="test").encode(["hello"])
+    assert caught.value.hint == "Run `commonplace model install`."
+
+
+@needs_model
+@pytest.mark.parametrize("change", [lambda whole: b" " * len(whole), lambda whole: whole.replace(b'"the"', b'"teh"')])
+def test_a_damaged_tokenizer_is_a_failure_that_says_what_to_do(
+    tmp_path: Path, change: Callable[[bytes], bytes]
+) -> None:
+    """Also one that would load: its tokens would be others."""
+    (tmp_path / WEIGHTS).symlink_to(MODEL_FOLDER / WEIGHTS)
+    (tmp_path / TOKENIZER).write_bytes(change((MODEL_FOLDER / TOKENIZER).read_bytes()))
+
+    with pytest.raises(ProviderFailed, match=r"tokenizer\.json is not the pinned file") as caught:
+        MiniLM(tmp_path, variant="int8", tag="test").tokens("hello")
+    assert caught.value.hint == "Run `commonplace model install`."
+
+
+@needs_model
+def test_a_graph_that_cannot_be_loaded_is_a_failure_of_the_provider(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Such as one with a step that this onnxruntime does not know; nothing is printed past the error."""
+    for name in PINS:
+        (tmp_path / name).symlink_to(MODEL_FOLDER / name)
+    ports = [onnx_format.port(name, "int32", ["tokens"]) for name in ("ids", "vector")]
+    step = onnx_format.node("NoSuchStep", ["ids"], ["vector"])
+    whole = onnx_format.model(nodes=[step], tensors=[], inputs=ports[:1], outputs=ports[1:])
+    graph_path(tmp_path, variant="int8").write_bytes(whole)
+
+    with pytest.raises(ProviderFailed, match="the model cannot be loaded") as caught:
+        MiniLM(tmp_path, variant="int8", tag="test").encode(["hello"])
+    assert caught.value.hint == "Run `commonplace model install`."
+    assert capfd.readouterr() == ("", "")
+
+
+@needs_model
+@pytest.mark.parametrize("texts", [["hello"], ["hello", "again"]])
+def test_a_run_that_fails_is_a_failure_of_the_provider(tmp_path: Path, texts: list[str]) -> None:
+    """A graph that loads and knows no token beyond the first ten, alone and in the pool; the text is not told."""
+    for name in PINS:
+        (tmp_path / name).symlink_to(MODEL_FOLDER / name)
+    tensors = dict(read_tensors(MODEL_FOLDER / WEIGHTS))
+    tensors["embeddings.word_embeddings.weight"] = tensors["embeddings.word_embeddings.weight"][:10]
+    graph_path(tmp_path, variant="int8").write_bytes(build_graph(tensors, variant="int8"))
 
     with pytest.raises(ProviderFailed) as caught:
-        MiniLM(tmp_path / "model", variant="int8", tag="test").encode(["hello"])
+        MiniLM(tmp_path, variant="int8", tag="test").encode(texts)
+    assert caught.value.message == "the model failed: InvalidArgument"
     assert caught.value.hint == "Run `commonplace model install`."
+
+
+@needs_model
+def test_an_interrupt_drops_the_work_that_has_not_begun() -> None:
+    """The encoder is free at once for the next text, and the program to end."""
+    encoder = MiniLM(MODEL_FOLDER, variant="int8", tag="test", threads=2)
+    encoder.encode(["load it"])
+
+    def interrupt(more: int) -> None:
+        raise KeyboardInterrupt
+
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        encoder.encode(["some words of a note " * 50] * 1000, progress=interrupt)
+    encoder.encode(["next", "and next"])
+
+    assert time.perf_counter() - start < 5

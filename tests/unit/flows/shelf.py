@@ -11,7 +11,8 @@ from commonplace.encoders.base import EncoderProvider, Spans
 from commonplace.encoders.hashing import HashingEncoder
 from commonplace.encoders.heuristic import heuristic_tokens
 from commonplace.errors import ProviderFailed
-from commonplace.flows.recall import Ask, recall
+from commonplace.flows.look_up import Ask
+from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Encoders, Shelf
 from commonplace.history.inmemory import InMemoryHistory
 from commonplace.index.base import Index

@@ -44,6 +44,7 @@ def test_all_is_well_after_a_sync(shelf: Shelf) -> None:
         ("git", True),
         ("history", True),
         ("encoder", True),
+        ("vectors", True),
         ("index", True),
     ]
     assert "1 notes, 1 chunks, synced 20" in findings[-1].said

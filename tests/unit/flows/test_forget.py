@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.encoders.base import Spans
 from commonplace.flows.document import VAULT
 from commonplace.flows.encode import text_hash
 from commonplace.flows.forget import forget_notes
@@ -27,6 +28,13 @@ def shelf(root: Path, tmp_path: Path) -> Iterator[Shelf]:
     made = make_shelf(root, tmp_path / "data", encoder=CountingEncoder(), least=1)
     yield made
     close(made)
+
+
+class Letters(CountingEncoder):
+    """An encoder that takes every letter for a token."""
+
+    def tokens(self, text: str) -> Spans:
+        return [(at, at + 1) for at in range(len(text))]
 
 
 def traces(folder: Path, text: str) -> list[str]:
@@ -79,3 +87,32 @@ def test_what_is_sensitive_is_forgotten_whatever_encoder_there_is_now(shelf: She
     forget_notes(["Plan.md"], [text.encode()], replace(shelf, encoders=replace(shelf.encoders, current=remote)))
 
     assert dict(shelf.cache.get("counting-1", [text_hash(f"Plan\n{SECRET}")])) == {}
+
+
+def test_what_other_settings_encoded_is_forgotten_with_the_index_that_has_it(shelf: Shelf, root: Path) -> None:
+    """Texts were cut in another way then, and the encoder is gone: the index remembers what was encoded."""
+    text = " ".join(f"The swordfish opens door {number}." for number in range(40))
+    save(root, "Plan.md", f"{text}\n")
+    sync(shelf)
+    hashes = shelf.index.part_hashes(VAULT, "Plan.md")
+    known = shelf.cache.get("counting-1", hashes)
+    today = replace(shelf, max_tokens=20, encoders=replace(shelf.encoders, current=None))
+    forget_notes(["Plan.md"], [f"{text}\n".encode()], today)
+
+    assert len(known) == len(set(hashes)) > 2
+    assert dict(shelf.cache.get("counting-1", hashes)) == {}
+    assert list(shelf.history.calls(task_type="embed_vault_chunk")) == []
+
+
+def test_what_was_encoded_without_the_encoders_own_tokens_is_forgotten(shelf: Shelf, root: Path) -> None:
+    """An earlier text, cut for an encoder that counts as we do; the one of today has tokens of its own."""
+    earlier = " ".join(f"The swordfish opens door {number}." for number in range(40))
+    save(root, "Plan.md", f"{earlier}\n")
+    sync(shelf)
+    hashes = shelf.index.part_hashes(VAULT, "Plan.md")
+    save(root, "Plan.md", "Short.\n")
+    sync(shelf)
+    today = replace(shelf, encoders=replace(shelf.encoders, current=Letters()))
+    forget_notes(["Plan.md"], [f"{earlier}\n".encode(), b"Short.\n"], today)
+
+    assert dict(shelf.cache.get("counting-1", hashes)) == {}

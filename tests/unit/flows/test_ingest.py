@@ -206,11 +206,11 @@ def test_a_note_that_is_ignored_from_now_on_is_forgotten(shelf: Shelf, root: Pat
 
 @pytest.mark.requirement("D-14", "D-13")
 def test_notes_are_the_only_source_until_others_are_switched_on() -> None:
-    """sources.vault is on and ignores Templates; chat, tasks and corrections are off."""
+    """sources.vault is on and ignores Templates and what begins with a dot; chat, tasks and corrections are off."""
     sources = load_settings(flags={}).settings.sources
 
     assert (sources.vault.enabled, sources.vault.chunker) == (True, "markdown_heading")
-    assert sources.vault.ignore_globs == ("Templates/**",)
+    assert sources.vault.ignore_globs == ("Templates/**", "**/.*")
     assert (sources.chat.enabled, sources.tasks.enabled, sources.corrections.enabled) == (False, False, False)
 
 
@@ -495,7 +495,7 @@ def test_search_goes_on_with_old_vectors_until_all_are_new(root: Path, tmp_path:
 
     assert versions == {"model-1": 1, "model-2": 1}
     assert sorted(hit.path for hit in answer) == ["a.md", "b.md"]
-    assert answer.degraded == ()
+    assert [said.split(" ")[1:5] for said in answer.degraded] == [["vectors", "of", "two", "encoders"]]
     assert [texts.count("apple") for texts in (old.texts, new.texts)] == [1, 1]
     close(second)
 

@@ -2,22 +2,32 @@
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from commonplace.errors import NotFound, UsageError
+from commonplace.flows.erase import erase_note
 from commonplace.flows.ingest import sync
-from commonplace.flows.recall import Ask, recall
+from commonplace.flows.look_up import Ask
+from commonplace.flows.move import move_note
+from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Shelf
-from commonplace.model import Answer
+from commonplace.index.base import Index
+from commonplace.model import Answer, Document, Terms
+from commonplace.policy.sinks import Sink
 from commonplace.vault.obsidian import ObsidianVault
 from tests.gitvault import AUTHOR, git
+from tests.unit.flows.desk import make_desk
 from tests.unit.flows.shelf import CountingEncoder, close, make_shelf, save
 
 BEGINS = "2026-03-01T12:00:00Z"
+APRIL = "2026-04-01T00:00:00Z"
+OWN = Terms(personal=True)
 
 
 @pytest.fixture
@@ -59,8 +69,8 @@ def commit(root: Path, when: str) -> None:
     subprocess.run(["git", *person, "commit", "--quiet", "--message", "by hand"], cwd=root, env=dated, check=True)
 
 
-def as_of(shelf: Shelf, when: str, text: str = "greenhouse") -> Answer:
-    return recall(Ask(text, "words", as_of=when), shelf, sink="person")
+def as_of(shelf: Shelf, when: str, text: str = "greenhouse", *, sink: Sink = "person") -> Answer:
+    return recall(Ask(text, "words", as_of=when), shelf, sink=sink)
 
 
 def test_a_day_in_the_past_has_the_notes_of_that_day(shelf: Shelf) -> None:
@@ -70,7 +80,7 @@ def test_a_day_in_the_past_has_the_notes_of_that_day(shelf: Shelf) -> None:
 
     assert sorted(hit.path for hit in answer) == ["Lead.md", "Old/moved.md", "gone.md"]
     assert [hit.text for hit in answer if hit.path == "Lead.md"] == ["Ada leads the greenhouse."]
-    assert (answer.as_of, answer.history_begins) == ("2026-04-01T00:00:00Z", BEGINS)
+    assert (answer.as_of, answer.history_begins) == ("2026-03-31T23:59:59Z", BEGINS)
 
 
 def test_the_moment_of_a_commit_belongs_to_what_it_brought(shelf: Shelf) -> None:
@@ -130,25 +140,113 @@ def test_an_encoder_that_fails_leaves_the_words_of_the_past(shelf: Shelf, encode
     assert (working.hits[0].path, working.mode, working.degraded) == ("gone.md", "hybrid", ())
 
 
-def test_a_past_that_was_left_half_built_is_completed(shelf: Shelf) -> None:
-    """A process was killed while it built it: the next search goes on."""
+def building(shelf: Shelf, *, meanwhile: Callable[[], None]) -> Shelf:
+    """The shelf, where something happens once, after the first note was put into a new index of the past."""
+    left = [meanwhile]
+
+    class Disturbed:
+        def __init__(self, index: Index) -> None:
+            self.index = index
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self.index, name)
+
+        def put(self, document: Document, vectors: Any, *, now: float) -> None:
+            self.index.put(document, vectors, now=now)
+            if left:
+                left.pop()()
+
+        @contextmanager
+        def rebuilding(self) -> Iterator[Index]:
+            with self.index.rebuilding() as fresh:
+                yield cast("Index", Disturbed(fresh))
+
+    return replace(shelf, past=lambda commit: cast("Index", Disturbed(shelf.past(commit))))
+
+
+def test_a_past_whose_building_was_cut_short_is_built_by_the_next_search(shelf: Shelf, tmp_path: Path) -> None:
+    """A process was killed while it built it: nothing of its work counts."""
 
     class Killed(Exception):
         pass
 
-    def past_that_dies(commit: str) -> object:
-        index = shelf.past(commit)
-
-        class Dying:
-            def __getattr__(self, name: str) -> object:
-                return getattr(index, name)
-
-            def settle(self) -> None:
-                raise Killed
-
-        return Dying()
+    def die() -> None:
+        raise Killed
 
     with pytest.raises(Killed):
-        as_of(replace(shelf, past=past_that_dies), "2026-04-01T00:00:00Z")  # type: ignore[arg-type]
+        as_of(building(shelf, meanwhile=die), APRIL)
+    (place,) = (tmp_path / "data/past").iterdir()
+    left = shelf.past(place.name)
+    with left.reading() as reading:
+        counts = reading.counts()
+    left.close()
 
-    assert len(as_of(shelf, "2026-04-01T00:00:00Z")) == 3
+    assert (counts.documents, counts.synced) == ({}, None)
+    assert len(as_of(shelf, APRIL)) == 3
+
+
+def test_a_past_that_is_removed_while_it_is_built_is_built_again(shelf: Shelf) -> None:
+    """Another process dropped it, because a note was erased or there are too many: the answer is whole all the same."""
+    answer = as_of(building(shelf, meanwhile=shelf.forget_past), APRIL)
+
+    assert len(answer) == 3
+    assert len(as_of(shelf, APRIL)) == 3
+
+
+def test_what_was_erased_is_not_in_the_past(shelf: Shelf, root: Path) -> None:
+    """Git still holds it, and no search shows it: not where it was before it was moved, nor from an index that another
+    machine built before."""
+    sync(shelf)
+    before = {hit.path for hit in as_of(shelf, APRIL)}
+    desk = make_desk(root)
+    move_note("New/moved.md", "Beds.md", desk, OWN)
+    erase_note("Beds.md", desk, OWN)
+    erase_note("gone.md", desk, OWN)
+    built_before = {hit.path for hit in as_of(shelf, APRIL)}
+    shelf.forget_past()
+    built_anew = {hit.path for hit in as_of(shelf, APRIL)}
+
+    assert before == {"Lead.md", "Old/moved.md", "gone.md"}
+    assert built_before == built_anew == {"Lead.md", "Old/moved.md"}
+    assert {hit.path for hit in as_of(shelf, "2026-05-02T00:00:00Z")} == {"Lead.md", "new.md"}
+
+
+def test_a_note_made_anew_where_another_was_erased_is_in_the_past(shelf: Shelf, root: Path) -> None:
+    """It is another note: what was erased is what was there before."""
+    erase_note("gone.md", make_desk(root), OWN)
+    save(root, "gone.md", "The greenhouse is new.\n")
+    commit(root, "2027-01-01T12:00:00Z")
+    later = as_of(shelf, "2027-02-01T00:00:00Z")
+
+    assert [hit.text for hit in later if hit.path == "gone.md"] == ["The greenhouse is new."]
+    assert "gone.md" not in {hit.path for hit in as_of(shelf, APRIL)}
+
+
+def test_what_is_sensitive_today_is_withheld_in_the_past(shelf: Shelf, root: Path) -> None:
+    """A mark counts for every version, in an index that is built already, and for a note that was moved since."""
+    before = [hit.text for hit in as_of(shelf, APRIL, sink="prompt")]
+    save(root, "Lead.md", "---\nsensitive: true\n---\nJonas leads the greenhouse.\n")
+    save(root, "Old/moved.md", "The greenhouse has four beds.\n")
+    (root / "New/moved.md").unlink()
+    move_note("Old/moved.md", "Beds.md", make_desk(root), OWN)
+    save(root, "Beds.md", "---\nsensitive: true\n---\nThe greenhouse has four beds.\n")
+    agent, person = as_of(shelf, APRIL, sink="prompt"), as_of(shelf, APRIL)
+    shelf.forget_past()
+    built_later = as_of(shelf, APRIL, sink="prompt")
+
+    assert len(before) == 3
+    assert all(before)
+    assert built_later.hits == agent.hits
+    assert {hit.path: hit.text for hit in agent if hit.text} == {"gone.md": "The greenhouse leaks."}
+    assert {hit.path for hit in person if hit.sensitive} == {"Lead.md", "Old/moved.md"}
+    assert all(hit.text for hit in person)
+
+
+def test_what_is_sensitive_today_is_not_sent_to_a_remote_encoder(shelf: Shelf, root: Path) -> None:
+    """Not as it was before it was marked, either."""
+    remote = CountingEncoder(is_remote=True)
+    save(root, "Lead.md", "---\nsensitive: true\n---\nJonas leads the greenhouse.\n")
+    as_of(replace(shelf, encoders=replace(shelf.encoders, current=remote)), APRIL)
+
+    assert "The greenhouse leaks." in remote.texts
+    assert [text for text in remote.texts if "leads" in text] == []

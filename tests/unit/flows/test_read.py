@@ -58,7 +58,7 @@ def test_an_ignored_folder_is_left_out_of_list_and_check() -> None:
         return path.startswith("Private/")
 
     assert [stat.path for stat in list_notes("", vault, skip=private)] == ["a.md"]
-    assert check_vault(vault, skip=private, progress=lambda done, total: None).problems == ()
+    assert check_vault(vault, skip=private, progress=lambda done, total: None, tells=lambda note: True).problems == ()
 
 
 def test_a_missing_folder_is_not_found() -> None:
@@ -100,7 +100,10 @@ def test_the_check_counts_each_note_and_reports_as_it_goes() -> None:
     """Progress ends at the number of notes."""
     seen: list[tuple[int, int]] = []
     check = check_vault(
-        store(a="", b="---\nx: [\n---\n"), skip=nothing, progress=lambda done, total: seen.append((done, total))
+        store(a="", b="---\nx: [\n---\n"),
+        skip=nothing,
+        progress=lambda done, total: seen.append((done, total)),
+        tells=lambda note: True,
     )
 
     assert (check.notes, seen) == (2, [(1, 2), (2, 2)])

@@ -208,19 +208,32 @@ def test_the_inbox_is_ranked_lower_the_archive_asked_for_and_staging_never_shown
     assert "Agent/Memory/_staging/a.md" not in found(shelf, "words", archived=True)
 
 
-@pytest.mark.parametrize(("sink", "text"), [("person", "the password is swordfish"), ("prompt", ""), ("mcp", "")])
-def test_sensitive_text_is_for_its_owner_alone(shelf: Shelf, root: Path, sink: Sink, text: str) -> None:
-    """Others are given the title and the path: no text, no headings, no frontmatter, no snippet."""
-    save(root, "a.md", "---\nsensitive: true\npin: 1234\n---\n# Swordfish\nthe password is swordfish\n")
+@pytest.mark.parametrize("sink", ["person", "prompt", "mcp"])
+def test_sensitive_text_is_for_its_owner_alone(shelf: Shelf, root: Path, sink: Sink) -> None:
+    """Others find the note by its title, and are given title and path: no text, line, headings, score or reason."""
+    save(root, "Vault door.md", "---\nsensitive: true\npin: 1234\n---\n# Swordfish\nthe password of the door\n")
     sync(shelf)
-    (hit,) = ask(shelf, "password", sink=sink, mode="words").hits
+    (hit,) = ask(shelf, "door", sink=sink, mode="words").hits
 
-    assert (hit.path, hit.title, hit.sensitive, hit.text) == ("a.md", "a", True, text)
+    assert (hit.path, hit.title, hit.sensitive) == ("Vault door.md", "Vault door", True)
     assert hit.metadata["sensitive"] is True
-    if not text:
-        assert (hit.heading_path, hit.snippet, hit.marks, hit.metadata) == ((), "", (), {"sensitive": True})
-        assert "1234" not in str(hit)
-        assert "wordfish" not in str(hit)
+    if sink != "person":
+        assert (hit.text, hit.line, hit.cosine, hit.score, hit.heading_path) == ("", 0, None, 0.0, ())
+        assert (hit.snippet, hit.marks, hit.metadata) == ("", (), {"sensitive": True})
+        assert not any(word in str(hit) for word in ("1234", "wordfish", "password"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_answer_tells_an_agent_what_stands_in_a_sensitive_note(shelf: Shelf, root: Path, mode: Mode) -> None:
+    """A guess at its words finds nothing, by words or by meaning, nor does one at its tags."""
+    save(root, "Vault door.md", "---\nsensitive: true\ntags: [black]\n---\n# Swordfish\nthe password is lobster\n")
+    save(root, "other.md", "a shellfish\n")
+    sync(shelf)
+    guesses = [ask(shelf, text, sink="prompt", mode=mode, min_score=0.0) for text in ("lobster", "swordfish password")]
+    tagged = ask(shelf, "lobster", sink="prompt", mode=mode, min_score=0.0, tags=("black",))
+
+    assert all(hit.path == "other.md" for answer in guesses for hit in answer)
+    assert tagged.hits == ()
 
 
 @pytest.mark.requirement("A-48")

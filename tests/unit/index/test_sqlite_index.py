@@ -7,14 +7,18 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
 from commonplace.errors import IndexDamaged, UsageError, VaultUnavailable
 from commonplace.index.base import Weighing
-from commonplace.index.sqlite import SqliteIndex
+from commonplace.index.sqlite import SqliteIndex, segment_file, segments
 from commonplace.index.sqlite.schema import MIGRATIONS
+from commonplace.index.sqlite.segment import Segment
+from commonplace.index.sqlite.views import read_segment
+from commonplace.index.sqlite.words import word_hash
 from commonplace.model import Document, Filters
 from tests.index_documents import VERSION, PathLinker, document, link, numbers, paths, vector, vectors
 
@@ -204,6 +208,52 @@ def test_an_erased_document_is_in_no_file(file: Path) -> None:
         assert all(near not in segment.numbers for segment in index._views.at(reading._connection).segments)  # type: ignore[union-attr]
 
 
+def test_an_erased_document_leaves_no_trace_of_its_earlier_versions(file: Path) -> None:
+    """Segments that were made of them hold hashes of their words and small vectors: those are written anew too."""
+    index = opened(file, least=4)
+    add(index, document("a.md", f"soil {SECRET}"), *(document(f"{n}.md", "soil") for n in range(30)))
+    index.settle()
+    add(index, document("a.md", "rain"), *(document(f"{n}.md", "rain") for n in range(30, 38)))
+    index.settle()
+    trace = word_hash(SECRET).to_bytes(8, "little")
+    assert len(segment_files(file)) == 2
+    assert trace in raw_bytes(file.parent)
+
+    assert index.erase("vault", "a.md")
+    assert trace not in raw_bytes(file.parent)
+    assert (len(search(index)), len(search(index, "rain"))) == (30, 8)
+
+
+def test_erasing_what_was_purged_clears_the_segments_too(file: Path) -> None:
+    """No row tells of it any more, and still its words are to be forgotten."""
+    index = opened(file, least=4)
+    add(index, document("a.md", f"soil {SECRET}"), *(document(f"{n}.md", "soil") for n in range(8)))
+    index.settle()
+    index.remove("vault", "a.md", now=NOW)
+    index.purge(before=NOW + 1)
+    trace = word_hash(SECRET).to_bytes(8, "little")
+    assert trace in raw_bytes(file.parent)
+
+    assert not index.erase("vault", "a.md")
+    assert trace not in raw_bytes(file.parent)
+
+
+def test_purging_nothing_keeps_the_view(file: Path) -> None:
+    """It happens at every sync: the next search has nothing to read anew."""
+    index = opened(file)
+    add(index, document("a.md", "soil"), document("b.md", "soil"))
+    index.remove("vault", "b.md", now=NOW)
+    search(index)
+    view = index._views._newest
+
+    assert index.purge(before=NOW - 1) == 0
+    search(index)
+    assert index._views._newest is view
+    assert index.purge(before=NOW + 1) == 1
+    search(index)
+    assert index._views._newest is not view
+
+
 def test_no_word_stands_in_clear_outside_the_text(file: Path) -> None:
     """Segments hold hashes."""
     index = opened(file)
@@ -389,6 +439,60 @@ def test_a_rebuild_is_seen_by_those_who_have_the_old_index_open(file: Path) -> N
     assert search(other) == ["b.md"]
     add(other, document("c.md", "soil"))
     assert search(index) == ["b.md", "c.md"]
+
+
+def left_in(file: Path) -> set[str]:
+    """What is beside the index that counts and does not belong to it."""
+    counting = file.resolve().name
+    kept = {file.name, counting, f"{counting}-wal", f"{counting}-shm", f"{counting}.segments"}
+    return {each.name for each in file.parent.iterdir()} - kept - {"index.db.lock", "index.db.lock-segments"}
+
+
+def test_a_rebuild_in_the_middle_of_settling_ends_it(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is written for the old index counts for nothing and is not left behind; the next one settles the new."""
+    index, other = opened(file), opened(file)
+    add(index, document("a.md", "soil"))
+
+    def rebuild_and_read(*args: Any) -> Segment:
+        monkeypatch.undo()
+        with other.rebuilding() as fresh:
+            add(fresh, document("b.md", "soil"))
+        return read_segment(*args)
+
+    monkeypatch.setattr(segments, "read_segment", rebuild_and_read)
+    index.settle()
+
+    assert left_in(file) == set()
+    assert search(index) == ["b.md"]
+
+
+def test_a_folder_that_a_rebuild_takes_away_under_the_pen_ends_settling(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no error: the index is another now."""
+    index, other = opened(file), opened(file)
+    add(index, document("a.md", "soil"))
+    write = segment_file._write
+
+    def rebuild_and_write(*args: Any) -> None:
+        monkeypatch.undo()
+        with other.rebuilding() as fresh:
+            add(fresh, document("b.md", "soil"))
+        write(*args)
+
+    monkeypatch.setattr(segment_file, "_write", rebuild_and_write)
+    index.settle()
+
+    assert left_in(file) == set()
+    assert search(index) == ["b.md"]
+
+
+def test_an_error_of_who_rebuilds_is_not_one_of_the_index(file: Path) -> None:
+    """A note that cannot be read is not an index that cannot be opened."""
+    index = opened(file)
+
+    with pytest.raises(PermissionError), index.rebuilding():
+        raise PermissionError("a note")
 
 
 def test_only_one_rebuilds_at_a_time(file: Path) -> None:

@@ -73,9 +73,12 @@ def test_what_was_not_used_for_long_is_dropped(tmp_path: Path) -> None:
 
 
 def test_a_damaged_cache_says_what_to_do(tmp_path: Path) -> None:
-    """It can be deleted: it costs encoding time alone."""
+    """And can be begun anew: it costs encoding time alone."""
     (tmp_path / "vectors.db").write_bytes(b"no database " * 100)
 
     with pytest.raises(IndexDamaged, match=r"vector cache vectors\.db") as refused:
         SqliteVectorCache(tmp_path / "vectors.db").get("v", ["a"])
-    assert "Delete vectors.db" in (refused.value.hint or "")
+    assert "commonplace rebuild" in (refused.value.hint or "")
+    cache = SqliteVectorCache(tmp_path / "vectors.db")
+    assert [cache.mend(), cache.mend()] == [True, False]
+    assert cache.get("v", ["a"]) == {}

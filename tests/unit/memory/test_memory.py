@@ -2,11 +2,27 @@
 
 import asyncio
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from commonplace import Memory, NotFound, Refused, UsageError, VaultUnavailable, open_memory
+from commonplace.app import put_under_git
+from commonplace.app.shelves import make_shelf
+from commonplace.flows.shelf import Shelf
+from commonplace.history.base import History
+from commonplace.settings import Settings
+from commonplace.vault.base import StorageBackend
+from tests.gitvault import git
+
+
+def commit_all(root: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
+    """What a person commits by hand, at that moment."""
+    for name in ("GIT_COMMITTER_DATE", "GIT_AUTHOR_DATE"):
+        monkeypatch.setenv(name, when)
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "by hand")
 
 
 def test_the_library_reads_a_vault_in_process(sample: Path) -> None:
@@ -105,3 +121,73 @@ def test_the_data_folder_of_the_home_may_not_lie_inside_the_vault(
 
     with pytest.raises(Refused, match="inside the vault"):
         open_memory(sample)
+
+
+def test_a_vault_in_memory_leaves_the_data_of_another_alone(tmp_path: Path, sample: Path) -> None:
+    """A registered vault may be named beside it: its index and its history are not those of the one in memory."""
+    settings = {"vault.backend": "in-memory", "data": tmp_path / "data", "embedding.provider": "hashing"}
+    with open_memory(sample, settings=settings) as memory:
+        memory.notes.write("Inbox/Seed.md", b"The greenhouse.\n")
+        memory.index.sync()
+        found = [hit.path for hit in memory.search("greenhouse")]
+
+    assert found == ["Inbox/Seed.md"]
+    assert not (tmp_path / "data").exists()
+
+
+def test_threads_at_first_use_share_one_shelf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else each would have an index of its own, and in memory not see what the other wrote."""
+    made: list[Shelf] = []
+    both_are_here = threading.Barrier(2)
+
+    def make_slowly(settings: Settings, vault: StorageBackend, history: History) -> Shelf:
+        with suppress(threading.BrokenBarrierError):
+            both_are_here.wait(timeout=0.3)
+        made.append(make_shelf(settings, vault, history))
+        return made[-1]
+
+    monkeypatch.setattr("commonplace.app.make_shelf", make_slowly)
+    memory = open_memory(settings={"vault.backend": "in-memory"})
+    threads = [threading.Thread(target=memory.index.stats) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(made) == 1
+
+
+def test_an_index_of_the_past_is_made_anew_for_other_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings of today say which notes of the past are withheld or left out, also of those that are gone."""
+    root = tmp_path / "vault"
+    root.mkdir()
+    put_under_git(root)
+    note = root / "Plan.md"
+    note.write_text("---\nprivate: true\n---\nThe swordfish.\n", encoding="utf-8")
+    commit_all(root, monkeypatch, "2026-03-01T12:00:00Z")
+    note.unlink()
+    commit_all(root, monkeypatch, "2026-05-01T12:00:00Z")
+    plain = {"data": tmp_path / "data", "embedding.provider": "hashing"}
+
+    def texts(**more: object) -> list[str]:
+        settings = {**plain, **{name.replace("__", "."): value for name, value in more.items()}}
+        with open_memory(root, actor="agent", settings=settings) as memory:
+            return [hit.text for hit in memory.search("swordfish", as_of="2026-04-01") if hit.text]
+
+    assert texts() == ["The swordfish."]
+    assert texts(safety__sensitive_frontmatter_key="private") == []
+    assert texts(sources__vault__enabled=False) == []
+
+
+def test_an_agent_is_not_told_what_a_sensitive_note_links_to(tmp_path: Path) -> None:
+    """Neither asked for the note nor for the whole vault; its owner is."""
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault/Pay.md").write_text("---\nsensitive: true\n---\n[[Plan|fire Bob quietly]]\n")
+    with open_memory(tmp_path / "vault", actor="agent", settings={"vault.backend": "device-local"}) as agent:
+        with pytest.raises(Refused):
+            agent.notes.links("Pay.md")
+        told = agent.notes.check().links
+    with open_memory(tmp_path / "vault", settings={"vault.backend": "device-local"}) as person:
+        own = person.notes.check().links
+
+    assert (told, [link.link.alias for link in own]) == ((), ["fire Bob quietly"])

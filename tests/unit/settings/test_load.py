@@ -108,7 +108,7 @@ def test_the_defaults_of_paths_and_globs() -> None:
     assert settings.vault.ignore_globs == (".obsidian/**", ".trash/**", ".git/**")
     assert settings.sources.vault.enabled
     assert settings.sources.vault.chunker == "markdown_heading"
-    assert settings.sources.vault.ignore_globs == ("Templates/**",)
+    assert settings.sources.vault.ignore_globs == ("Templates/**", "**/.*")
 
 
 @pytest.mark.requirement("D-08", "D-09")

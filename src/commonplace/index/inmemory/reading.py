@@ -1,6 +1,7 @@
 """Questions to the index in memory: each is answered by looking at every chunk, in plain arithmetic."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -216,8 +217,7 @@ class InMemoryReading:
 
 def _shown(chunk: Chunk) -> Chunk:
     """The chunk without what an index does not give back."""
-    text = chunk.text.encode(errors="surrogateescape").decode(errors="replace")
-    return replace(chunk, text=text, words={}, parts=())
+    return replace(chunk, text=_plain(chunk.text), words={}, parts=())
 
 
 def _length(chunk: Chunk) -> int:
@@ -251,6 +251,7 @@ def _passes(document: Document, filters: Filters) -> bool:
         and (not filters.topics or bool({*map(_fold, document.topics)} & {*map(_fold, filters.topics)}))
         and (not filters.since or document.updated >= filters.since)
         and (not filters.until or document.updated < filters.until)
+        and (not filters.sensitive or document.sensitive == (filters.sensitive == "only"))
         and (filters.archived or (document.place != "archive" and document.status not in _PAST))
     )
 
@@ -260,4 +261,9 @@ def _is_below(tag: str, asked: str) -> bool:
 
 
 def _fold(text: str) -> str:
-    return normalize("NFC", text.casefold())
+    return normalize("NFC", _plain(text).casefold())
+
+
+def _plain(text: str) -> str:
+    """The text with a mark in place of what is no Unicode."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)

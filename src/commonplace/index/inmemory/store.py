@@ -1,5 +1,6 @@
 """`Index` in memory: what is written."""
 
+import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,13 @@ class InMemoryIndex:
         entry = self._entries.get((source_type, source_id))
         return _stamp(entry) if entry else None
 
+    def part_hashes(self, source_type: str, source_id: str) -> tuple[str, ...]:
+        """The sha256 of each text of which the document has a vector, a removed one too; () when it is not there."""
+        entry = self._entries.get((source_type, source_id))
+        chunks = entry.document.chunks if entry and entry.document.version else ()
+        parts = (part for chunk in chunks for part in chunk.parts)
+        return tuple(hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest() for part in parts)
+
     def put(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
         """Add a document that is not there yet. Raises Conflict when it is."""
         if _key(document) in self._entries:
@@ -56,22 +64,22 @@ class InMemoryIndex:
         self._entries[_key(document)] = replace(entry, document=kept, seen=now, deleted=None)
 
     def rename(self, source_id: str, document: Document, *, now: float) -> None:
-        """Give the document at `source_id` the id, path and particulars of this one. Raises NotFound, Conflict."""
+        """Give the document at `source_id` the id, path and particulars of this one, and its chunks their new ids.
+
+        Raises NotFound, and Conflict when the path is taken or the chunks are others.
+        """
         entry = self._entry(document.source_type, source_id)
         other = self._entries.get(_key(document))
         if other and other is not entry and other.deleted is None:
             raise Conflict(f"{document.source_id} is in the index already", path=document.source_id)
-        known = {
-            part: row
-            for chunk, rows in zip(entry.document.chunks, entry.vectors, strict=True)
-            for part, row in zip(chunk.parts, rows, strict=False)
-        }
-        is_known = bool(entry.document.version) and all(
-            part in known for chunk in document.chunks for part in chunk.parts
-        )
-        vectors = tuple(tuple(known[part] for part in chunk.parts) if is_known else () for chunk in document.chunks)
+        if _gist(document, entry) != _gist(entry.document, entry):
+            raise Conflict(
+                f"{document.source_id} has other chunks than {source_id}",
+                path=document.source_id,
+                hint="Replace it instead.",
+            )
         del self._entries[(document.source_type, source_id)]
-        self._keep(replace(document, version=entry.document.version if is_known else ""), vectors, now=now)
+        self._keep(replace(document, version=entry.document.version), entry.vectors, now=now)
 
     def remove(self, source_type: str, source_id: str, *, now: float) -> bool:
         """Let nothing find the document any more; whether it was there."""
@@ -134,6 +142,11 @@ class InMemoryIndex:
 
 def _key(document: Document) -> tuple[str, str]:
     return document.source_type, document.source_id
+
+
+def _gist(document: Document, entry: Entry) -> list[object]:
+    """The words of the chunks, and the parts if those of the entry are encoded."""
+    return [(chunk.words, chunk.parts if entry.document.version else ()) for chunk in document.chunks]
 
 
 def _stamp(entry: Entry) -> Stamp:

@@ -19,7 +19,7 @@ _ADD_VECTORS: Final = (
 )
 _KEEP_DIM: Final = "INSERT INTO memory_encoders (version, dim) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _STORED: Final = """
-SELECT c.words, v.hashes, v.vectors FROM memory_chunks c LEFT JOIN memory_vectors v USING (number)
+SELECT c.words, v.hashes FROM memory_chunks c LEFT JOIN memory_vectors v USING (number)
 WHERE c.number >= :first AND c.number < :first + :count ORDER BY c.number
 """
 
@@ -67,25 +67,15 @@ def has_same_chunks(connection: apsw.Connection, document: Document, *, first: i
         return False
     return all(
         words == chunk_columns(chunk)["words"] and (not version or (hashes or b"") == _hashes(chunk))
-        for (words, hashes, _), chunk in zip(stored, document.chunks, strict=True)
+        for (words, hashes), chunk in zip(stored, document.chunks, strict=True)
     )
 
 
-def kept_vectors(
-    connection: apsw.Connection, document: Document, *, first: int, count: int, version: str
-) -> list[Fixed] | None:
-    """The vectors kept there for the parts of this document's chunks, or None when one is not among them."""
-    dim = _dim(connection, version)
-    by_hash: dict[bytes, bytes] = {}
-    for _, hashes, blob in connection.execute(_STORED, {"first": first, "count": count}):
-        for place in range(len(hashes or b"") // 32):
-            by_hash[hashes[place * 32 :][:32]] = blob[place * dim * 2 :][: dim * 2]
-    wanted = [[_hash(part) for part in chunk.parts] for chunk in document.chunks]
-    if not version or any(each not in by_hash for hashes in wanted for each in hashes):
-        return None
-    return [
-        np.frombuffer(b"".join(by_hash[each] for each in hashes), "<i2").reshape(len(hashes), dim) for hashes in wanted
-    ]
+def stored_hashes(connection: apsw.Connection, *, first: int, count: int) -> tuple[str, ...]:
+    """The hash of each part of these chunks that has a vector."""
+    rows = connection.execute(_STORED, {"first": first, "count": count})
+    every = b"".join(hashes or b"" for _, hashes in rows)
+    return tuple(every[at : at + 32].hex() for at in range(0, len(every), 32))
 
 
 def check_vectors(connection: apsw.Connection, document: Document, vectors: Sequence[Fixed]) -> None:
@@ -105,17 +95,12 @@ def check_vectors(connection: apsw.Connection, document: Document, vectors: Sequ
 
 def check_dim(connection: apsw.Connection, version: str, dim: int) -> None:
     """Raise UsageError when vectors of that version are not as long as this."""
-    known = _dim(connection, version)
-    if known not in (0, dim):
+    known: int | None = connection.execute("SELECT dim FROM memory_encoders WHERE version = ?", (version,)).get
+    if known not in (None, dim):
         raise UsageError(
             f"a vector of {version} has {known} numbers, and this one {dim}",
             hint="Use one name for one encoder; then run `commonplace rebuild`.",
         )
-
-
-def _dim(connection: apsw.Connection, version: str) -> int:
-    dim: int | None = connection.execute("SELECT dim FROM memory_encoders WHERE version = ?", (version,)).get
-    return dim or 0
 
 
 def _insert_chunk(
@@ -140,8 +125,4 @@ def _insertion(table: str, columns: dict[str, Any]) -> str:
 
 
 def _hashes(chunk: Chunk) -> bytes:
-    return b"".join(_hash(part) for part in chunk.parts)
-
-
-def _hash(part: str) -> bytes:
-    return hashlib.sha256(part.encode(errors="surrogatepass")).digest()
+    return b"".join(hashlib.sha256(part.encode(errors="surrogatepass")).digest() for part in chunk.parts)

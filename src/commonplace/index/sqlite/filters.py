@@ -1,6 +1,5 @@
 """Which chunks count in a search: one look at the documents, then a mask over each segment."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -10,7 +9,7 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.index.sqlite.rows import folded, storable
+from commonplace.index.sqlite.rows import folded, json_text, storable
 from commonplace.index.sqlite.segment import Numbers, Segment
 from commonplace.model import Filters
 
@@ -106,19 +105,20 @@ def _all_conditions(filters: Filters, entities: Entities) -> tuple[list[str], di
     conditions, values = _conditions(replace(filters, path=storable(filters.path).rstrip("/")))
     if filters.entities:
         conditions.append(_IS_ABOUT)
-        values |= {"entity_keys": json.dumps(entities.keys), "entity_paths": json.dumps(entities.paths)}
+        values |= {"entity_keys": json_text(entities.keys), "entity_paths": json_text(entities.paths)}
     return [_NOT_STAGED, *conditions], values
 
 
 def _conditions(filters: Filters) -> tuple[list[str], dict[str, Any]]:
     given: dict[str, tuple[str, Any]] = {
-        "sources": ("source_type IN (SELECT value FROM json_each(:sources))", json.dumps(filters.sources)),
+        "sources": ("source_type IN (SELECT value FROM json_each(:sources))", json_text(filters.sources)),
         "kinds": (_HAS_LABEL.format(field="kind"), _labels(filters.kinds)),
         "tags": (_HAS_LABEL.format(field="tag"), _labels(filters.tags)),
         "topics": (_HAS_LABEL.format(field="topic"), _labels(filters.topics)),
         "path": ("(source_id = :path OR (source_id >= :path || '/' AND source_id < :path || '0'))", filters.path),
-        "since": ("updated_at >= :since", filters.since),
-        "until": ("updated_at < :until", filters.until),
+        "since": ("updated_at >= :since", storable(filters.since)),
+        "until": ("updated_at < :until", storable(filters.until)),
+        "sensitive": ("sensitive = :sensitive", int(filters.sensitive == "only")),
     }
     bound = {"kinds": "kind", "tags": "tag", "topics": "topic"}
     asked = [name for name in given if getattr(filters, name)]
@@ -128,7 +128,7 @@ def _conditions(filters: Filters) -> tuple[list[str], dict[str, Any]]:
 
 
 def _labels(labels: Sequence[str]) -> str:
-    return json.dumps([folded(label) for label in labels])
+    return json_text([folded(label) for label in labels])
 
 
 def _live(

@@ -4,7 +4,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -23,10 +23,11 @@ def only_one(lock: Path, *, wait: float) -> Iterator[bool]:
 
 
 def clear(folder: Path, *, keep: frozenset[str]) -> None:
-    """Take away all files of the folder but these."""
-    for file in folder.iterdir():
-        if file.name not in keep:
-            file.unlink(missing_ok=True)
+    """Take away all files of the folder but these; another process may take away the folder meanwhile."""
+    with suppress(FileNotFoundError):
+        for file in folder.iterdir():
+            if file.name not in keep:
+                file.unlink(missing_ok=True)
 
 
 def _locked(descriptor: int, *, until: float) -> bool:

@@ -9,7 +9,7 @@ import apsw
 
 from commonplace.index.base import LINKED, Linker
 from commonplace.index.sqlite.filters import Entities
-from commonplace.index.sqlite.rows import folded, link_of, link_text, storable
+from commonplace.index.sqlite.rows import folded, json_text, link_of, link_text, storable
 from commonplace.model import Document, Link
 
 _NAMES_OF: Final = "SELECT name FROM memory_names WHERE document = ?"
@@ -62,7 +62,7 @@ class Links:
 
     def resolve(self, connection: apsw.Connection, document: int | None, changed: Iterable[str]) -> None:
         """Resolve the links of that document, and those that may mean a document of one of the changed names."""
-        values = {"user": self.user, "document": document, "names": json.dumps([*changed])}
+        values = {"user": self.user, "document": document, "names": json_text([*changed])}
         affected: list[Any] = connection.execute(_AFFECTED, values).fetchall()
         known: dict[frozenset[str], dict[str, tuple[str, ...]]] = {}
         for key, source, text in affected:
@@ -79,7 +79,7 @@ class Links:
         for name in names:
             titled = {"title": folded(name), "user": self.user}
             keys |= dict(connection.execute(_TITLED, titled))
-            link = _link_to(name)
+            link = _link_to(storable(name))
             for key, path, aliases in self._among(connection, self.linker.names_in(link)):
                 if self.linker.resolve(link, source="", among={path: aliases}) == path:
                     keys[key] = path
@@ -91,7 +91,7 @@ class Links:
         return frozenset(storable(name) for name in self.linker.names_of(document.source_id, document.aliases))
 
     def _among(self, connection: apsw.Connection, names: Iterable[str]) -> list[tuple[int, str, tuple[str, ...]]]:
-        values: Mapping[str, Any] = {"user": self.user, "names": json.dumps([storable(name) for name in names])}
+        values: Mapping[str, Any] = {"user": self.user, "names": json_text([*names])}
         rows = connection.execute(_AMONG, values)
         return [(key, path, tuple(json.loads(aliases))) for key, path, aliases in rows]
 

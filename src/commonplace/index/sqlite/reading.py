@@ -12,7 +12,7 @@ from commonplace.index.sqlite.bm25 import best_by_words, weigh_words
 from commonplace.index.sqlite.documents import check_dim
 from commonplace.index.sqlite.filters import Live, all_live, countable, documents_under, live_under
 from commonplace.index.sqlite.links import Links
-from commonplace.index.sqlite.rows import FOUND_COLUMNS, found_of, problems_of, storable
+from commonplace.index.sqlite.rows import FOUND_COLUMNS, found_of, json_text, problems_of
 from commonplace.index.sqlite.segment import Fixed
 from commonplace.index.sqlite.sense import nearest, nearness, pool_by_sense
 from commonplace.index.sqlite.views import View, folder_of
@@ -139,8 +139,8 @@ class SqliteReading:
 
     def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
         """The links from or to these documents, or all links, by document and place."""
-        asked = [storable(path) for path in paths]
-        rows = self._select(_LINKS + (_LINKS_OF if asked else "") + _IN_ORDER, paths=json.dumps(asked))
+        asked = [*paths]
+        rows = self._select(_LINKS + (_LINKS_OF if asked else "") + _IN_ORDER, paths=json_text(asked))
         return tuple(Edge(*row) for row in rows)
 
     def _size(self) -> int:

@@ -1,6 +1,7 @@
 """Documents, chunks, links and Problems as rows, and rows as what they were."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -20,11 +21,17 @@ d.aliases_json, d.tags_json, d.topics_json, d.problems_json, d.metadata_json
 STAMP_COLUMNS: Final = (
     "source_id, id, content_hash, made_from, embedding_version, mtime, size, seen, deleted_at IS NOT NULL"
 )
+_NO_UNICODE: Final = re.compile("[\ud800-\udfff]")
 
 
 def storable(text: str) -> str:
-    """The text with a mark in place of what is no Unicode: bytes of a note that were not UTF-8."""
-    return text.encode(errors="surrogateescape").decode(errors="replace") if _has_surrogates(text) else text
+    """The text with a mark in place of what is no Unicode, such as bytes of a note that were not UTF-8."""
+    return text if text.isascii() else _NO_UNICODE.sub("\ufffd", text)
+
+
+def json_text(value: object) -> str:
+    """The value as JSON that can be stored; text in it as by `storable`."""
+    return storable(json.dumps(value, ensure_ascii=False))
 
 
 def folded(text: str) -> str:
@@ -60,11 +67,11 @@ def document_columns(document: Document, *, now: float) -> dict[str, Any]:
         "seen": now,
         "sensitive": int(document.sensitive),
         "place": document.place,
-        "aliases_json": json.dumps(document.aliases),
-        "tags_json": json.dumps(document.tags),
-        "topics_json": json.dumps(document.topics),
-        "problems_json": json.dumps([asdict(problem) for problem in document.problems]),
-        "metadata_json": json.dumps(dict(document.metadata)),
+        "aliases_json": json_text(document.aliases),
+        "tags_json": json_text(document.tags),
+        "topics_json": json_text(document.topics),
+        "problems_json": json_text([asdict(problem) for problem in document.problems]),
+        "metadata_json": json_text(dict(document.metadata)),
     }
 
 
@@ -74,7 +81,7 @@ def chunk_columns(chunk: Chunk) -> dict[str, Any]:
         "chunk_id": chunk.id,
         "chunk_index": chunk.ordinal,
         "content_hash": chunk.hash,
-        "heading_path": json.dumps(chunk.heading_path),
+        "heading_path": json_text(chunk.heading_path),
         "line": chunk.line,
         "token_count": chunk.tokens,
         "length": body_length(chunk.words),
@@ -164,14 +171,10 @@ def problems_of(text: str) -> tuple[Problem, ...]:
 
 def link_text(link: Link) -> str:
     """The whole link, for `link_of`."""
-    return json.dumps(asdict(link))
+    return json_text(asdict(link))
 
 
 def link_of(text: str) -> Link:
     """The link that was kept."""
     fields: Mapping[str, Any] = json.loads(text)
     return Link(**fields)
-
-
-def _has_surrogates(text: str) -> bool:
-    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)

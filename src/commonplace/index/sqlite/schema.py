@@ -164,6 +164,6 @@ WORDING: Final = Wording(
 VECTOR_WORDING: Final = Wording(
     label="vector cache",
     damaged=IndexDamaged,
-    mend="Delete {name} with the files {name}-wal and {name}-shm beside it; a new one is made.",
-    too_new="Upgrade Commonplace, or delete the file; a new one is made.",
+    mend="Run `commonplace rebuild`.",
+    too_new="Upgrade Commonplace, or run `commonplace rebuild`.",
 )

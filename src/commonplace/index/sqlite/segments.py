@@ -1,5 +1,6 @@
 """The segments of an index file: made of what was written lately, kept few, and written anew when they are bad."""
 
+import shutil
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -48,8 +49,11 @@ class Segments:
             with self.database.reading() as connection:
                 _clear(connection)
 
-    def erase(self, first: int, last: int, *, deletion: str, key: int) -> None:
-        """Run the deletion of a document with these chunks, and write the segments that hold one of them anew."""
+    def erase(self, deletion: str, key: int | None) -> None:
+        """Run the deletion of a document, and write every segment anew that holds a chunk which is no longer there.
+
+        Those of the document's earlier versions may lie anywhere, and nothing tells whose a chunk was that is gone.
+        """
         with database_trouble(self.file, WORDING), self._alone(wait=self.wait) as is_mine:
             if not is_mine:
                 raise locked(self.file, WORDING)
@@ -57,7 +61,7 @@ class Segments:
                 connection.execute(deletion, (key,))
                 connection.execute(BUMP)
                 for each in named_segments(connection):
-                    if each.first <= last and each.last >= first:
+                    if each.chunks > _living(connection, each.first, each.last):
                         segment = read_segment(connection, each.first, each.last)
                         _switch(connection, write_segment(folder_of(connection), segment))
             with self.database.reading() as connection:
@@ -70,15 +74,20 @@ class Segments:
         """Make the segment that is due; whether there was one."""
         with self.database.reading() as connection:
             identity: str = connection.execute(_IDENTITY).get
-            due = self._due(connection)
+            folder, due = folder_of(connection), self._due(connection)
             if due is None:
                 return False
-            written = write_segment(folder_of(connection), read_segment(connection, *due))
+            try:
+                written = write_segment(folder, read_segment(connection, *due))
+            except FileNotFoundError:  # a rebuild took the folder away: this index is no longer the one that counts
+                return False
         with self.database.changing() as connection:
             if connection.execute(_IDENTITY).get == identity:
                 _switch(connection, written)
                 connection.execute(BUMP)
                 return True
+            if folder_of(connection) != folder:  # of the index that was replaced; writing may have made it again
+                shutil.rmtree(folder, ignore_errors=True)
         return False
 
     def _due(self, connection: apsw.Connection) -> tuple[int, int] | None:
@@ -108,9 +117,7 @@ def _bad(folder: Path, named: Sequence[Named]) -> frozenset[str]:
 
 def _clear(connection: apsw.Connection) -> None:
     """Take away the files that no longer count, and those of a process that was killed while it wrote one."""
-    folder = folder_of(connection)
-    if folder.is_dir():
-        clear(folder, keep=frozenset(each.name for each in named_segments(connection)))
+    clear(folder_of(connection), keep=frozenset(each.name for each in named_segments(connection)))
 
 
 def _living(connection: apsw.Connection, first: int, last: int) -> int:

@@ -1,11 +1,10 @@
 """`Index` in SQL: what is written, each change in one transaction."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 import apsw
 
@@ -15,13 +14,13 @@ from commonplace.index.base import Linker
 from commonplace.index.sqlite.documents import (
     has_same_chunks,
     insert_document,
-    kept_vectors,
+    stored_hashes,
     update_chunks,
     update_document,
 )
 from commonplace.index.sqlite.links import Links
 from commonplace.index.sqlite.reading import SqliteReading
-from commonplace.index.sqlite.rows import STAMP_COLUMNS, stamp_of, storable, text_of_time
+from commonplace.index.sqlite.rows import STAMP_COLUMNS, json_text, stamp_of, storable, text_of_time
 from commonplace.index.sqlite.schema import MIGRATIONS, WORDING
 from commonplace.index.sqlite.segment import Fixed
 from commonplace.index.sqlite.segments import BUMP, Segments
@@ -54,12 +53,6 @@ class _Known:
     aliases: str
 
 
-class _Place(TypedDict):
-    first: int
-    count: int
-    version: str
-
-
 class SqliteIndex:
     """The index of one user in that file, made at first use; any number of processes may use it at once.
 
@@ -90,6 +83,12 @@ class SqliteIndex:
             row = connection.execute(f"{_STAMPS} AND source_id = ?", asked).fetchone()
         return stamp_of(row[1:]) if row else None
 
+    def part_hashes(self, source_type: str, source_id: str) -> tuple[str, ...]:
+        """The sha256 of each text of which the document has a vector, a removed one too; () when it is not there."""
+        with self._database.reading() as connection:
+            known = self._known(connection, source_type, source_id)
+            return stored_hashes(connection, first=known.first_chunk, count=known.chunk_count) if known else ()
+
     def put(self, document: Document, vectors: Sequence[Fixed], *, now: float) -> None:
         """Add a document that is not there yet, nor was removed. Raises Conflict, UsageError."""
         with self._changing() as connection:
@@ -112,24 +111,22 @@ class SqliteIndex:
             self._update(connection, known, document, now=now)
 
     def rename(self, source_id: str, document: Document, *, now: float) -> None:
-        """Give the document at `source_id` the id, path and particulars of this one. Raises NotFound, Conflict.
+        """Give the document at `source_id` the id, path and particulars of this one, and its chunks their new ids.
 
-        Where words differ, as those of the title may, the chunks are written anew with the vectors that are there;
-        when one is missing the document has none until it is encoded.
+        Raises NotFound, and Conflict when the path is taken or the chunks are others.
         """
         with self._changing() as connection:
             known = self._known(connection, document.source_type, source_id)
             if not known:
                 raise _missing(source_id)
             self._make_way(connection, known, document)
-            place = _Place(first=known.first_chunk, count=known.chunk_count, version=known.version)
-            if has_same_chunks(connection, document, **place):
-                self._update(connection, known, document, now=now)
-                update_chunks(connection, known.first_chunk, document.chunks)
-                return
-            vectors = kept_vectors(connection, document, **place)
-            document = replace(document, version=known.version if vectors is not None else "")
-            self._replace(connection, known, document, vectors or (), now=now)
+            has_same = has_same_chunks(
+                connection, document, first=known.first_chunk, count=known.chunk_count, version=known.version
+            )
+            if not has_same:
+                raise _changed(source_id, document.source_id)
+            self._update(connection, known, document, now=now)
+            update_chunks(connection, known.first_chunk, document.chunks)
 
     def remove(self, source_type: str, source_id: str, *, now: float) -> bool:
         """Let nothing find the document any more; whether it was there."""
@@ -148,9 +145,7 @@ class SqliteIndex:
         self.remove(source_type, source_id, now=0.0)
         with self._database.reading() as connection:
             known = self._known(connection, source_type, source_id)
-        if known:
-            last = known.first_chunk + known.chunk_count - 1
-            self._segments.erase(known.first_chunk, last, deletion=_DELETE, key=known.key)
+        self._segments.erase(_DELETE, known.key if known else None)  # what was purged may still be in a segment
         self._views.forget()
         self._database.scrub()
         return known is not None
@@ -242,7 +237,7 @@ class SqliteIndex:
     ) -> None:
         """Resolve the document's links, and others that may mean another note now than before."""
         names = self._links.write(connection, key, document)
-        is_the_same = known and known.source_id == document.source_id and known.aliases == json.dumps(document.aliases)
+        is_the_same = known and known.source_id == document.source_id and known.aliases == json_text(document.aliases)
         self._links.resolve(connection, key, before ^ names if is_the_same else before | names)
 
     def _make_way(self, connection: apsw.Connection, known: _Known, document: Document) -> None:
@@ -257,6 +252,10 @@ class SqliteIndex:
 
 def _taken(path: str) -> Conflict:
     return Conflict(f"{path} is in the index already", path=path, hint="Read it again and replace it instead.")
+
+
+def _changed(old: str, path: str) -> Conflict:
+    return Conflict(f"{path} has other chunks than {old}", path=path, hint="Replace it instead.")
 
 
 def _missing(path: str) -> NotFound:

@@ -6,7 +6,7 @@ old file's log and the new one's never share a name.
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -23,16 +23,19 @@ def replacing(file: Path, database: Database, *, wait: float) -> Iterator[Path]:
 
     Raises VaultUnavailable(locked) when another process is replacing it.
     """
-    with database_trouble(file, WORDING), only_one(file.with_name(f"{file.name}.lock"), wait=wait) as is_mine:
-        if not is_mine:
-            raise locked(file, WORDING)
-        _clear(file)
+    with ExitStack() as held:
+        with database_trouble(file, WORDING):
+            if not held.enter_context(only_one(file.with_name(f"{file.name}.lock"), wait=wait)):
+                raise locked(file, WORDING)
+            _clear(file)
         fresh = file.with_name(f"{file.name}.new-{uuid4().hex}")
         try:
             yield fresh
-            _take_place(file, fresh, database)
+            with database_trouble(file, WORDING):
+                _take_place(file, fresh, database)
         finally:
-            _clear(file)
+            with database_trouble(file, WORDING):
+                _clear(file)
 
 
 def segment_folder(file: Path) -> Path:

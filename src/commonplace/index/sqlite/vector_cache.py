@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from commonplace.database import Database
+from commonplace.errors import IndexDamaged
 from commonplace.index.sqlite.schema import VECTOR_MIGRATIONS, VECTOR_WORDING
 from commonplace.index.sqlite.segment import Fixed
 
@@ -31,6 +32,7 @@ class SqliteVectorCache:
     """The vectors in that file, made at first use; any number of processes may use it at once."""
 
     def __init__(self, file: Path, *, wait: float = 10.0, today: Callable[[], date] = _today) -> None:
+        self._file = file
         self._database = Database(file, migrations=VECTOR_MIGRATIONS, wording=VECTOR_WORDING, wait=wait)
         self._today = today
 
@@ -59,6 +61,19 @@ class SqliteVectorCache:
         with self._database.changing() as connection:
             connection.execute(_FORGET, {"hashes": json.dumps([*hashes])})
         self._database.scrub()
+
+    def mend(self) -> bool:
+        """Begin a new file where this one cannot be read; whether that was so."""
+        try:
+            with self._database.reading() as connection:
+                if connection.execute("PRAGMA quick_check(1)").get == "ok":
+                    return False
+        except IndexDamaged:
+            pass  # it could not even be opened
+        self.close()
+        for end in ("", "-wal", "-shm"):
+            self._file.with_name(f"{self._file.name}{end}").unlink(missing_ok=True)
+        return True
 
     def drop_unused(self, *, before: date) -> int:
         """Drop the vectors that were last asked for before that day; how many."""

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -22,11 +23,13 @@ def word_hash(word: str) -> int:
 
 def pack_words(words: WordCounts) -> bytes:
     """The words as ENTRY after ENTRY, in the order of their hashes; counts above 255 count as 255."""
+    hashes = np.fromiter(map(word_hash, words), np.uint64, len(words))
+    counts = np.fromiter(chain.from_iterable(words.values()), np.int64).reshape(-1, 5)
+    order = np.argsort(hashes)
     entries = np.empty(len(words), ENTRY)
-    entries["hash"] = [word_hash(word) for word in words]
-    if words:
-        entries["counts"] = np.minimum([*words.values()], _MOST)
-    return np.sort(entries, order="hash").tobytes()
+    entries["hash"] = hashes[order]
+    entries["counts"] = np.minimum(counts[order], _MOST)
+    return entries.tobytes()
 
 
 def body_length(words: WordCounts) -> int:
