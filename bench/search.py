@@ -104,6 +104,7 @@ def _build(real: corpus.Real, chunks: int, place: Place) -> dict[str, Any]:
     begun = time.perf_counter()
     index.settle()
     settling = time.perf_counter() - begun
+    index.mark_synced("2026-01-01T00:00:00Z")
     index.close()
     size = sum(file.stat().st_size for file in (place.folder / "data").rglob("*") if file.is_file())
     return {"put_s": round(putting, 1), "settle_s": round(settling, 1), "disk_mb": round(size / 1e6)}
@@ -125,7 +126,7 @@ def _ask(memory: Memory, questions: Sequence[str], wanted: dict[str, Any]) -> di
     begun = time.perf_counter()
     memory.search(questions[0], **wanted)
     first = (time.perf_counter() - begun) * 1000
-    for question in questions[:20]:
+    for question in questions:  # once unmeasured: what lies on the disk is in memory afterwards
         memory.search(question, **wanted)
     times, without, stages = [], [], dict[str, list[float]]()
     for question in questions:

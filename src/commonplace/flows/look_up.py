@@ -24,7 +24,7 @@ from commonplace.recalling.words import query_words
 if TYPE_CHECKING:
     from commonplace.index.base import Fixed
 
-LEAST_POOL: Final = 64  # chunks that each stream brings to the fusion, or four for each hit that is wanted
+LEAST_POOL: Final = 48  # chunks that each stream brings to the fusion, or four for each hit that is wanted
 SNIPPET_WIDTH: Final = 320  # characters of a hit that a terminal shows
 WEIGHING: Final = Weighing()
 _TITLES: Final = Weighing(fields=(1, 0, 0, 0, 0))

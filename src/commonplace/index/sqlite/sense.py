@@ -16,7 +16,7 @@ from commonplace.index.sqlite.filters import Live, Mask
 from commonplace.index.sqlite.segment import Fixed, Segment, Vectors, first_of_each, shrink
 
 _ONE: Final = 32767
-_POOL: Final = 128  # 8 bits are off by some thousandths: the true best are well within twice as many
+_POOL: Final = 96  # 8 bits are off by some thousandths: the true best are well within twice as many
 _TIMES: Final = 2
 _NARROW: Final = 0.1  # where fewer of the vectors count, only those are scanned
 
