@@ -57,7 +57,8 @@ class LookUp:
         self.k = effective_k(ask.k, default_k=options.default_k, max_k=options.max_k)
         self.pool = max(LEAST_POOL, 4 * self.k)
         self.min_score = options.min_score if ask.min_score is None else ask.min_score
-        self.words = query_words(ask.text).words
+        asked = query_words(ask.text)
+        self.words, self.spelled = asked.words, asked.spelled
         self.mode = ask.mode
         self.degraded: list[str] = []
         self.vectors: dict[str, Fixed] = {}
@@ -222,7 +223,7 @@ class LookUp:
                 documents=sum(counts.documents.values()),
                 passing=reading.passing(self.filters),
                 synced=counts.synced is not None,
-                words=self.words,
+                words=self.spelled,
                 nearest=max((match.best for match in by_sense.values()), default=None),
                 min_score=self.min_score,
             )

@@ -20,10 +20,14 @@ _JOINERS = frozenset({"AND", "OR", "NOT"})
 
 @dataclass(frozen=True, slots=True)
 class QueryWords:
-    """The words of a question that are searched, each once and in order, and those that are not."""
+    """The words of a question that are searched, each once and in order, and those that are not.
+
+    `spelled` are the searched words as they stand in the question, for people.
+    """
 
     words: tuple[str, ...]
     left_out: tuple[str, ...]
+    spelled: tuple[str, ...] = ()
 
 
 def words_of(text: str) -> list[str]:
@@ -44,6 +48,7 @@ def query_words(text: str) -> QueryWords:
     """
     shouted = text.isupper()
     counts: Counter[str] = Counter()
+    spelled: dict[str, str] = {}
     stops: dict[str, None] = {}
     for token in token_texts(text):
         is_name = len(token) > 1 and token.isupper() and not shouted and token not in _JOINERS
@@ -52,11 +57,13 @@ def query_words(text: str) -> QueryWords:
                 stops[form] = None
             else:
                 counts[stem(form)] += 1
+                spelled.setdefault(stem(form), form)
     if not counts:
-        return QueryWords(tuple(dict.fromkeys(map(stem, stops)))[:MOST_WORDS], ())
+        return QueryWords(tuple(dict.fromkeys(map(stem, stops)))[:MOST_WORDS], (), tuple(stops)[:MOST_WORDS])
     kept = {word for word, _ in counts.most_common(MOST_WORDS)}
     beyond = (word for word in counts if word not in kept)
-    return QueryWords(tuple(word for word in counts if word in kept), (*stops, *beyond))
+    words = tuple(word for word in counts if word in kept)
+    return QueryWords(words, (*stops, *beyond), tuple(spelled[word] for word in words))
 
 
 def count_words(

@@ -101,3 +101,10 @@ def test_words_are_counted_by_field() -> None:
     assert counts["plot"] == (0, 2, 0, 0, 0)
     assert counts["plan"] == (0, 0, 1, 0, 1)
     assert counts["a"] == (0, 0, 0, 0, 2)
+
+
+def test_people_are_shown_the_words_that_they_wrote() -> None:
+    """Not their stems; of two that are searched as one, the first."""
+    found = query_words("Irrigate the mornings, irrigating each morning")
+
+    assert (found.words, found.spelled) == (("irrig", "morn"), ("irrigate", "mornings"))
