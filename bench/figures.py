@@ -30,9 +30,9 @@ def with_model(model: Path) -> dict[str, object]:
 
 
 @contextmanager
-def own_home() -> Iterator[Path]:
+def own_home(place: Path | None = None) -> Iterator[Path]:
     """A folder that goes away, with a home in it: nothing of the person's is read or written."""
-    folder = Path(tempfile.mkdtemp(prefix="commonplace-bench-"))
+    folder = Path(tempfile.mkdtemp(prefix="commonplace-bench-", dir=place))
     for name in ("CONFIG", "STATE", "DATA", "CACHE"):
         os.environ[f"XDG_{name}_HOME"] = str(folder / name.lower())
     os.environ["GIT_CONFIG_GLOBAL"] = os.environ["GIT_CONFIG_SYSTEM"] = os.devnull

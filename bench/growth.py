@@ -9,18 +9,18 @@ Run it as `python bench/growth.py`.
 """
 
 import argparse
-import os
 import random
-import shutil
 import statistics
 import subprocess
-import tempfile
+import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from bench.figures import own_home
 
 from commonplace.app import backends, open_memory, put_under_git
 from commonplace.vault.obsidian import MAINTAIN_EVERY, ObsidianVault
@@ -89,19 +89,6 @@ FREQUENCIES = list(accumulate(1 / rank for rank in range(1, len(WORDS) + 1)))  #
 def git(root: Path, *arguments: str) -> str:
     """What git prints."""
     return subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True).stdout
-
-
-@contextmanager
-def own_home(place: Path | None) -> Iterator[Path]:
-    """A folder that goes away, with a home in it: nothing of the person's is read or written."""
-    folder = Path(tempfile.mkdtemp(prefix="commonplace-bench-", dir=place))
-    for name in ("CONFIG", "STATE", "DATA", "CACHE"):
-        os.environ[f"XDG_{name}_HOME"] = str(folder / name.lower())
-    os.environ["GIT_CONFIG_GLOBAL"] = os.environ["GIT_CONFIG_SYSTEM"] = os.devnull
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def grow(root: Path, count: int, *, every: int) -> list[float]:

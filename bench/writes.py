@@ -9,20 +9,19 @@ Run it as `python bench/writes.py`; `--notes 1000 10000 100000` for the largest 
 """
 
 import argparse
-import json
 import os
-import platform
 import random
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from bench.figures import own_home, save
 
 from commonplace.app import open_memory, put_under_git
 from commonplace.memory import Memory
@@ -212,31 +211,6 @@ def flush_cost(folder: Path) -> float:
     return round(statistics.median(times) * 1000, 2)
 
 
-@contextmanager
-def own_home(place: Path | None) -> Iterator[Path]:
-    """A folder that goes away, with a home in it: nothing of the person's is read or written."""
-    folder = Path(tempfile.mkdtemp(prefix="commonplace-bench-", dir=place))
-    for name in ("CONFIG", "STATE", "DATA", "CACHE"):
-        os.environ[f"XDG_{name}_HOME"] = str(folder / name.lower())
-    os.environ["GIT_CONFIG_GLOBAL"] = os.environ["GIT_CONFIG_SYSTEM"] = os.devnull
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def save(name: str, figures: dict[str, object]) -> Path:
-    """Keep the figures under the commit they belong to."""
-    here = Path(__file__).parent
-    sha = git(here, "rev-parse", "--short=12", "HEAD").strip()
-    dirty = bool(git(here, "status", "--porcelain", "--untracked-files=no"))
-    machine = {"cores": os.cpu_count(), "python": platform.python_version(), "git": git(here, "version").strip()}
-    file = here / f"results/{name}-{sha}.json"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(json.dumps({"commit": sha, "dirty": dirty, "machine": machine, **figures}, indent=2) + "\n")
-    return file
-
-
 def _ms(seconds: float) -> float:
     return round(seconds * 1000, 2)
 
@@ -280,9 +254,9 @@ def main() -> None:
             rows, bulks = rows + compared, [*bulks, bulk]
     _print(rows, bulks)
     if chosen.save:
-        figures = {"flush_ms": flush, "settings": fsync_settings()}
+        taken = {"flush_ms": flush, "settings": fsync_settings(), "git": git(folder.parent, "version").strip()}
         tables = {"writes": [asdict(row) for row in rows], "bulk": [asdict(bulk) for bulk in bulks]}
-        print(f"saved in {save('writes', {**figures, **tables})}")
+        print(f"saved in {save('writes', {**taken, **tables})}")
 
 
 if __name__ == "__main__":

@@ -17,28 +17,18 @@ TURN = Sourced(
 )
 
 
-@pytest.mark.requirement("D-91", "I-54")
-@pytest.mark.parametrize(
-    ("type", "is_ephemeral"),
-    [
-        ("chat", True),
-        ("task", True),
-        ("correction", False),
-        ("conversation", True),
-        ("memory_file", True),
-        ("channel_memory", True),
-        ("user_memory", False),
-    ],
-)
-def test_a_source_of_any_type_tells_what_it_holds_and_for_how_long(type: str, is_ephemeral: bool) -> None:
-    """One seam for chats, tasks and corrections, for passing memories and for durable ones: stamps and reading."""
-    held = InMemorySource(type, is_ephemeral=is_ephemeral)
-    held.put(TURN)
+@pytest.mark.requirement("D-91")
+@pytest.mark.parametrize("type", ["chat", "task", "correction"])
+def test_a_source_tells_what_it_holds_until_it_is_gone(type: str) -> None:
+    """One seam for chats, tasks and corrections: what is there now, and each of it as it is."""
+    held = InMemorySource(type)
     source: Source = held
+    held.put(TURN)
+    there, read = list(source.stamps()), source.read(TURN.source_id)
+    held.remove(TURN.source_id)
 
-    assert (source.type, source.is_ephemeral) == (type, is_ephemeral)
-    assert list(source.stamps()) == [TURN.source_id]
-    assert source.read(TURN.source_id) == TURN
+    assert (source.type, there, read) == (type, [TURN.source_id], TURN)
+    assert (dict(source.stamps()), source.read(TURN.source_id)) == ({}, None)
 
 
 def test_a_stamp_changes_with_anything_that_is_said() -> None:

@@ -7,7 +7,7 @@ from commonplace.errors import UsageError
 from commonplace.flows.look_up import Ask
 from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Shelf
-from commonplace.model import MODES, Actor, Answer, Filters
+from commonplace.model import MODES, Actor, Answer, Filters, Mode
 from commonplace.policy.sinks import Sink
 from commonplace.recalling.times import in_utc, moment
 
@@ -48,9 +48,7 @@ class Search:
         that has most of the question's words. Raises UsageError for what cannot be asked,
         NotFound for a day before the vault's history begins, IndexDamaged.
         """
-        chosen = next((each for each in MODES if each == mode), None)
-        if chosen is None:
-            raise UsageError(f"no mode is called {mode!r}", hint=f"Modes: {', '.join(MODES)}.")
+        chosen = _mode(mode)
         if min_score is not None and not 0 <= min_score <= 1:
             raise UsageError(f"a least score of {min_score} is none", hint="Give one from 0 to 1.")
         shelf = self._shelf()
@@ -72,6 +70,14 @@ class Search:
             shelf,
             sink=self._sink,
         )
+
+
+def _mode(name: str) -> Mode:
+    """The mode of that name. Raises UsageError when there is none."""
+    for mode in MODES:
+        if mode == name:
+            return mode
+    raise UsageError(f"no mode is called {name!r}", hint=f"Modes: {', '.join(MODES)}.")
 
 
 def _window(when: When, *, now: datetime, zone: tzinfo) -> tuple[str, str]:

@@ -3,7 +3,6 @@
 Terms:
 - source     one kind of memory that is kept elsewhere, named by its type.
 - source id  the name of one thing within its source; it stays the same while the thing changes.
-- ephemeral  a source of passing things, which may be dropped when they are old; what others hold is kept.
 """
 
 from collections.abc import Mapping
@@ -45,10 +44,6 @@ class Source(Protocol):
     @property
     def type(self) -> str:
         """What it is, in one word such as chat, task or correction: the `source_type` of its documents."""
-
-    @property
-    def is_ephemeral(self) -> bool:
-        """Whether what it holds is of passing worth."""
 
     def stamps(self) -> Mapping[str, str]:
         """What is there now: source id -> a hash of its content, which changes when anything of it does."""

@@ -11,9 +11,8 @@ from commonplace.sources.base import Sourced
 class InMemorySource:
     """Things that were put here, until they are removed."""
 
-    def __init__(self, type: str, *, is_ephemeral: bool = True) -> None:
+    def __init__(self, type: str) -> None:
         self.type = type
-        self.is_ephemeral = is_ephemeral
         self._things: dict[str, Sourced] = {}
 
     def put(self, *things: Sourced) -> None:

@@ -18,12 +18,6 @@ SECRET = "The swordfish opens the third door."
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    (tmp_path / "vault").mkdir()
-    return tmp_path / "vault"
-
-
-@pytest.fixture
 def shelf(root: Path, tmp_path: Path) -> Iterator[Shelf]:
     made = make_shelf(root, tmp_path / "data", encoder=CountingEncoder(), least=1)
     yield made

@@ -35,12 +35,6 @@ LONG_AGO = 1_700_000_000.0
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    (tmp_path / "vault").mkdir()
-    return tmp_path / "vault"
-
-
-@pytest.fixture
 def encoder() -> CountingEncoder:
     return CountingEncoder()
 

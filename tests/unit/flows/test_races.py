@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,21 +21,6 @@ from commonplace.history.base import ModelCall
 from commonplace.history.inmemory import InMemoryHistory
 from commonplace.model import Answer
 from tests.unit.flows.shelf import ask, close, make_shelf, save
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """An empty vault."""
-    (tmp_path / "vault").mkdir()
-    return tmp_path / "vault"
-
-
-@pytest.fixture
-def shelf(root: Path, tmp_path: Path) -> Iterator[Shelf]:
-    """Its shelf."""
-    made = make_shelf(root, tmp_path / "data")
-    yield made
-    close(made)
 
 
 def paths(answer: Answer) -> list[str]:

@@ -26,19 +26,6 @@ NASTY = (
 )
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    (tmp_path / "vault").mkdir()
-    return tmp_path / "vault"
-
-
-@pytest.fixture
-def shelf(root: Path, tmp_path: Path) -> Iterator[Shelf]:
-    made = make_shelf(root, tmp_path / "data")
-    yield made
-    close(made)
-
-
 @pytest.fixture(autouse=True)
 def _quiet_again() -> Iterator[None]:
     yield

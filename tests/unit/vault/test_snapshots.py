@@ -13,23 +13,11 @@ from tests.gitvault import (
     kinds,
     make,
     move_note,
-    new_vault,
     status,
     versions,
     write,
     write_note,
 )
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "vault"
-
-
-@pytest.fixture
-def vault(root: Path) -> ObsidianVault:
-    """A vault with three committed notes."""
-    return new_vault(root, note="first\n", other="other\n", staged="x\n")
 
 
 @pytest.mark.parametrize("change", [write_note, delete_note, move_note])
