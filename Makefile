@@ -6,7 +6,7 @@ DATA   ?= ../shared/data
 STAMP  := $(VENV)/installed
 MODEL  := $(VENV)/models/installed
 
-.PHONY: help demo test lint bench bench-equality faults docs setup clean
+.PHONY: help demo test lint bench bench-equality bench-quality bench-quality-short faults docs setup clean
 .DEFAULT_GOAL := help
 
 help:                ## this list
@@ -54,6 +54,12 @@ bench: $(MODEL)      ## speed, on generated notes and on the vaults in $(DATA)
 
 bench-equality: $(MODEL)  ## step by step beside rebuild, on the vaults in $(DATA)
 	@$(BIN)/python bench/equality.py --data "$(DATA)" $(KEEP)
+
+bench-quality: $(MODEL)  ## recall on the public sets in $(DATA), with what each part of the ranking is worth
+	@$(BIN)/python bench/quality.py --data "$(DATA)" --ablate $(KEEP)
+
+bench-quality-short: $(MODEL)  ## the same on 20 questions of each set
+	@$(BIN)/python bench/quality.py --data "$(DATA)" --questions 20 --ablate
 
 faults: $(MODEL)     ## the long fault runs
 	@FAULTS=long $(BIN)/pytest -q -s --timeout 7200 tests/faults tests/property/test_write_machine.py tests/property/test_ingest_machine.py

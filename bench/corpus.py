@@ -1,8 +1,8 @@
 """Chunks for the search benchmark: real ones, cut and encoded by the product once, and any number made of those.
 
 A made chunk has the first half of one real chunk's text and the second half of another's, and the vector of the first
-with noise. Documents have five chunks. A tenth of them lies in the folder `tenth`, a tenth has the tag `tenth`, and
-a hundredth the tag `hundredth`.
+with noise; so have its sentences, with more of it. Documents have five chunks. A tenth of them lies in the folder
+`tenth`, a tenth has the tag `tenth`, and a hundredth the tag `hundredth`.
 """
 
 import gzip
@@ -32,6 +32,8 @@ Fixed = npt.NDArray[np.int16]
 DISTINCT: Final = 4000
 A_DOCUMENT: Final = 5
 NOISE: Final = 0.025  # in each of 384 directions: a cosine of about 0.9 with the real vector
+SENTENCES: Final = 5  # of a chunk, about as many as those of the vaults have
+_FURTHER: Final = 2  # times as much noise in a sentence
 QUESTIONS: Final = 200
 SOURCE: Final = "chat"  # no note of a vault: no file has to be looked at
 
@@ -95,11 +97,15 @@ def documents(real: Real, chunks: int) -> Iterator[tuple[Document, list[Fixed]]]
     for number in range(chunks // A_DOCUMENT):
         picks = [(source.randrange(len(real.halves)), source.randrange(len(real.halves))) for _ in range(A_DOCUMENT)]
         rows = real.vectors[[first for first, _ in picks]]
-        clean = np.vstack([rows, real.vectors[picks[0][1]]])
-        exact = fixed(_unit(clean + noise.standard_normal(clean.shape, np.float32) * np.float32(NOISE)))
+        exact = _noisy(np.vstack([rows, real.vectors[picks[0][1]]]), noise, NOISE)
+        fine = _noisy(np.repeat(rows, SENTENCES, axis=0), noise, NOISE * _FURTHER).reshape(A_DOCUMENT, SENTENCES, -1)
         # As in the product, the first chunk of a document has a second vector: that of the title.
-        vectors = [exact[[0, A_DOCUMENT]], *(exact[at : at + 1] for at in range(1, A_DOCUMENT))]
-        yield _document(real, number, picks), vectors
+        parts = [exact[[0, A_DOCUMENT]], *(exact[at : at + 1] for at in range(1, A_DOCUMENT))]
+        yield _document(real, number, picks), [np.vstack(each) for each in zip(parts, fine, strict=True)]
+
+
+def _noisy(rows: Floats, noise: np.random.Generator, much: float) -> Fixed:
+    return fixed(_unit(rows + noise.standard_normal(rows.shape, np.float32) * np.float32(much)))
 
 
 def folder_of(number: int) -> str:
@@ -157,6 +163,7 @@ def _chunk(real: Real, first: int, second: int, *, identity: str, ordinal: int) 
         tokens=len(text) // 4,
         words=_merged(front.words, back.words),
         parts=parts,
+        sentences=tuple(f"sentence {place} of {identity}" for place in range(SENTENCES)),
     )
 
 

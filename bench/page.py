@@ -6,7 +6,7 @@ Run it as `python bench/page.py` after benchmarks with `--save`.
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import figures
 from bench.cold import TARGET_S
 from bench.index import TARGET_FIRST_S
+from bench.quality_tables import table, tables
 from bench.search import TARGET_MB, TARGETS
 
 PAGE: Final = figures.ROOT / "docs/benchmarks.md"
@@ -36,23 +37,23 @@ def search_tables(told: dict[str, Any]) -> Iterator[str]:
         for size in told["sizes"]
         for way in size["ways"]
     ]
-    yield from _table(["chunks", "search", "p50 / p95 ms", "target", "median ms of the stages"], rows)
+    yield from table(["chunks", "search", "p50 / p95 ms", "target", "median ms of the stages"], rows)
     yield ""
     rows = [
         [f"{size['chunks']:,}", size["memory_mb"]["VmRSS"], size["memory_mb"]["RssFile"], size["build"]["disk_mb"]]
         for size in told["sizes"]
     ]
-    yield from _table(["chunks", f"resident MB (target {TARGET_MB} at 100k)", "of it mapped files", "on disk MB"], rows)
+    yield from table(["chunks", f"resident MB (target {TARGET_MB} at 100k)", "of it mapped files", "on disk MB"], rows)
     yield from ["", "Beside it, without the encoding of the question on either side:", ""]
     rows = [row for size in told["sizes"] for row in _peers(size)]
-    yield from _table(["chunks", "who", "p50 / p95 ms", "with a filter of 10 %", "times ours"], rows)
+    yield from table(["chunks", "who", "p50 / p95 ms", "with a filter of 10 %", "times ours"], rows)
 
 
 def cold_tables(told: dict[str, Any]) -> Iterator[str]:
     """The fresh process."""
     yield from ["## Search, fresh process", "", _where(told), ""]
     rows = [["`commonplace search`", told["search_s"]], ["the same by words alone", told["words_s"]]]
-    yield from _table(["749 notes", f"seconds (target {TARGET_S})"], [*rows, ["`python -c pass`", told["python_s"]]])
+    yield from table(["749 notes", f"seconds (target {TARGET_S})"], [*rows, ["`python -c pass`", told["python_s"]]])
     yield from ["", "Milliseconds: " + ", ".join(f"{step.strip()} {ms}" for step, ms in told["steps_ms"].items()) + "."]
 
 
@@ -74,7 +75,7 @@ def index_tables(told: dict[str, Any]) -> Iterator[str]:
         if name in told
     ]
     heads = ["vault", "notes", "chunks", "first sync s", "in the encoder", "unchanged s", "rebuild s, kept vectors"]
-    yield from _table(heads, rows)
+    yield from table(heads, rows)
 
 
 def equality_tables(told: dict[str, Any]) -> Iterator[str]:
@@ -93,12 +94,25 @@ def equality_tables(told: dict[str, Any]) -> Iterator[str]:
         ]
         for each in told["vaults"]
     ]
-    yield from _table(["vault", "encoder", "notes", "answers", "bytes", "equal", "sha256", "Problems"], rows)
+    yield from table(["vault", "encoder", "notes", "answers", "bytes", "equal", "sha256", "Problems"], rows)
+
+
+def quality_tables(told: dict[str, Any]) -> Iterator[str]:
+    """Recall."""
+    asked = "all questions" if told["questions"] == "all" else f"{told['questions']} questions of each set"
+    yield from ["## Quality", "", _where(told), f"{asked.capitalize()}; {told['encoder']} encoder.", ""]
+    yield from tables(told)
 
 
 def written() -> str:
     """The page with its figures as they are now."""
-    makers = {"search": search_tables, "cold": cold_tables, "index": index_tables, "equality": equality_tables}
+    makers = {
+        "quality": quality_tables,
+        "search": search_tables,
+        "cold": cold_tables,
+        "index": index_tables,
+        "equality": equality_tables,
+    }
     lines: list[str] = []
     for name, make in makers.items():
         told = newest(name)
@@ -141,11 +155,6 @@ def _target(chunks: int) -> str:
 
 def _stages(told: dict[str, Any]) -> str:
     return ", ".join(f"{stage} {took}" for stage, took in told["stages_p50"].items())
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return ["| " + " | ".join(map(str, line)) + " |" for line in lines]
 
 
 def main() -> None:

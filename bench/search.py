@@ -76,7 +76,8 @@ class Place:
 
 def built(real: corpus.Real, chunks: int, *, cache: Path, model: Path) -> tuple[Place, dict[str, Any]]:
     """The index of so many chunks, made unless it is in the cache; how long that took."""
-    form = hashlib.sha256(repr((MIGRATIONS, ENTRY.descr, real.version, corpus.NOISE)).encode()).hexdigest()[:8]
+    made = (MIGRATIONS, ENTRY.descr, real.version, corpus.NOISE, corpus.SENTENCES)
+    form = hashlib.sha256(repr(made).encode()).hexdigest()[:8]
     place = Place(cache / f"index-{chunks}-{form}", model)
     noted = place.folder / "built.json"
     if noted.is_file():

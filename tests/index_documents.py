@@ -2,17 +2,19 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.index.base import Found, Reading, WordMatches
+from commonplace.index.base import Found, Reading, WordMatches, vector_texts
 from commonplace.model import Chunk, Document, Link
 
 Fixed = npt.NDArray[np.int16]
 DIM = 8
+_OF_CHUNKS = {"sentences": "sentences", "voices": "voice", "speakers": "speaker", "times": "at"}
 VERSION = "test@1"
 
 
@@ -59,13 +61,21 @@ def chunk_of(identity: str, ordinal: int, text: str, *, title: str = "", parts: 
 def document(
     path: str, *texts: str, user: str = "me", source: str = "vault", title: str = "", **fields: Any
 ) -> Document:
-    """A document with a chunk for each text; `parts` gives a chunk's parts where they are not its text alone."""
+    """A document with a chunk for each text; `parts` gives a chunk's parts where they are not its text alone.
+
+    `sentences`, `voices`, `speakers` and `times` give those of the chunks, one for each.
+    """
     identity = str(uuid5(NAMESPACE_URL, f"{user}/{source}/{path}"))
     parts: Sequence[Sequence[str] | None] = fields.pop("parts", [None] * len(texts))
     chunks = tuple(
         chunk_of(identity, place, text, title=title, parts=of)
         for place, (text, of) in enumerate(zip(texts, parts, strict=True))
     )
+    for name, of_chunk in _OF_CHUNKS.items():
+        given = fields.pop(name, None)
+        if given is not None:
+            pairs = zip(chunks, given, strict=True)
+            chunks = tuple(replace(chunk, **{of_chunk: value}) for chunk, value in pairs)
     whole = "\n".join(texts).encode(errors="surrogatepass")
     values: dict[str, Any] = {
         "id": identity,
@@ -105,12 +115,10 @@ def vector(text: str, dim: int = DIM) -> Fixed:
 
 
 def vectors(of: Document) -> list[Fixed]:
-    """One row for each part of each chunk; none without a version."""
+    """One row for each part of each chunk, then one for each sentence; none without a version."""
     if not of.version:
         return []
-    return [
-        np.array([vector(part) for part in chunk.parts], np.int16).reshape(len(chunk.parts), DIM) for chunk in of.chunks
-    ]
+    return [np.array([*map(vector, vector_texts(chunk))], np.int16).reshape(-1, DIM) for chunk in of.chunks]
 
 
 def texts(reading: Reading, numbers: Sequence[int]) -> list[str]:

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
         VaultUnavailable,
     )
     from commonplace.memory import Memory
-    from commonplace.model import Changed, Link, Note, Problem, ResolvedLink, Stat, Terms
+    from commonplace.model import Changed, Link, Message, Note, Problem, ResolvedLink, Stat, Terms
 
 _HOMES = {
     "open_memory": "app",
     "Memory": "memory",
-    **dict.fromkeys(("Changed", "Link", "Note", "Problem", "ResolvedLink", "Stat", "Terms"), "model"),
+    **dict.fromkeys(("Changed", "Link", "Message", "Note", "Problem", "ResolvedLink", "Stat", "Terms"), "model"),
     **dict.fromkeys(
         (
             "CommonplaceError",
@@ -52,6 +52,7 @@ __all__ = [
     "IndexDamaged",
     "Link",
     "Memory",
+    "Message",
     "NotFound",
     "Note",
     "Problem",

@@ -64,7 +64,7 @@ def by_sense(index: Index, text: str, *, filters: Filters | None = None, limit: 
 
 @pytest.mark.requirement("D-48", "D-50", "D-51")
 def test_what_was_put_in_comes_back_whole(index: Index) -> None:
-    """Every particular of a document and of its chunk, the heading path too; words and parts are not given back."""
+    """Every particular of a document and of its chunk, the heading path too; words, parts, sentences are not."""
     whole = document(
         "Projects/Plan.md",
         "soil and seed",
@@ -77,6 +77,10 @@ def test_what_was_put_in_comes_back_whole(index: Index) -> None:
         topics=("garden",),
         problems=(Problem("Projects/Plan.md", 3, "broken", "yaml"),),
         metadata={"n": 1, "deep": {"list": [1, None, "x"]}},
+        sentences=[("soil", "seed")],
+        voices=["user"],
+        speakers=["Zoë"],
+        times=["2026-02-01T10:00:00Z"],
     )
     add(index, whole)
 
@@ -84,7 +88,7 @@ def test_what_was_put_in_comes_back_whole(index: Index) -> None:
         matches = reading.match_words(["soil"], Filters(), limit=1, weighing=WEIGHING)
         found = found_one(reading, numbers(matches)[0])
     assert found.document == replace(whole, chunks=(), links=())
-    assert found.chunk == replace(whole.chunks[0], words={}, parts=())
+    assert found.chunk == replace(whole.chunks[0], words={}, parts=(), sentences=())
 
 
 @pytest.mark.requirement("D-65")
@@ -125,10 +129,10 @@ def test_upsert_replaces_all_of_a_document(index: Index) -> None:
 
 
 def test_vectors_that_do_not_fit_are_refused_and_change_nothing(index: Index) -> None:
-    """A row for each part of each chunk, or no version and no vectors."""
-    plan = document("a.md", "soil", "seed")
+    """A row for each part and each sentence of each chunk, or no version and no vectors."""
+    plan = document("a.md", "soil", "seed", sentences=[("soil", "rain"), ()])
 
-    for bad in ([], vectors(plan)[:1], [each[:0] for each in vectors(plan)]):
+    for bad in ([], vectors(plan)[:1], [each[:0] for each in vectors(plan)], [each[:1] for each in vectors(plan)]):
         with pytest.raises(UsageError):
             index.upsert(plan, bad, now=NOW)
     with pytest.raises(UsageError):
@@ -187,13 +191,13 @@ def test_erase_takes_removed_and_live_documents(index: Index) -> None:
 
 
 def test_an_index_knows_the_hashes_of_what_was_encoded(index: Index) -> None:
-    """Of a live and of a removed document, in order; none where there are no vectors, or no document."""
-    add(index, document("a.md", "soil", "rain"), document("b.md", "soil"))
+    """Of a live and of a removed document, in order, sentences after parts; none without vectors, or a document."""
+    add(index, document("a.md", "soil", "rain", sentences=[("rain",), ()]), document("b.md", "soil"))
     index.upsert(replace(document("c.md", "soil"), version=""), (), now=NOW)
     index.remove("vault", "b.md", now=NOW)
     soil, rain = (hashlib.sha256(text.encode()).hexdigest() for text in ("soil", "rain"))
 
-    assert index.part_hashes("vault", "a.md") == (soil, rain)
+    assert index.part_hashes("vault", "a.md") == (soil, rain, rain)
     assert index.part_hashes("vault", "b.md") == (soil,)
     assert index.part_hashes("vault", "c.md") == index.part_hashes("vault", "d.md") == ()
 
@@ -218,6 +222,11 @@ def test_a_renamed_document_keeps_its_words_and_vectors(index: Index) -> None:
 OTHER_CHUNKS: dict[str, Document] = {
     "words": document("b.md", "soil", title="New"),
     "parts": document("b.md", "soil", title="Old", parts=[("soil", "New")]),
+    "sentences": document("b.md", "soil", title="Old", parts=[("soil", "water")], sentences=[("New",)]),
+    "a sentence that is a part": document("b.md", "soil", title="Old", parts=[("soil", "water", "sand")]),
+    "voice": document(
+        "b.md", "soil", title="Old", parts=[("soil", "water")], sentences=[("sand",)], voices=["assistant"]
+    ),
     "more": document("b.md", "soil", "rain", title="Old"),
     "none": document("b.md", title="Old"),
 }
@@ -226,7 +235,8 @@ OTHER_CHUNKS: dict[str, Document] = {
 @pytest.mark.parametrize("other", OTHER_CHUNKS)
 def test_a_rename_to_other_chunks_is_refused(index: Index, other: str) -> None:
     """A vector of another text is worse than none; nothing is changed, not even a removed document at the path."""
-    add(index, document("a.md", "soil", title="Old"), document("b.md", "rain"))
+    old = document("a.md", "soil", title="Old", parts=[("soil", "water")], sentences=[("sand",)])
+    add(index, old, document("b.md", "rain"))
     index.remove("vault", "b.md", now=NOW)
 
     with pytest.raises(Conflict) as refused:
@@ -365,14 +375,14 @@ def test_a_search_for_nothing_known_finds_nothing(index: Index) -> None:
 
 @pytest.mark.requirement("D-72", "D-52")
 def test_a_cosine_is_that_of_the_vectors(index: Index) -> None:
-    """Half the squared distance of unit vectors taken from 1 is their cosine; another length of vector is refused."""
+    """Half the squared distance of unit vectors taken from 1 is their cosine, but for what 8 bits leave out."""
     add(index, document("a.md", "soil"), document("b.md", "rain"))
 
     with index.reading() as reading:
         matches = reading.match_sense(vector("soil"), Filters(), version=VERSION, limit=9)
         for match, text in zip(matches, texts(reading, [each.number for each in matches]), strict=True):
             apart = np.linalg.norm((vector("soil").astype(float) - vector(text)) / 32767)
-            assert match.best == pytest.approx(1 - apart**2 / 2, abs=1e-4)
+            assert match.best == pytest.approx(1 - apart**2 / 2, abs=1e-2)
         assert [match.best for match in matches] == sorted((match.best for match in matches), reverse=True)
 
 
@@ -663,14 +673,10 @@ def test_asked_for_chunks_are_not_cut_off(index: Index) -> None:
         assert numbers(reading.match_words(["soil"], only, limit=1, weighing=WEIGHING, also=every)) == every[:1]
 
 
-def test_places_and_passing_tell_of_documents_without_reading_them(index: Index) -> None:
-    """The id and the place of each chunk, and how many documents pass a filter, empty ones too."""
+def test_passing_tells_of_documents_without_reading_them(index: Index) -> None:
+    """How many documents pass a filter, empty ones too, and those that are staged not."""
     inbox = document("Inbox/a.md", "soil", place="inbox")
     add(index, inbox, document("Inbox/b.md"), document("c.md", "soil"), document("s.md", "soil", place="staging"))
 
     with index.reading() as reading:
-        every = numbers(reading.match_words(["soil"], Filters(), limit=9, weighing=WEIGHING))
-        assert len(every) == 2
-        assert dict(reading.places(every).values())[inbox.chunks[0].id] == "inbox"
-        assert reading.places([10**9]) == {}
         assert [reading.passing(each) for each in (Filters(), Filters(path="Inbox"), Filters(path="x"))] == [3, 2, 0]

@@ -32,7 +32,7 @@ def test_a_source_tells_what_it_holds_until_it_is_gone(type: str) -> None:
 
 
 def test_a_stamp_changes_with_anything_that_is_said() -> None:
-    """And only then: the same thing has the same stamp."""
+    """And only then: the same thing has the same stamp. Some may be asked for, those that are not there too."""
     source = InMemorySource("chat")
     source.put(TURN, replace(TURN, source_id="2"))
     before = source.stamps()
@@ -41,6 +41,7 @@ def test_a_stamp_changes_with_anything_that_is_said() -> None:
 
     assert after[TURN.source_id] == before[TURN.source_id]
     assert after["2"] != before["2"]
+    assert source.stamps(["2", "3"]) == {"2": after["2"]}
 
 
 def test_what_was_removed_is_gone() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.index.base import Index, Weighing
+from commonplace.index.base import Index, Reading, Weighing
 from commonplace.index.inmemory import InMemoryIndex
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.model import Document, Filters
@@ -43,6 +43,9 @@ def notes(draw: st.DrawFn) -> Document:
         title=draw(st.sampled_from(("", "the plan", "sun"))),
         version=draw(st.sampled_from((VERSION, VERSION, VERSION, ""))),
         parts=[(text, *draw(st.lists(st.sampled_from(WORDS), max_size=2))) for text in chunks],
+        sentences=[tuple(draw(st.lists(st.sampled_from(WORDS), max_size=2))) for _ in chunks],
+        voices=[draw(st.sampled_from(("", "user", "assistant"))) for _ in chunks],
+        speakers=[draw(st.sampled_from(("", "Ann", "Bob"))) for _ in chunks],
         tags=draw(st.sampled_from(((), ("x",), ("X/y",)))),
         place=draw(st.sampled_from(("", "", "archive", "staging"))),
         aliases=draw(st.sampled_from(((), ("alias",)))),
@@ -64,10 +67,7 @@ steps = st.builds(
 def at(path: str, note: Document) -> Document:
     """The note as it is at that path."""
     whole = document(path, *(chunk.text for chunk in note.chunks), parts=[chunk.parts for chunk in note.chunks])
-    chunks = tuple(
-        replace(new, words=old.words, heading_path=old.heading_path)
-        for new, old in zip(whole.chunks, note.chunks, strict=True)
-    )
+    chunks = tuple(replace(old, id=new.id) for new, old in zip(whole.chunks, note.chunks, strict=True))
     return replace(note, id=whole.id, source_id=path, uri=whole.uri, title=note.title or path, chunks=chunks)
 
 
@@ -111,11 +111,47 @@ def answers(index: Index) -> list[object]:
                 ids = {each.number: each.chunk.id for each in reading.found([m.number for m in by_words.matches])}
                 rows = [(-m.score, ids[m.number], tuple(sorted(m.by.items()))) for m in by_words.matches]
                 told.append((filters, words, by_words.dropped, sorted(rows)))
+        told.append((reading.edges(), reading.versions(), reading.problems(), reading.speakers(sensitive=True)))
+        told.append(wholes(reading))
+        told.append(replace(reading.counts(), size=0, removed=0))
+    return told
+
+
+def wholes(reading: Reading) -> list[object]:
+    """How every chunk stands, what its whole document scores, and how alike documents are."""
+    by_words = reading.match_words(WORDS, Filters(archived=True), limit=99, weighing=Weighing(common=1.0))
+    standings = sorted(
+        reading.standings([match.number for match in by_words.matches]).values(), key=lambda each: each.chunk_id
+    )
+    told: list[object] = []
+    for words in (("soil",), ("the", "rain", "sun")):
+        scores = reading.match_whole(words, standings, weighing=Weighing(b=0.5))
+        told += [
+            (
+                each.chunk_id,
+                each.document,
+                each.last - each.first,
+                each.path,
+                each.turn,
+                each.voice,
+                each.speaker,
+                score,
+            )
+            for each, score in zip(standings, scores, strict=True)
+        ]
+    documents = sorted({each.document: each for each in standings}.values(), key=lambda each: each.document)
+    return [*told, *reading.likeness(documents, version=VERSION, top=3)]
+
+
+def senses(index: Index) -> list[object]:
+    """All that a search by meaning can tell, in terms of ids."""
+    told: list[object] = []
+    with index.reading() as reading:
+        for filters in FILTERS:
             near = reading.match_sense(vector("rain"), filters, version=VERSION, limit=3)
             ids = {each.number: each.chunk.id for each in reading.found([m.number for m in near])}
-            told.append((filters, sorted((-m.best, ids[m.number], m.cosine, m.part) for m in near)))
-        told.append((reading.edges(), reading.versions(), reading.problems()))
-        told.append(replace(reading.counts(), size=0, removed=0))
+            told.append(sorted((-m.best, ids[m.number], m.cosine, m.part, m.sentence) for m in near))
+            assert near == reading.sense_of(vector("rain"), [match.number for match in near], version=VERSION)
     return told
 
 
@@ -132,7 +168,10 @@ def nearly(one: object, other: object) -> bool:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(steps, max_size=14))
 def test_step_by_step_is_the_same_as_from_nothing(todo: list[Step]) -> None:
-    """Whatever came before, the same ids, order and scores, bit by bit; and those of a plain count."""
+    """Whatever came before, the same ids, order and scores, bit by bit; and those of a plain count.
+
+    By meaning the plain count agrees bit by bit too; by words it adds up in another order.
+    """
     with TemporaryDirectory() as folder:
         stepped = SqliteIndex(Path(folder, "a.db"), user="me", linker=PathLinker(), least=2, most=6)
         held: dict[str, Document] = {}
@@ -146,6 +185,7 @@ def test_step_by_step_is_the_same_as_from_nothing(todo: list[Step]) -> None:
 
         try:
             assert answers(stepped) == answers(rebuilt)
+            assert senses(stepped) == senses(rebuilt) == senses(counted)
             assert nearly(answers(stepped), answers(counted))
         finally:
             stepped.close()

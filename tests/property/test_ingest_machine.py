@@ -1,4 +1,5 @@
-"""Notes come, change, move and go, encoders are switched, processes die: a sync ends where a rebuild would.
+"""Notes come, change, move and go, so do conversations, encoders are switched, processes die: a sync ends where a
+rebuild would.
 
 The index that was kept all along and one that is made from nothing give the same ids, order, scores and reasons.
 """
@@ -18,13 +19,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from commonplace.flows.ingest import ingest_paths, sync, waiting_for_sync
+from commonplace.flows.ingest_source import ingest_sourced
 from commonplace.flows.look_up import Ask
 from commonplace.flows.rebuild import rebuild
 from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Shelf
+from commonplace.history.conversations import NewThread
+from commonplace.history.inmemory import InMemoryHistory
 from commonplace.index.base import Index
-from commonplace.model import MODES, Filters
-from tests.unit.flows.shelf import CountingEncoder, close, make_shelf, told
+from commonplace.model import MODES, Filters, Message
+from commonplace.notes.sentences import closing_of
+from commonplace.sources.conversations import CHAT, ConversationSource
+from tests.unit.flows.shelf import NOW, CountingEncoder, close, make_shelf, told
 
 LONG = os.environ.get("FAULTS") == "long"
 PATHS = ("a.md", "B/a.md", "B/c.md", "B/deep/e.md", "Inbox/d.md", "C/c.md", "a.sync-conflict-20260101-120000.md")
@@ -46,6 +52,14 @@ MARKS = (
     "status: archived",
     "updated: 2026-03-01\nlinks: '[[a]]'",
     "tags: [apple\nbroken",
+)
+TALKS = ("one", "other")
+SAID = (
+    Message("user", "Who waters the beds by the wall? I planted an apple there. It is small yet."),
+    Message("assistant", "Pomona does, every evening. " + "She waters apple, pear and plum. " * 30),
+    Message("user", "ok", author="Ada"),
+    Message("user", "---\ntitle: apple\n---\n# Pear\nplum " * 40),
+    Message("tool", "apple"),
 )
 ASKED = ("apple", "who waters the beds by the wall?", "Pomona orchard", "e pear plum")
 NARROWED = (
@@ -103,6 +117,7 @@ class Vault(RuleBasedStateMachine):
         self.encoders = [CountingEncoder("model-1", dim=32), CountingEncoder("model-2", dim=48)]
         self.current: CountingEncoder | None = self.encoders[0]
         self.rebuilt = 0
+        self.talks = InMemoryHistory()
         self.shelf = self.opened()
 
     @initialize(count=st.integers(0, 5), body=bodies, mark=marks)
@@ -167,6 +182,22 @@ class Vault(RuleBasedStateMachine):
         if self.text(path) is not None:
             self.stamp(self.root / path, back=10_000_000 if is_old else 0)
 
+    # What is said
+
+    @rule(talk=st.sampled_from(TALKS), said=st.lists(st.sampled_from(SAID), min_size=1, max_size=4), told=st.booleans())
+    def converses(self, talk: str, said: list[Message], told: bool) -> None:
+        """A conversation begins or goes on; it is taken in at once, or waits for a sync."""
+        id_ = self.talks.record_conversation(NewThread("test", talk), said, now=NOW).id
+        if told:
+            ingest_sourced(self.shelf.sources[0], [id_], self.shelf)
+
+    @rule(talk=st.sampled_from(TALKS))
+    def forgets(self, talk: str) -> None:
+        """A conversation is gone from the history, and the index does not know it yet."""
+        for each in self.talks.conversations():
+            if each.source_id == talk:
+                self.talks.forget_conversation(each.id)
+
     # What programs do
 
     @rule()
@@ -188,6 +219,8 @@ class Vault(RuleBasedStateMachine):
     def searches(self, text: str) -> None:
         """No hit is of a note that no longer says it; others may be missing yet."""
         for hit in recall(Ask(text, k=3), self.shelf, sink="person"):
+            if hit.source_type == CHAT:
+                continue
             there = self.text(hit.path)
             assert there is not None
             assert hit.text.encode(errors="replace")[:20] in there.decode(errors="replace").encode(errors="replace")
@@ -249,7 +282,8 @@ class Vault(RuleBasedStateMachine):
 
     def opened(self, folder: str = "data") -> Shelf:
         others = tuple(self.encoders)
-        return make_shelf(self.root, self.home / folder, encoder=self.current, others=others, least=6)
+        made = make_shelf(self.root, self.home / folder, encoder=self.current, others=others, least=6)
+        return replace(made, sources=(ConversationSource(self.talks, closing=closing_of),))
 
     def reopen(self) -> None:
         close(self.shelf)

@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 
 from commonplace.app.models import install_model, model_status
-from commonplace.app.shelves import make_shelf
+from commonplace.app.shelves import conversation_source, make_shelf
 from commonplace.app.vaults import Initialised, backends, copy_sample, init_vault, kept_in, put_under_git
 from commonplace.events import emit
+from commonplace.flows.converse import Table
 from commonplace.flows.forget import forget_notes
 from commonplace.flows.ingest import ingest_paths
 from commonplace.flows.shelf import Shelf
@@ -17,7 +18,7 @@ from commonplace.flows.write import Desk
 from commonplace.history.base import History
 from commonplace.history.inmemory import InMemoryHistory
 from commonplace.history.sqlite import SqliteHistory
-from commonplace.memory import IndexVerbs, Memory, Notes, Search
+from commonplace.memory import Conversations, IndexVerbs, Memory, Notes, Search
 from commonplace.model import Actor, ActorKind
 from commonplace.policy.ignore import ignores
 from commonplace.settings import Settings, load_settings
@@ -66,13 +67,21 @@ def open_with(settings: Settings, *, actor: Actor) -> Memory:
         wait=settings.vault.lock_wait_seconds,
     )
 
+    table = Table(history, conversation_source(history), actor, clock=desk.clock, shelf=shelf)
+
     def close() -> None:
         history.close()
         for each in made:
             each.index.close()
             each.cache.close()
 
-    return Memory(notes=Notes(desk), search=Search(shelf, actor), index=IndexVerbs(shelf), close=close)
+    return Memory(
+        notes=Notes(desk),
+        conversations=Conversations(table),
+        search=Search(shelf, actor),
+        index=IndexVerbs(shelf),
+        close=close,
+    )
 
 
 def _history(settings: Settings, vault: StorageBackend) -> History:

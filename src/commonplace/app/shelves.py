@@ -5,7 +5,9 @@ What is imported here costs a tenth of a second and is needed only where somethi
 
 import hashlib
 import json
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -14,13 +16,16 @@ from pathlib import Path
 from commonplace.app.encoders import make_encoders
 from commonplace.app.vaults import kept_in
 from commonplace.encoders.heuristic import heuristic_tokens
+from commonplace.errors import Refused
 from commonplace.flows.document import Cut, form_of
 from commonplace.flows.shelf import Encoders, Shelf
 from commonplace.history.base import History
 from commonplace.index.base import Index, VectorCache
 from commonplace.notes.linker import NoteLinker
+from commonplace.notes.sentences import closing_of
 from commonplace.policy.ignore import ignores
 from commonplace.settings import Settings
+from commonplace.sources.conversations import ConversationSource
 from commonplace.vault.base import Skip, StorageBackend
 
 
@@ -46,7 +51,14 @@ def make_shelf(settings: Settings, vault: StorageBackend, history: History) -> S
         clock=partial(datetime.now, UTC),
         past=parts.past,
         forget_past=parts.forget_past,
+        scratch=parts.scratch,
+        sources=(conversation_source(history),) if settings.sources.chat.enabled else (),
     )
+
+
+def conversation_source(history: History) -> ConversationSource:
+    """What is kept of conversations, as the index takes it in."""
+    return ConversationSource(history, closing=closing_of)
 
 
 def _ignored(settings: Settings) -> Skip:
@@ -62,13 +74,14 @@ class _Parts:
     cache: VectorCache
     past: Callable[[str], Index]
     forget_past: Callable[[], None]
+    scratch: Callable[[], AbstractContextManager[Index]]
 
 
 def _in_memory(settings: Settings) -> _Parts:
     from commonplace.index.inmemory import InMemoryIndex, InMemoryVectorCache
 
     make = partial(InMemoryIndex, user=settings.user, linker=NoteLinker())
-    return _Parts(make(), InMemoryVectorCache(), lambda commit: make(), lambda: None)
+    return _Parts(make(), InMemoryVectorCache(), lambda commit: make(), lambda: None, lambda: nullcontext(make()))
 
 
 def _on_disk(settings: Settings, encoders: Encoders, folder: Path) -> _Parts:
@@ -79,7 +92,28 @@ def _on_disk(settings: Settings, encoders: Encoders, folder: Path) -> _Parts:
     index = make(folder / "index" / "index.db")
 
     pasts = Pasts(folder / "past", make, _fingerprint(settings, encoders))
-    return _Parts(index, SqliteVectorCache(folder / "vectors.db"), pasts.at, pasts.forget)
+    cache = SqliteVectorCache(_cache_file(settings, folder))
+    return _Parts(index, cache, pasts.at, pasts.forget, partial(_scratch, make))
+
+
+def _cache_file(settings: Settings, folder: Path) -> Path:
+    """Where the vectors are kept. Raises Refused for a place inside the vault, where git would take them in."""
+    file, root = settings.embedding.cache_file, settings.vault.root
+    if file and root and file.resolve().is_relative_to(root.resolve()):
+        message = "the vectors may not lie inside the vault"
+        raise Refused(message, path=str(file), hint="Name another place in `embedding.cache_file`.")
+    return file or folder / "vectors.db"
+
+
+@contextmanager
+def _scratch(make: Callable[[Path], Index]) -> Iterator[Index]:
+    """An empty index in a folder of its own, which goes with all that is in it when the block ends, however it ends."""
+    with tempfile.TemporaryDirectory(prefix="commonplace-scratch-") as folder:
+        index = make(Path(folder) / "index.db")
+        try:
+            yield index
+        finally:
+            index.close()
 
 
 def _fingerprint(settings: Settings, encoders: Encoders) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from commonplace import events
-from commonplace.cli import change, demo, index, init, model, note, search, settings, vault
+from commonplace.cli import change, conversation, demo, evaluate, index, init, model, note, search, settings, vault
 from commonplace.cli.door import Door, help_alone, print_aside, print_json, print_line
 from commonplace.errors import CommonplaceError, UsageError, answer_to
 
@@ -20,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 app.add_typer(note.app, name="note")
+app.add_typer(conversation.app, name="conversation")
 app.add_typer(settings.app, name="settings")
 for verb in (change.write, change.delete, change.move, change.history, change.erase):
     note.app.command(verb.__name__)(verb)
@@ -28,6 +29,7 @@ for word in (init.init, change.undo, change.log, change.grant):
 for deed in (index.sync, index.watch, index.rebuild, index.stats, index.doctor):
     app.command(deed.__name__)(deed)
 app.command("search")(search.search)
+app.command("eval")(evaluate.evaluate)
 app.add_typer(model.app, name="model")
 app.command("lint")(vault.lint)
 app.command("links")(vault.links)

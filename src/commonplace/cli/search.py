@@ -16,7 +16,10 @@ def search(
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What you want to know, in your own words.")],
     k: Annotated[int | None, typer.Option("-k", help="How many hits, at most.")] = None,
     mode: Annotated[str, typer.Option(help=f"How to search: {', '.join(MODES)}.")] = "hybrid",
-    source: Annotated[list[str] | None, typer.Option(help="Only this source, such as vault.")] = None,
+    by: Annotated[
+        str, typer.Option(help="What to rank: chunk, or document for whole notes and conversations.")
+    ] = "chunk",
+    source: Annotated[list[str] | None, typer.Option(help="Only this source: vault or chat.")] = None,
     kind: Annotated[list[str] | None, typer.Option(help="Only notes of this kind.")] = None,
     path: Annotated[str, typer.Option(help="Only notes in this folder, or this note.")] = "",
     tag: Annotated[list[str] | None, typer.Option(help="Only notes with this tag, or one below it.")] = None,
@@ -44,6 +47,7 @@ def search(
       commonplace search "how do we water the beds in summer?"
       commonplace search budget --path Projects --tag greenhouse -k 3
       commonplace search "sensor review" --mode words --explain
+      commonplace search "what did you suggest last week?" --source chat --by document
       commonplace search "who leads the project" --as-of 2026-10-01 --json
     """
     door = door_of(context)
@@ -52,6 +56,7 @@ def search(
             " ".join(query),
             k=k,
             mode=mode,
+            by=by,
             sources=source or (),
             kinds=kind or (),
             path=path,
@@ -77,11 +82,12 @@ def _as_json(answer: Answer, *, explain: bool) -> dict[str, Any]:
         "count": len(answer.hits),
         "took_ms": answer.took_ms,
         "degraded": answer.degraded,
+        "confidence": answer.confidence,
         "results": [_hit_as_json(hit) for hit in answer.hits],
     }
     beside = {"empty": answer.empty, "as_of": answer.as_of, "history_begins": answer.history_begins}
     values.update({key: value for key, value in beside.items() if value is not None})
-    return {**values, "times": answer.times} if explain else values
+    return {**values, "understood": answer.understood, "times": answer.times} if explain else values
 
 
 def _hit_as_json(hit: Hit) -> dict[str, Any]:
@@ -111,18 +117,21 @@ def _show(answer: Answer, door: Door, *, explain: bool) -> None:
         if explain:
             for line in _reasons(hit):
                 print_line(f"     {line}")
+    if explain and answer.understood:
+        door.aside("understood: " + ", ".join(f"{name} {_told(value)}" for name, value in answer.understood.items()))
     if answer.empty:
         door.aside(answer.empty)
     for what in answer.degraded:
         door.aside(what)
     found = "1 hit" if len(answer) == 1 else f"{len(answer)} hits"
+    sure = "" if answer.confidence is None or not answer.hits else f", confidence {answer.confidence:.2f}"
     past = f", as of {answer.as_of} (history begins {answer.history_begins})" if answer.as_of else ""
-    door.aside(f"{found}, {answer.mode}, {answer.took_ms:.0f} ms{past}")
+    door.aside(f"{found}, {answer.mode}, {answer.took_ms:.0f} ms{sure}{past}")
 
 
 def _show_hit(rank: int, hit: Hit) -> None:
     """Where the hit is, and the words that show why; on a terminal with colours."""
-    place = f"{hit.path}:{hit.line}" + (f"  {' > '.join(hit.heading_path)}" if hit.heading_path else "")
+    place = _place(hit) + (f"  {' > '.join(hit.heading_path)}" if hit.heading_path else "")
     sensitive = "  sensitive" if hit.sensitive else ""
     if not sys.stdout.isatty():
         print_line(f"{rank:>2}. {place}  {hit.score:.2f}{sensitive}")
@@ -139,6 +148,15 @@ def _show_hit(rank: int, hit: Hit) -> None:
         body.stylize("bold yellow", start, end)
     console.print(head)
     console.print(Padding(body, (0, 0, 0, 5)))
+
+
+def _place(hit: Hit) -> str:
+    """Where to look: the line of a note, the turn of a conversation with who said it and when."""
+    if hit.source_type != "chat":
+        return f"{hit.path}:{hit.line}"
+    who, day = hit.metadata.get("speaker") or hit.metadata.get("role"), str(hit.metadata.get("at") or "")[:10]
+    said = ", ".join(filter(None, (who, day)))
+    return f"conversation:{hit.path} turn {hit.line}" + (f" ({said})" if said else "")
 
 
 def _reasons(hit: Hit) -> Iterator[str]:

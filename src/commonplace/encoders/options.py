@@ -19,6 +19,9 @@ class EmbeddingOptions:
     version_tag: str = option("minilm-l6-v2@2024-05", "Stamped on every chunk; a new tag means encoding anew.")
     variant: Literal["int8", "fp32"] = option("int8", "How the model computes: `int8` is twice as fast as `fp32`.")
     model_folder: Path | None = option(None, "Where the model's files are; else in your data folder, for all vaults.")
+    cache_file: Path | None = option(
+        None, "Where the vectors of texts are kept; by default beside the index of the vault."
+    )
     endpoint: str = option("http://127.0.0.1:11434/v1", "The server of the provider `http`; `/embeddings` is added.")
     remote_model: str = option("all-minilm", "The model that this server is asked for.")
     key_env: str = option("EMBEDDING_API_KEY", "The environment variable that holds the server's key, if any.")

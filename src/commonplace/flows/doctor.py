@@ -79,7 +79,7 @@ def _state(counts: Counts, shelf: Shelf) -> Finding:
         return Finding("index", ok=False, said=f"{said}; never synced", remedy="Run `commonplace sync`.")
     stale = waiting_for_sync(shelf)
     if stale:
-        return Finding("index", ok=False, said=f"{said}; {stale} notes changed since", remedy="Run `commonplace sync`.")
+        return Finding("index", ok=False, said=f"{said}; {stale} changed since", remedy="Run `commonplace sync`.")
     return Finding("index", ok=True, said=f"{said}, synced {counts.synced}")
 
 

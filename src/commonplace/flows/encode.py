@@ -11,6 +11,7 @@ from commonplace.errors import CommonplaceError, ProviderFailed
 from commonplace.events import emit
 from commonplace.flows.shelf import Shelf
 from commonplace.history.base import ModelCall
+from commonplace.index.base import vector_texts
 from commonplace.model import Document
 
 if TYPE_CHECKING:
@@ -31,21 +32,22 @@ class Encoding:
     reused: int
 
     def of(self, document: Document) -> "Sequence[Fixed]":
-        """The rows of each chunk of the document, one for each part."""
+        """The rows of each chunk of the document, one for each part, then one for each sentence."""
         import numpy as np
 
         return [
-            np.array([self.vectors[text_hash(part)] for part in chunk.parts], dtype=np.int16).reshape(-1, self.dim)
+            np.array([self.vectors[text_hash(text)] for text in vector_texts(chunk)], np.int16).reshape(-1, self.dim)
             for chunk in document.chunks
         ]
 
 
 def encode_parts(documents: Iterable[Document], shelf: Shelf) -> Encoding:
-    """The vectors of all parts of these documents. Raises ProviderFailed when the encoder does."""
+    """The vectors of all parts and sentences of these documents. Raises ProviderFailed when the encoder does."""
     encoder = shelf.encoders.current
     if encoder is None:
         raise ProviderFailed(shelf.encoders.missing)
-    texts = {text_hash(part): part for each in documents for chunk in each.chunks for part in chunk.parts}
+    chunks = (chunk for each in documents for chunk in each.chunks)
+    texts = {text_hash(text): text for chunk in chunks for text in vector_texts(chunk)}
     known = dict(shelf.cache.get(encoder.version, list(texts)))
     unknown = {key: text for key, text in texts.items() if key not in known}
     for some in _slices(unknown):

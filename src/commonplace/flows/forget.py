@@ -1,14 +1,17 @@
-"""Forgetting: what the index, its caches and the log of model calls hold of an erased note goes with it."""
+"""Forgetting: what the index, its caches and the log of model calls hold of what was erased goes with it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from commonplace.errors import ProviderFailed
 from commonplace.events import emit
-from commonplace.flows.document import VAULT, document_of
+from commonplace.flows.document import VAULT, Cut, document_of
 from commonplace.flows.encode import text_hash
 from commonplace.flows.shelf import Shelf
+from commonplace.flows.sourced import sourced_document
+from commonplace.model import Document, Note
 from commonplace.notes import parse
+from commonplace.sources.base import Sourced
 
 
 def forget_notes(paths: Sequence[str], contents: Iterable[bytes], shelf: Shelf) -> None:
@@ -21,20 +24,40 @@ def forget_notes(paths: Sequence[str], contents: Iterable[bytes], shelf: Shelf) 
     hashes = {each for path in paths for each in shelf.index.part_hashes(VAULT, path)}
     for path in paths:
         shelf.index.erase(VAULT, path)
-    hashes |= {each for content in contents for path in paths for each in _hashes(path, content, shelf)}
-    shelf.cache.forget(sorted(hashes))
-    shelf.history.forget_calls(sorted(hashes))
+    notes = (parse(content, path=path, mtime=0.0) for content in contents for path in paths)
+    hashes |= {each for note in notes for each in _hashes(_making(note, shelf), shelf)}
+    _forget_texts(hashes, shelf)
     shelf.forget_past()
 
 
-def _hashes(path: str, content: bytes, shelf: Shelf) -> Iterator[str]:
-    """The hashes of what is encoded of the note, cut for the encoder there is and as it would be without one."""
-    note = parse(content, path=path, mtime=0.0)
+def forget_sourced(source_type: str, thing: Sourced, shelf: Shelf) -> None:
+    """Leave nothing of a thing of another source in the index; its vectors and calls go as those of a note do."""
+    hashes = {*shelf.index.part_hashes(source_type, thing.source_id)}
+    shelf.index.erase(source_type, thing.source_id)
+
+    def make(cut: Cut) -> Document:
+        return sourced_document(thing, cut, user=shelf.user, source_type=source_type, stamp="", form="")
+
+    _forget_texts({*hashes, *_hashes(make, shelf)}, shelf)
+
+
+def _forget_texts(hashes: Iterable[str], shelf: Shelf) -> None:
+    known = sorted(hashes)
+    shelf.cache.forget(known)
+    shelf.history.forget_calls(known)
+
+
+def _making(note: Note, shelf: Shelf) -> Callable[[Cut], Document]:
+    return lambda cut: document_of(note, cut, user=shelf.user, safety=shelf.safety)
+
+
+def _hashes(make: Callable[[Cut], Document], shelf: Shelf) -> Iterator[str]:
+    """The hashes of what is encoded of a document, cut for the encoder there is and as it would be without one."""
     of_today = replace(shelf.cut, is_remote=False)  # what is sensitive may have been encoded here before
     for cut in (of_today, replace(of_today, tokens=shelf.heuristic)):
         try:
-            document = document_of(note, cut, user=shelf.user, safety=shelf.safety)
+            document = make(cut)
         except ProviderFailed as failure:
             emit("encoder_failed", level="warning", said=str(failure))
             continue
-        yield from (text_hash(part) for chunk in document.chunks for part in chunk.parts)
+        yield from (text_hash(text) for chunk in document.chunks for text in (*chunk.parts, *chunk.sentences))

@@ -14,12 +14,12 @@ from typing import Final, TypeVar
 from commonplace.errors import NotFound, Refused, VaultUnavailable
 from commonplace.events import emit
 from commonplace.flows.document import VAULT, form_of
+from commonplace.flows.ingest_source import drop_other_sources, sync_source, waiting_in
 from commonplace.flows.read import NOTE_ENDING, locate, standing
 from commonplace.flows.shelf import Shelf
 from commonplace.flows.take_in import Round, Synced
 from commonplace.model import Problem, Stamp, Stat
 from commonplace.recalling.times import in_utc
-from commonplace.sources.base import Source
 from commonplace.vault.base import Blob, Listing
 from commonplace.vault.skipping import skipping
 
@@ -60,7 +60,8 @@ def sync(shelf: Shelf, *, progress: Progress = lambda done, total: None, stop: t
     _look_again([*overtaken, *round_.remove_gone()], shelf, synced)
     synced.problems = (*listing.passed_over, *round_.unreadable)
     for source in shelf.sources:
-        sync_source(source, shelf)
+        synced.add(sync_source(source, shelf))
+    synced.removed += drop_other_sources(shelf)
     shelf.index.purge(before=(shelf.clock() - KEPT_REMOVED).timestamp())
     shelf.index.settle()
     shelf.index.mark_synced(in_utc(shelf.clock()))
@@ -75,36 +76,13 @@ def sync(shelf: Shelf, *, progress: Progress = lambda done, total: None, stop: t
     return synced
 
 
-def sync_source(source: Source, shelf: Shelf) -> Synced:
-    """Make the index say what this source says, and nothing else of its type. Raises as `sync` does."""
-    start = time.perf_counter()
-    stamps, there = shelf.index.stamps(source.type), source.stamps()
-    gone = {key: stamp for key, stamp in stamps.items() if key not in there and not stamp.deleted}
-    synced = Synced(missing=shelf.encoders.missing)
-    round_ = Round(shelf, stamps, gone, synced, source_type=source.type)
-    work = [key for key, stamp in there.items() if not _is_current(stamps.get(key), stamp, shelf)]
-    synced.unchanged = len(there) - len(work)
-    for some in _batches(work):
-        found = [(thing, there[key]) for key in some if (thing := source.read(key))]
-        round_.take_in_sourced(found)
-    round_.remove_gone()
-    shelf.index.settle()
-    synced.seconds = time.perf_counter() - start
-    return synced
-
-
-def _is_current(known: Stamp | None, stamp: str, shelf: Shelf) -> bool:
-    if known is None or known.deleted or known.made_from != f"{form_of(shelf.cut, shelf.safety)}-{stamp}":
-        return False
-    return shelf.cut.version in ("", known.version)
-
-
 def waiting_for_sync(shelf: Shelf) -> int:
-    """How many notes are not in the index as they are now."""
+    """How many notes, and things of other sources, are not in the index as they are now."""
     stats, stamps = _notes(shelf.vault.list(skip=shelf.ignored)), shelf.index.stamps(VAULT)
     gone = sum(1 for path, stamp in stamps.items() if path not in stats and not stamp.deleted)
     differs = _difference(shelf)
-    return gone + sum(1 for path, stat in stats.items() if differs(stat, stamps.get(path)))
+    other = sum(waiting_in(source, shelf) for source in shelf.sources)
+    return gone + other + sum(1 for path, stat in stats.items() if differs(stat, stamps.get(path)))
 
 
 def ingest_paths(paths: Iterable[str], shelf: Shelf) -> Synced:

@@ -9,18 +9,17 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
-from commonplace.errors import NotFound, ProviderFailed, VaultUnavailable
+from commonplace.errors import NotFound, VaultUnavailable
 from commonplace.events import emit
 from commonplace.flows.document import VAULT, document_of
-from commonplace.flows.encode import Encoding, encode_parts
 from commonplace.flows.erase import erased_as_of
+from commonplace.flows.fill import FilesGone, Filling
 from commonplace.flows.ingest import BATCH
 from commonplace.flows.move import moved_since
 from commonplace.flows.read import NOTE_ENDING
 from commonplace.flows.shelf import Shelf
 from commonplace.flows.veil import Veil, as_sensitive
 from commonplace.flows.write import with_history
-from commonplace.index.base import Index
 from commonplace.model import Document, Stat
 from commonplace.notes import parse
 from commonplace.recalling.times import in_utc
@@ -69,7 +68,7 @@ class _Building:
 
 def _make_whole(building: _Building) -> None:
     for _ in range(_ATTEMPTS):
-        with suppress(_RemovedMeanwhile):
+        with suppress(FilesGone):
             if _is_whole(building.past) or not _fill(building):
                 return
     if not _is_whole(building.past):
@@ -95,53 +94,12 @@ def _fill(building: _Building) -> bool:
     veil = Veil(vault, past.safety, moved_since(building.when, revisions))
     stats = [stat for stat in listing.files if stat.path.lower().endswith(NOTE_ENDING) and stat.path not in erased]
     with past.index.rebuilding() as fresh:
-        filling = _Filling(fresh, past)
+        filling = Filling(fresh, past)
         for at in range(0, len(stats), BATCH):
             filling.put(list(_documents(stats[at : at + BATCH], building, veil)))
         filling.finish()
     emit("past_index_built", commit=building.commit, notes=filling.documents)
-    return not filling.lacks_vectors
-
-
-class _RemovedMeanwhile(Exception):
-    """The files were taken away while they were written."""
-
-
-class _Filling:
-    """A new index, and what was put into it so far."""
-
-    def __init__(self, index: Index, past: Shelf) -> None:
-        self.index, self.past, self.now = index, past, past.clock()
-        self.documents = 0
-        self.lacks_vectors = False
-
-    def put(self, documents: Sequence[Document]) -> None:
-        """Add these, without vectors where there is no encoder, or it failed and is left alone from now."""
-        wants_vectors = self.past.cut.version and not self.lacks_vectors
-        encoding = _encoded(documents, self.past) if wants_vectors else None
-        self.lacks_vectors = bool(self.past.cut.version) and encoding is None
-        for document in documents:
-            if encoding:
-                self.index.put(document, encoding.of(document), now=self.now.timestamp())
-            else:
-                self.index.put(replace(document, version=""), (), now=self.now.timestamp())
-        self.documents += len(documents)
-
-    def finish(self) -> None:
-        """Mark it as whole, and look whether it is: files that were removed are made anew, with what came later."""
-        if not self.lacks_vectors:
-            self.index.mark_synced(in_utc(self.now))
-        with self.index.reading() as reading:
-            if reading.counts().documents.get(VAULT, 0) != self.documents:
-                raise _RemovedMeanwhile
-
-
-def _encoded(documents: Sequence[Document], past: Shelf) -> Encoding | None:
-    try:
-        return encode_parts(documents, past)
-    except ProviderFailed as failure:
-        emit("encoder_failed", level="warning", said=str(failure))
-        return None
+    return not filling.has_failed
 
 
 def _documents(stats: Sequence[Stat], building: _Building, veil: Veil) -> Iterator[Document]:

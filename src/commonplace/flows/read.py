@@ -33,7 +33,7 @@ def stat_note(path: str | PurePath, vault: StorageBackend, *, skip: Skip) -> Sta
 
 def list_notes(folder: str, vault: StorageBackend, *, skip: Skip, recursive: bool = True) -> tuple[Stat, ...]:
     """The notes below a folder, in order of their paths. Raises NotFound when there is no such folder."""
-    return tuple(_notes_in(vault.list(folder, recursive=recursive, skip=skip)))
+    return tuple(notes_in(vault.list(folder, recursive=recursive, skip=skip)))
 
 
 def links_of(path: str | PurePath, vault: StorageBackend, *, skip: Skip) -> tuple[ResolvedLink, ...]:
@@ -43,24 +43,24 @@ def links_of(path: str | PurePath, vault: StorageBackend, *, skip: Skip) -> tupl
     by_path = _resolve(note, Names.of(stat.path for stat in files.files))
     if all(link.path for link in by_path):
         return by_path
-    notes = [each for each in _read_all(vault, _notes_in(files)) if isinstance(each, Note)]
-    return _resolve(note, _names(files, notes))
+    notes = [each for each in read_all(vault, notes_in(files)) if isinstance(each, Note)]
+    return _resolve(note, names_in(files, notes))
 
 
 def check_vault(vault: StorageBackend, *, skip: Skip, progress: Progress, tells: Callable[[Note], bool]) -> Check:
     """Every note read once: its Problems, and where each of its links leads, of those notes that may be told."""
     files = vault.list(skip=skip)
-    stats = _notes_in(files)
+    stats = notes_in(files)
     notes: list[Note] = []
     problems = list(files.passed_over)
-    for done, found in enumerate(_read_all(vault, stats), start=1):
+    for done, found in enumerate(read_all(vault, stats), start=1):
         if isinstance(found, Note):
             notes.append(found)
             problems.extend(found.problems)
         elif found:
             problems.append(found)
         progress(done, len(stats))
-    names = _names(files, notes)
+    names = names_in(files, notes)
     links = tuple(link for note in notes if tells(note) for link in _resolve(note, names))
     emit("vault_checked", notes=len(notes), links=len(links), problems=len(problems))
     return Check(notes=len(notes), links=links, problems=tuple(sorted(problems)))
@@ -91,7 +91,7 @@ def _suggesting(path: str, vault: StorageBackend, skip: Skip) -> Iterator[None]:
     try:
         yield
     except NotFound as missing:
-        near = nearest_paths(path, [stat.path for stat in _notes_in(vault.list(skip=skip))])
+        near = nearest_paths(path, [stat.path for stat in notes_in(vault.list(skip=skip))])
         hint = f"Did you mean {' or '.join(near)}?" if near else "`commonplace note list` shows every note."
         raise NotFound(f"no such note: {path}", path=path, hint=hint) from missing
 
@@ -100,11 +100,12 @@ def _parsed(blob: Blob) -> Note:
     return parse(blob.content, path=blob.stat.path, mtime=blob.stat.mtime)
 
 
-def _notes_in(files: Listing) -> list[Stat]:
+def notes_in(files: Listing) -> list[Stat]:
+    """Those of the files that are notes."""
     return [stat for stat in files.files if stat.path.lower().endswith(NOTE_ENDING)]
 
 
-def _read_all(vault: StorageBackend, stats: Iterable[Stat]) -> Iterator[Note | Problem | None]:
+def read_all(vault: StorageBackend, stats: Iterable[Stat]) -> Iterator[Note | Problem | None]:
     """Each note, or the Problem that kept it from being read; None for one that vanished meanwhile."""
     for stat in stats:
         try:
@@ -115,7 +116,8 @@ def _read_all(vault: StorageBackend, stats: Iterable[Stat]) -> Iterator[Note | P
             yield Problem(stat.path, 0, error.message, "unreadable-file")
 
 
-def _names(files: Listing, notes: Iterable[Note]) -> Names:
+def names_in(files: Listing, notes: Iterable[Note]) -> Names:
+    """By what the files are called, and the notes among them by their aliases, too."""
     return Names.of((stat.path for stat in files.files), {note.path: note.aliases for note in notes if note.aliases})
 
 

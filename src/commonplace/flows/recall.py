@@ -11,6 +11,7 @@ from typing import Final
 
 from commonplace.errors import CommonplaceError
 from commonplace.events import emit
+from commonplace.flows.document import VAULT
 from commonplace.flows.ingest import ingest_paths
 from commonplace.flows.look_up import Ask, LookUp
 from commonplace.flows.past import shelf_at
@@ -48,9 +49,19 @@ def _answer_of_past(ask: Ask, shelf: Shelf, sink: Sink) -> Answer:
     last = datetime.fromisoformat(ask.as_of) - timedelta(seconds=1)
     past = shelf_at(last, shelf)
     try:
-        return replace(LookUp(ask, past.shelf, sink).answer(), as_of=in_utc(last), history_begins=past.begins)
+        answer = LookUp(ask, past.shelf, sink).answer()
+        degraded = (*answer.degraded, *_left_out_of_past(ask, shelf))
+        return replace(answer, as_of=in_utc(last), history_begins=past.begins, degraded=degraded)
     finally:
         past.shelf.index.close()
+
+
+def _left_out_of_past(ask: Ask, shelf: Shelf) -> tuple[str, ...]:
+    """What an answer about the past does without, though one about today has it."""
+    are_wanted = shelf.sources and (not ask.filters.sources or {*ask.filters.sources} - {VAULT})
+    if are_wanted and shelf.history.conversations(limit=1):
+        return ("conversations: a search of the past covers notes only",)
+    return ()
 
 
 def _answer_of_today(ask: Ask, shelf: Shelf, sink: Sink) -> Answer:

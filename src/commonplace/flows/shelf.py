@@ -1,6 +1,7 @@
 """What ingest and search work with: the vault and its index, the encoder and what it has encoded before."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -29,7 +30,8 @@ class Encoders:
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
-    """One vault with its index, and the rules and the clock to work by. `past` opens the index of a commit.
+    """One vault with its index, and the rules and the clock to work by. `past` opens the index of a commit, `scratch`
+    an empty one that is gone when its block ends.
 
     `sources` are those beyond the vault that the settings switch on.
     """
@@ -50,6 +52,7 @@ class Shelf:
     clock: Callable[[], datetime]
     past: Callable[[str], Index]
     forget_past: Callable[[], None]
+    scratch: Callable[[], AbstractContextManager[Index]]
     sources: tuple[Source, ...] = ()
 
     @property

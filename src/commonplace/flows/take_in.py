@@ -7,10 +7,11 @@ from typing import Any
 
 from commonplace.errors import Conflict, NotFound, ProviderFailed
 from commonplace.events import emit
-from commonplace.flows.document import VAULT, document_of, form_of, made_from, particulars_of, sourced_document
+from commonplace.flows.document import VAULT, document_of, form_of, made_from, particulars_of
 from commonplace.flows.encode import Encoding, encode_parts
 from commonplace.flows.read import standing
 from commonplace.flows.shelf import Shelf
+from commonplace.flows.sourced import sourced_document
 from commonplace.model import Document, Note, Problem, Stamp
 from commonplace.notes import parse
 from commonplace.sources.base import Sourced
@@ -35,8 +36,20 @@ class Synced:
     seconds: float = 0.0
     seconds_encoding: float = 0.0
 
+    def add(self, other: "Synced") -> None:
+        """Count in what a round over another source found and did."""
+        self.added += other.added
+        self.changed += other.changed
+        self.removed += other.removed
+        self.unchanged += other.unchanged
+        self.encoded += other.encoded
+        self.reused += other.reused
+        self.waiting += other.waiting
+        self.missing = self.missing or other.missing
+        self.seconds_encoding += other.seconds_encoding
+
     def counts(self) -> dict[str, Any]:
-        """What became of the notes."""
+        """What became of the notes and the things of other sources."""
         return {
             "added": self.added,
             "changed": self.changed,

@@ -46,7 +46,9 @@ class Veil:
 
 def as_sensitive(document: Document, *, is_remote: bool = False) -> Document:
     """The document as if its note had the mark; nothing of it is for an encoder that `is_remote`."""
-    chunks = tuple(replace(chunk, parts=()) for chunk in document.chunks) if is_remote else document.chunks
+    chunks = (
+        tuple(replace(chunk, parts=(), sentences=()) for chunk in document.chunks) if is_remote else document.chunks
+    )
     return replace(document, sensitive=True, metadata={**document.metadata, "sensitive": True}, chunks=chunks)
 
 

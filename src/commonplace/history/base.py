@@ -6,6 +6,7 @@ Terms:
 - mutation  one change as the vault made it; a mutation of many notes has one row for each.
 - grant     a person's leave for one write to one personal note; it works once and for a short time.
 - call      one text that was given to a model, by its hash alone; `forget_calls` takes away those of an erased note.
+Those of conversations stand in `conversations.py`.
 
 Times are UTC to the second, as in notes and commits.
 """
@@ -18,6 +19,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from commonplace.errors import UsageError
+from commonplace.history.conversations import Conversations
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +74,11 @@ class ModelCall:
         object.__setattr__(self, "at", utc_second(self.at))
 
 
-class History(Protocol):
-    """One history. Its methods raise VaultUnavailable when it cannot be read or written, and then did nothing."""
+class History(Conversations, Protocol):
+    """One history, with the conversations that it keeps.
+
+    Its methods raise VaultUnavailable when it cannot be read or written, and then did nothing.
+    """
 
     def record(self, *entries: AuditEntry) -> None:
         """Add these rows, all or none."""

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from commonplace.model import Chunk, Document, Filters, Link, Place, Problem, Stamp
+from commonplace.model import Chunk, Document, Filters, Link, Place, Problem, Stamp, Voice
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,22 +28,27 @@ if TYPE_CHECKING:
 LINKED: Final = "vault"
 """The source whose documents links may mean: notes, each by its path."""
 
+AVERAGED: Final = 16
+REACH: Final = 64
+"""How many chunks of a document are averaged, and among how many, where documents are compared."""
+
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
     """How words are weighed (BM25): one weight for each of the FIELDS, and the two constants.
 
     A word that stands in more than `common` of all chunks is left out while two rarer ones remain.
+    `reply` is what a word counts that a program said, where whole documents are weighed.
     """
 
     fields: tuple[int, int, int, int, int] = (3, 3, 2, 2, 1)
     k1: float = 1.2
     b: float = 0.75
     common: float = 0.2
+    reply: float = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class WordMatch:
+class WordMatch(NamedTuple):
     """A chunk found by words: its score from 0 to 1, 1 being what a chunk full of every word would come near to.
 
     `by` holds the share of each word that it has.
@@ -62,14 +67,37 @@ class WordMatches:
     dropped: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SenseMatch:
-    """A chunk found by meaning: the cosine of the chunk itself, and the best of all its parts with its place."""
+class SenseMatch(NamedTuple):
+    """A chunk found by meaning: the cosine of the chunk itself, and the best of all its parts with its place.
+
+    `sentence` is the best cosine of its sentences; that of its best part, where it has none.
+    """
 
     number: int
     cosine: float
     best: float
     part: int
+    sentence: float
+
+
+class Standing(NamedTuple):
+    """What a ranking must know of a chunk beside its words and its meaning.
+
+    `document` is the id of its document, `first` and `last` the numbers of that one's chunks; `path` is its source id
+    where links may mean it, else empty. `turn` is the chunk's `line`.
+    """
+
+    number: int
+    chunk_id: str
+    document: str
+    first: int
+    last: int
+    path: str
+    turn: int
+    place: Place
+    voice: Voice
+    speaker: str
+    at: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +136,14 @@ class Counts:
     synced: str | None  # when a whole source was last compared with the index
 
 
+def vector_texts(chunk: Chunk) -> tuple[str, ...]:
+    """The texts of which a chunk has vectors: its parts, then its sentences.
+
+    One without parts has none: nothing finds it by meaning, and what may not be encoded has no parts.
+    """
+    return (*chunk.parts, *chunk.sentences) if chunk.parts else ()
+
+
 class Linker(Protocol):
     """How links find notes. The index asks it whenever a document comes, goes or changes its names."""
 
@@ -133,13 +169,31 @@ class Reading(Protocol):
         """
 
     def match_sense(self, vector: "Fixed", filters: Filters, *, version: str, limit: int) -> tuple[SenseMatch, ...]:
-        """The chunks nearest to the vector among those of that version, at least `limit` if there are as many."""
+        """The chunks nearest to the vector among those of that version, at least `limit` if there are as many.
+
+        They are found by their parts; sentences are compared only for those that are found.
+        """
 
     def sense_of(self, vector: "Fixed", numbers: Sequence[int], *, version: str) -> tuple[SenseMatch, ...]:
         """How near these chunks are to the vector; those without a vector of that version are left out."""
 
-    def places(self, numbers: Sequence[int]) -> Mapping[int, tuple[str, Place]]:
-        """The id of each of these chunks, and where its document stands."""
+    def standings(self, numbers: Sequence[int]) -> Mapping[int, Standing]:
+        """What is to be known of each of these chunks, in this order."""
+
+    def match_whole(self, words: Sequence[str], documents: Sequence[Standing], *, weighing: Weighing) -> list[float]:
+        """The score from 0 to 1 of each of these documents by words, all its chunks taken as one text.
+
+        What a program said counts by `weighing.reply`. A word's worth is the same as for chunks.
+        """
+
+    def likeness(self, documents: Sequence[Standing], *, version: str, top: int) -> list[list[float]]:
+        """For each of these documents, how alike in meaning it is to each of the first `top`, as a cosine.
+
+        A document means what its first AVERAGED chunks mean on average, among its first REACH, replies left out.
+        """
+
+    def speakers(self, *, sensitive: bool) -> frozenset[str]:
+        """The names of all who speak in what the index holds; with or without those of sensitive documents."""
 
     def passing(self, filters: Filters) -> int:
         """How many documents pass the filters."""
@@ -179,7 +233,8 @@ class Index(Protocol):
         """Add a document that is not there yet. Raises Conflict when it is."""
 
     def upsert(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
-        """Add a document or replace it, in one transaction; one array of rows for each chunk, a row for each part.
+        """Add a document or replace it, in one transaction; one array for each chunk: a row for each part, then one
+        for each sentence, in the order of `vector_texts`.
 
         A document without a version comes with empty `vectors`. Links that its names may have a say in are resolved
         anew, in the same transaction; so they are by the four changes below.

@@ -6,6 +6,7 @@ from types import TracebackType
 from commonplace.flows.take_in import Synced
 from commonplace.history.base import AuditEntry
 from commonplace.index.base import Counts
+from commonplace.memory.conversations import Conversations
 from commonplace.memory.index import IndexVerbs
 from commonplace.memory.notes import Notes
 from commonplace.memory.search import Search
@@ -14,8 +15,17 @@ from commonplace.memory.search import Search
 class Memory:
     """One vault, opened: what every door and every program speaks to. Its verbs may be called from several threads."""
 
-    def __init__(self, *, notes: Notes, search: Search, index: IndexVerbs, close: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        *,
+        notes: Notes,
+        conversations: Conversations,
+        search: Search,
+        index: IndexVerbs,
+        close: Callable[[], None],
+    ) -> None:
         self.notes = notes
+        self.conversations = conversations
         self.search = search
         self.index = index
         self._close = close
@@ -33,4 +43,4 @@ class Memory:
         self._close()
 
 
-__all__ = ["AuditEntry", "Counts", "IndexVerbs", "Memory", "Notes", "Search", "Synced"]
+__all__ = ["AuditEntry", "Conversations", "Counts", "IndexVerbs", "Memory", "Notes", "Search", "Synced"]

@@ -1,20 +1,26 @@
-"""The verbs on the index: sync, rebuild, watch, stats."""
+"""The verbs on the index: sync, rebuild, watch, stats, evaluate."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from commonplace.flows.doctor import examine
+from commonplace.flows.evaluate import EVALUATED, Plan, Telling, evaluate
 from commonplace.flows.ingest import Progress, sync
 from commonplace.flows.rebuild import rebuild
 from commonplace.flows.shelf import Shelf
 from commonplace.flows.take_in import Synced
 from commonplace.flows.watch import keep_watching
 from commonplace.index.base import Counts
-from commonplace.model import Finding, Problem
+from commonplace.memory.search import mode_named
+from commonplace.model import Evaluation, Finding, Problem
 
 
 def _quietly(done: int, total: int) -> None:
     """No progress is wanted."""
+
+
+def _silently(what: str, done: int, total: int) -> None:
+    """Nor is it here."""
 
 
 class IndexVerbs:
@@ -48,3 +54,19 @@ class IndexVerbs:
     def examine(self) -> tuple[Finding, ...]:
         """Everything that could be wrong, looked at in turn."""
         return examine(self._shelf())
+
+    def evaluate(
+        self,
+        *,
+        questions: int = 100,
+        modes: Sequence[str] = (),
+        seed: int = 0,
+        progress: Telling = _silently,
+    ) -> Evaluation:
+        """How well search finds notes by headings, aliases, link texts and definitions that it has not seen.
+
+        The same vault and seed give the same questions. They are asked in these modes, else in hybrid, words, sense
+        and rrf. Raises UsageError for a mode that there is not, and when too few questions can be made.
+        """
+        plan = Plan(questions, tuple(mode_named(mode) for mode in dict.fromkeys(modes or EVALUATED)), seed)
+        return evaluate(self._shelf(), plan, progress=progress)

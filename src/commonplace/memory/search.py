@@ -7,7 +7,7 @@ from commonplace.errors import UsageError
 from commonplace.flows.look_up import Ask
 from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Shelf
-from commonplace.model import MODES, Actor, Answer, Filters, Mode
+from commonplace.model import BYS, MODES, Actor, Answer, By, Filters, Mode
 from commonplace.policy.sinks import Sink
 from commonplace.recalling.times import in_utc, moment
 
@@ -27,6 +27,7 @@ class Search:
         *,
         k: int | None = None,
         mode: str = "hybrid",
+        by: str = "chunk",
         sources: Sequence[str] = (),
         kinds: Sequence[str] = (),
         path: str = "",
@@ -38,21 +39,24 @@ class Search:
         as_of: When = None,
         min_score: float | None = None,
         include_archive: bool = False,
+        now: datetime | None = None,
         zone: tzinfo = UTC,
         snippets: bool = False,
     ) -> Answer:
         """What the vault says about the question, best first.
 
+        `by` is what is ranked: a passage (`chunk`), or a note or conversation as a whole (`document`), of which the
+        best passage is given. Words of time in the question, such as "last week", are counted from `now`, in `zone`.
         Times are moments, or text such as `2026-03-01`, `2026-03`, `yesterday`, `7d`, read in `zone`; `until` and
         `as_of` reach to the end of the day or month they name. With `snippets`, each hit shows the part of its text
         that has most of the question's words. Raises UsageError for what cannot be asked,
         NotFound for a day before the vault's history begins, IndexDamaged.
         """
-        chosen = _mode(mode)
+        chosen, ranked = mode_named(mode), _by(by)
         if min_score is not None and not 0 <= min_score <= 1:
             raise UsageError(f"a least score of {min_score} is none", hint="Give one from 0 to 1.")
         shelf = self._shelf()
-        now = shelf.clock()
+        now = _in_zone(now or shelf.clock(), zone).astimezone(zone)
         filters = Filters(
             sources=tuple(sources),
             kinds=tuple(kinds),
@@ -66,18 +70,36 @@ class Search:
         )
         past = _window(as_of, now=now, zone=zone)[1]
         return recall(
-            Ask(question, chosen, k=k, min_score=min_score, filters=filters, as_of=past, snippets=snippets),
+            Ask(
+                question,
+                chosen,
+                k=k,
+                min_score=min_score,
+                filters=filters,
+                as_of=past,
+                snippets=snippets,
+                by=ranked,
+                now=now,
+            ),
             shelf,
             sink=self._sink,
         )
 
 
-def _mode(name: str) -> Mode:
+def mode_named(name: str) -> Mode:
     """The mode of that name. Raises UsageError when there is none."""
     for mode in MODES:
         if mode == name:
             return mode
     raise UsageError(f"no mode is called {name!r}", hint=f"Modes: {', '.join(MODES)}.")
+
+
+def _by(name: str) -> By:
+    """What is ranked, by that name. Raises UsageError when there is none."""
+    for by in BYS:
+        if by == name:
+            return by
+    raise UsageError(f"nothing can be ranked by {name!r}", hint=f"Rank by {' or '.join(BYS)}.")
 
 
 def _window(when: When, *, now: datetime, zone: tzinfo) -> tuple[str, str]:
@@ -86,5 +108,10 @@ def _window(when: When, *, now: datetime, zone: tzinfo) -> tuple[str, str]:
         return "", ""
     if isinstance(when, str):
         return moment(when, now=now, zone=zone)
-    at = when if when.tzinfo else when.replace(tzinfo=zone)
+    at = _in_zone(when, zone)
     return in_utc(at), in_utc(at + timedelta(seconds=1))
+
+
+def _in_zone(at: datetime, zone: tzinfo) -> datetime:
+    """The moment, of that zone where it does not say of which it is."""
+    return at if at.tzinfo else at.replace(tzinfo=zone)

@@ -18,13 +18,18 @@ WordCounts = Mapping[str, tuple[int, int, int, int, int]]
 
 Place = Literal["", "inbox", "archive", "staging"]
 
+Voice = Literal["", "user", "assistant"]
+"""Who speaks in a passage: nobody, as in a note; a person; or a program that answers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """One passage of a document: what a hit shows, and what it can be found by.
 
-    `parts` are the texts that are turned into vectors: the passage itself under its headings, then others that
-    stand for it, such as the document's title. The best of their vectors counts.
+    `line` is where it begins: in a note the line of the file, in a conversation the number of the turn.
+    `parts` are the texts by whose vectors it is found: the passage itself under its headings, then others that stand
+    for it, such as the document's title. `sentences` are those by whose vectors it is compared once it is found.
+    `speaker` is the name of who speaks, where it is known; `at` the time of which it tells, empty when unknown.
     """
 
     id: str
@@ -36,11 +41,15 @@ class Chunk:
     tokens: int
     words: WordCounts
     parts: tuple[str, ...]
+    sentences: tuple[str, ...] = ()
+    voice: Voice = ""
+    speaker: str = ""
+    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One note, conversation turn, task or correction, ready for the index.
+    """One note, conversation, task or correction, ready for the index.
 
     `source_id` names it within its source: a note by its path. `content_hash` is the sha256 of its body.
     `made_from` is a hash of all that its chunks were made from: while it stays the same, so do they.

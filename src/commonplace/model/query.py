@@ -7,6 +7,10 @@ from typing import Any, Literal, get_args
 Mode = Literal["hybrid", "words", "sense", "vector", "rrf", "merge"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
+By = Literal["chunk", "document"]
+BYS: tuple[By, ...] = get_args(By)
+"""What a search ranks: passages, or notes and conversations as wholes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Filters:
@@ -61,6 +65,8 @@ class Answer:
 
     `mode` is the one that was used, which is `words` where no vectors can be had; `degraded` says what is missing.
     `empty` says why there are no hits. `as_of` and `history_begins` are moments, for a search of the past.
+    `confidence` is how likely it is, from 0 to 1, that the answer is among the hits; None where it is not known.
+    `understood` is what the question was taken to say beside its words.
     """
 
     query: str
@@ -73,6 +79,8 @@ class Answer:
     as_of: str | None = None
     history_begins: str | None = None
     times: Mapping[str, float] = field(default_factory=dict)
+    confidence: float | None = None
+    understood: Mapping[str, Any] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

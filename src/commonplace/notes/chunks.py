@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from commonplace.model import Note
 from commonplace.notes.cutting import Cut, cuts_of
 from commonplace.notes.lines import Lines
-from commonplace.notes.measure import Ruler, Tokens
+from commonplace.notes.measure import MARKS, Ruler, Tokens
 from commonplace.notes.passages import STEP, Passage
 from commonplace.notes.stretches import Path, Stretch, stretches_of
 
-# An encoder sets one mark before a text and one behind it.
-_MARKS = 2
 # A heading of more characters than these for each token that it may have is no heading to be read.
 _CHARACTERS_A_TOKEN = 16
 _BLANK_LINES = re.compile(r"(?:[^\S\n]*+\n)*+")
@@ -30,6 +28,14 @@ def chunks_of(note: Note, *, tokens: Tokens, max_tokens: int, overlap: int) -> t
     return tuple(found) or (Passage("", (), note.body_line, 0, ""),)
 
 
+def plain_chunks_of(
+    text: str, *, tokens: Tokens, max_tokens: int, overlap: int, heading_path: Path = ()
+) -> tuple[Passage, ...]:
+    """The passages of a text that is no note: it is cut only where it is too long, whatever its lines look like."""
+    chunker = _Chunker(text, tokens, lines=Lines(text, first=1), max_tokens=max_tokens, overlap=overlap)
+    return tuple(chunker.passages(Stretch(heading_path, 0, len(text))))
+
+
 class _Chunker:
     """One body, and how long a passage of it may be."""
 
@@ -44,7 +50,7 @@ class _Chunker:
         """The passages of one stretch; its headings are encoded with each."""
         start, end = self._trimmed(stretch.start, stretch.end)
         under, used = self._under(stretch.path)
-        limit = max(self._max_tokens - _MARKS - used, 1)
+        limit = max(self._max_tokens - MARKS - used, 1)
         text = self._body[start:end]
         ruler = Ruler(text, self._tokens)
         if ruler.between(0, len(text)) <= limit:

@@ -7,12 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 Tokens = Callable[[str], Sequence[tuple[int, int]]]
 """Where each token of a text begins and ends."""
 
+MARKS = 2
+"""Tokens that an encoder adds: one mark before a text and one behind it."""
+
 # The list of a whole book's tokens would fill the memory: longer texts are measured piece by piece.
 _WINDOW = 16_384
 # A tokenizer may take a word of any length for one token. Beyond 64 characters each 16 count as one more,
 # so that no chunk is a megabyte long.
 _LONGEST = 64
 _STEP = 16
+
+
+def beginning_of(text: str, *, tokens: Tokens, limit: int) -> str:
+    """As much of the text's beginning as has at most so many tokens."""
+    spans = tokens(text)
+    return text if len(spans) <= limit else text[: spans[limit][0]].rstrip()
 
 
 class Ruler:

@@ -10,6 +10,7 @@ from commonplace.recalling.modes import (
     RRF_CONSTANT,
     WEIGHTS,
     Candidate,
+    nearest,
     nearness,
     place_weight,
     word_share,
@@ -36,12 +37,11 @@ def fuse(
     candidates: Sequence[Candidate],
     *,
     mode: Mode,
-    k: int,
     min_score: float,
     asked: int,
     dropped: Sequence[str] = (),
 ) -> tuple[Ranked, ...]:
-    """The best `k` candidates, best first, equals in the order of their ids.
+    """The candidates, best first, equals in the order of their ids.
 
     `min_score` is a floor for the cosine of what no word matched; in the modes sense and vector, of everything.
     `asked` is how many words the question has, `dropped` those of them that were too common to count.
@@ -51,15 +51,21 @@ def fuse(
     ranks = _ranks(taking_part) if mode == "rrf" else {}
     scored = []
     for each, parts in taking_part:
-        if _is_too_far(parts, min_score):
+        if is_too_far(parts[0], None if parts[1] is None else nearest(each, mode), min_score):
             continue
         used = ranks[each.key] if mode == "rrf" else parts
         scored.append((round(_mixed(used, mode) * place_weight(each, mode), PLACES), each, used))
     scored.sort(key=lambda entry: (-entry[0], entry[1].id))
     return tuple(
         Ranked(each.key, each.id, score, _rounded(each.cosine), explain(each, mode=mode, parts=used, dropped=dropped))
-        for score, each, used in scored[:k]
+        for score, each, used in scored
     )
+
+
+def first_of_documents(ranked: Sequence[Ranked], documents: Mapping[int, str]) -> tuple[Ranked, ...]:
+    """Of each document its best chunk, in the same order; `documents` are by the keys of the chunks."""
+    first = {documents[each.key]: each for each in reversed(ranked)}
+    return tuple(each for each in ranked if first[documents[each.key]] is each)
 
 
 def _parts(candidate: Candidate, mode: Mode, asked: int) -> Parts:
@@ -68,9 +74,9 @@ def _parts(candidate: Candidate, mode: Mode, asked: int) -> Parts:
     return word_share(candidate, mode, asked=asked), by_meaning
 
 
-def _is_too_far(parts: Parts, min_score: float) -> bool:
-    words, near = parts
-    return words is None and (near is None or round(near, PLACES) < min_score)
+def is_too_far(words: float | None, cosine: float | None, min_score: float) -> bool:
+    """Whether no word matched and the cosine is below the floor."""
+    return words is None and (cosine is None or round(cosine, PLACES) < min_score)
 
 
 def _ranks(taking_part: Sequence[tuple[Candidate, Parts]]) -> dict[int, Parts]:

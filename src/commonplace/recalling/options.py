@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from commonplace.model import option
+from commonplace.recalling.parts import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,8 @@ class RetrievalOptions:
         0.25, "Cosine below which a hit is dropped.", at_least=0.0, at_most=1.0, vault_may_set=True
     )
     max_k: int = option(32, "The most hits that a search may give.", at_least=1)
+
+    without: tuple[Part, ...] = option((), "Parts of the ranking to leave out, to see what each is worth.")
 
     def __post_init__(self) -> None:
         if self.default_k > self.max_k:

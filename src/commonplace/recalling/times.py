@@ -45,6 +45,17 @@ def in_utc(at: datetime) -> str:
     return at.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 
 
+def months_later(day: date, months: int) -> date:
+    """The same day so many months later, or the last one of a month that is shorter."""
+    year, month = divmod(day.year * _YEAR + day.month - 1 + months, _YEAR)
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+def midnight(day: date, zone: tzinfo) -> datetime:
+    """The first moment of a day in a zone."""
+    return datetime(day.year, day.month, day.day, tzinfo=zone)
+
+
 def _window(words: str, *, now: datetime, zone: tzinfo) -> tuple[datetime, datetime]:
     if words in _DAYS_BACK:
         day = now.astimezone(zone).date() - timedelta(days=_DAYS_BACK[words])
@@ -63,7 +74,7 @@ def _first_and_next(year: str, month: str | None, day: str | None) -> tuple[date
     first = date(int(year), int(month or 1), int(day or 1))
     if day:
         return first, first + timedelta(days=1)
-    return first, _months_later(first, 1 if month else _YEAR)
+    return first, months_later(first, 1 if month else _YEAR)
 
 
 def _back(now: datetime, count: int, unit: str, *, zone: tzinfo) -> datetime:
@@ -72,22 +83,12 @@ def _back(now: datetime, count: int, unit: str, *, zone: tzinfo) -> datetime:
     if unit not in _MONTHS:
         raise ValueError(unit)
     local = now.astimezone(zone)
-    day = _months_later(local.date(), -count * _MONTHS[unit])
+    day = months_later(local.date(), -count * _MONTHS[unit])
     return local.replace(year=day.year, month=day.month, day=day.day)
 
 
-def _months_later(day: date, months: int) -> date:
-    """The same day so many months later, or the last one of a month that is shorter."""
-    year, month = divmod(day.year * _YEAR + day.month - 1 + months, _YEAR)
-    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
-
-
 def _days(first: date, past: date, *, zone: tzinfo) -> tuple[datetime, datetime]:
-    return _midnight(first, zone), _midnight(past, zone)
-
-
-def _midnight(day: date, zone: tzinfo) -> datetime:
-    return datetime(day.year, day.month, day.day, tzinfo=zone)
+    return midnight(first, zone), midnight(past, zone)
 
 
 def _in_zone(at: datetime, zone: tzinfo) -> datetime:

@@ -29,7 +29,8 @@ def _fit(value: object, wanted: Any) -> Any:
     if origin is Literal:
         return _one_of(value, get_args(wanted))
     if origin is tuple:
-        return _texts(value)
+        item = get_args(wanted)[0]
+        return tuple(each if item is str else _fit(each, item) for each in _texts(value))
     return _PLAIN[wanted](value)
 
 

@@ -5,17 +5,28 @@ Terms:
 - source id  the name of one thing within its source; it stays the same while the thing changes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from commonplace.model import Voice
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """One piece of text, and the headings above it: for a conversation, who said it."""
+    """One piece of text, and the headings above it.
+
+    Of a turn in a conversation, `turn` is its number, `voice` and `speaker` say who speaks, `at` when, and `before` is
+    just enough of the turn before it for the meaning to stand alone; it is encoded with the text and not shown.
+    """
 
     text: str
     heading_path: tuple[str, ...] = ()
+    turn: int = 0
+    voice: Voice = ""
+    speaker: str = ""
+    at: str = ""
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +56,9 @@ class Source(Protocol):
     def type(self) -> str:
         """What it is, in one word such as chat, task or correction: the `source_type` of its documents."""
 
-    def stamps(self) -> Mapping[str, str]:
-        """What is there now: source id -> a hash of its content, which changes when anything of it does."""
+    def stamps(self, source_ids: Iterable[str] | None = None) -> Mapping[str, str]:
+        """What is there now, of these or of all: source id -> a hash of its content, which changes when anything of it
+        does."""
 
     def read(self, source_id: str) -> Sourced | None:
         """The thing as it is now; None when it is gone."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from commonplace.sources.base import Sourced
@@ -23,9 +23,10 @@ class InMemorySource:
         """Drop it, if it is there."""
         self._things.pop(source_id, None)
 
-    def stamps(self) -> Mapping[str, str]:
-        """What is there now: source id -> a hash of all that it says."""
-        return {source_id: stamp_of(thing) for source_id, thing in self._things.items()}
+    def stamps(self, source_ids: Iterable[str] | None = None) -> Mapping[str, str]:
+        """What is there now, of these or of all: source id -> a hash of all that it says."""
+        wanted = self._things if source_ids is None else {*source_ids} & {*self._things}
+        return {source_id: stamp_of(self._things[source_id]) for source_id in wanted}
 
     def read(self, source_id: str) -> Sourced | None:
         """The thing as it is now; None when it is gone."""

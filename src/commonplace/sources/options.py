@@ -21,8 +21,15 @@ class VaultSourceOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatSourceOptions:
+    """The block `sources.chat`; `chat: false` is short for `enabled`."""
+
+    enabled: bool = option(True, "Whether recorded conversations are indexed.")
+
+
+@dataclass(frozen=True, slots=True)
 class EpisodeSourceOptions:
-    """The blocks `sources.chat`, `sources.tasks` and `sources.corrections`; `chat: false` is short for `enabled`."""
+    """The blocks `sources.tasks` and `sources.corrections`; `tasks: false` is short for `enabled`."""
 
     enabled: bool = option(False, "Whether this source is indexed.")
 
@@ -32,6 +39,6 @@ class SourcesOptions:
     """The block `sources`."""
 
     vault: VaultSourceOptions = field(default_factory=VaultSourceOptions)
-    chat: EpisodeSourceOptions = field(default_factory=EpisodeSourceOptions)
+    chat: ChatSourceOptions = field(default_factory=ChatSourceOptions)
     tasks: EpisodeSourceOptions = field(default_factory=EpisodeSourceOptions)
     corrections: EpisodeSourceOptions = field(default_factory=EpisodeSourceOptions)

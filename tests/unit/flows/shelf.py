@@ -1,7 +1,8 @@
 """A shelf to index and search: a real folder, a real SQLite index, the hashing encoder, an in-memory history."""
 
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,7 +75,18 @@ def make_shelf(
         clock=clock,
         past=lambda commit: SqliteIndex(folder / "past" / commit / "index.db", user="me", linker=linker),
         forget_past=lambda: shutil.rmtree(folder / "past", ignore_errors=True),
+        scratch=lambda: _scratch(folder / "scratch", linker),
     )
+
+
+@contextmanager
+def _scratch(folder: Path, linker: NoteLinker) -> Iterator[Index]:
+    index = SqliteIndex(folder / "index.db", user="me", linker=linker)
+    try:
+        yield index
+    finally:
+        index.close()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def save(root: Path, path: str, text: str) -> Path:

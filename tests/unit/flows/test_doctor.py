@@ -58,7 +58,7 @@ def test_an_index_that_was_never_made_or_is_behind_wants_a_sync(shelf: Shelf, ro
     behind = wrong(shelf)["index"]
 
     assert ("never synced" in never.said, never.remedy) == (True, "Run `commonplace sync`.")
-    assert ("1 notes changed since" in behind.said, behind.remedy) == (True, "Run `commonplace sync`.")
+    assert ("1 changed since" in behind.said, behind.remedy) == (True, "Run `commonplace sync`.")
 
 
 def test_what_is_wrong_in_a_note_is_named_with_its_line(shelf: Shelf, root: Path) -> None:

@@ -15,7 +15,8 @@ from commonplace import events
 from commonplace.encoders.base import fixed
 from commonplace.errors import NotFound, VaultUnavailable
 from commonplace.flows.document import VAULT, document_id
-from commonplace.flows.ingest import BATCH, ingest_paths, sync, sync_source, waiting_for_sync
+from commonplace.flows.ingest import BATCH, ingest_paths, sync, waiting_for_sync
+from commonplace.flows.ingest_source import sync_source
 from commonplace.flows.rebuild import rebuild
 from commonplace.flows.shelf import Shelf
 from commonplace.index.base import Found
@@ -199,13 +200,14 @@ def test_a_note_that_is_ignored_from_now_on_is_forgotten(shelf: Shelf, root: Pat
 
 
 @pytest.mark.requirement("D-14", "D-13")
-def test_notes_are_the_only_source_until_others_are_switched_on() -> None:
-    """sources.vault is on and ignores Templates and what begins with a dot; chat, tasks and corrections are off."""
+def test_notes_and_conversations_are_the_sources_until_others_are_switched_on() -> None:
+    """sources.vault is on and ignores Templates and what begins with a dot; so is chat; tasks and corrections are off,
+    until there is something that records them."""
     sources = load_settings(flags={}).settings.sources
 
     assert (sources.vault.enabled, sources.vault.chunker) == (True, "markdown_heading")
     assert sources.vault.ignore_globs == ("Templates/**", "**/.*")
-    assert (sources.chat.enabled, sources.tasks.enabled, sources.corrections.enabled) == (False, False, False)
+    assert (sources.chat.enabled, sources.tasks.enabled, sources.corrections.enabled) == (True, False, False)
 
 
 @pytest.mark.requirement("D-80", "A-54")
@@ -741,7 +743,8 @@ def test_another_source_goes_through_the_same_queue(shelf: Shelf, root: Path, en
     save(root, "a.md", "apple\n")
     chat = InMemorySource("chat")
     chat.put(thing("1", "apple juice"), thing("2", "banana"))
-    sync(shelf)
+    shelf = replace(shelf, sources=(chat,))
+    sync(replace(shelf, sources=()))
     first, encoded = sync_source(chat, shelf), len(encoder.texts)
     again = sync_source(chat, shelf)
     chat.put(thing("2", "blueberry"))
@@ -762,15 +765,15 @@ def test_the_same_text_in_two_sources_outlives_one_of_them(shelf: Shelf, root: P
     file = save(root, "a.md", "apple\n")
     chat = InMemorySource("chat")
     chat.put(thing("a.md", "apple"))
+    shelf = replace(shelf, sources=(chat,))
     sync(shelf)
-    sync_source(chat, shelf)
     file.unlink()
     sync(shelf)
     after_the_note = [hit.source_type for hit in ask(shelf, "apple", mode="words")]
     save(root, "a.md", "apple\n")
     sync(shelf)
     chat.remove("a.md")
-    sync_source(chat, shelf)
+    sync(shelf)
 
     assert after_the_note == ["chat"]
     assert [hit.source_type for hit in ask(shelf, "apple", mode="words")] == [VAULT]

@@ -11,19 +11,23 @@ from typing import Any, cast
 import pytest
 
 from commonplace.errors import NotFound, UsageError
+from commonplace.flows.document import VAULT
 from commonplace.flows.erase import erase_note
 from commonplace.flows.ingest import sync
 from commonplace.flows.look_up import Ask
 from commonplace.flows.move import move_note
 from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Shelf
+from commonplace.history.conversations import NewThread
 from commonplace.index.base import Index
-from commonplace.model import Answer, Document, Terms
+from commonplace.model import Answer, Document, Filters, Message, Terms
+from commonplace.notes.sentences import closing_of
 from commonplace.policy.sinks import Sink
+from commonplace.sources.conversations import ConversationSource
 from commonplace.vault.obsidian import ObsidianVault
 from tests.gitvault import AUTHOR, git
 from tests.unit.flows.desk import make_desk
-from tests.unit.flows.shelf import CountingEncoder, close, make_shelf, save
+from tests.unit.flows.shelf import NOW, CountingEncoder, close, make_shelf, save
 
 BEGINS = "2026-03-01T12:00:00Z"
 APRIL = "2026-04-01T00:00:00Z"
@@ -250,3 +254,20 @@ def test_what_is_sensitive_today_is_not_sent_to_a_remote_encoder(shelf: Shelf, r
 
     assert "The greenhouse leaks." in remote.texts
     assert [text for text in remote.texts if "leads" in text] == []
+
+
+def test_a_search_of_the_past_says_that_it_leaves_conversations_out(shelf: Shelf) -> None:
+    """Where there are any and they are wanted: what is found today is missed on no other day without a word."""
+    source = ConversationSource(shelf.history, closing=closing_of)
+    shelf = replace(shelf, sources=(source,))
+    without = as_of(shelf, APRIL)
+    shelf.history.record_conversation(NewThread("x"), [Message("user", "The greenhouse is warm.")], now=NOW)
+    sync(shelf)
+    said = "conversations: a search of the past covers notes only"
+    ask_notes = Ask("greenhouse", "words", as_of=APRIL, filters=Filters(sources=(VAULT,)))
+
+    assert said not in without.degraded
+    assert said in as_of(shelf, APRIL).degraded
+    assert said not in recall(ask_notes, shelf, sink="person").degraded
+    assert said not in as_of(replace(shelf, sources=()), APRIL).degraded
+    assert all(hit.source_type == VAULT for hit in as_of(shelf, APRIL))

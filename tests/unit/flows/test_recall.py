@@ -11,7 +11,8 @@ import pytest
 
 from commonplace import events
 from commonplace.errors import UsageError
-from commonplace.flows.ingest import sync, sync_source
+from commonplace.flows.ingest import sync
+from commonplace.flows.ingest_source import sync_source
 from commonplace.flows.shelf import Shelf
 from commonplace.model import MODES, Mode
 from commonplace.policy.sinks import Sink
@@ -58,7 +59,7 @@ def test_every_mode_finds_the_note_that_says_it(shelf: Shelf, root: Path, mode: 
     assert answer.hits[0].heading_path == ("Watering",)
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 and round(score, 4) == score for score in scores)
-    assert all(hit.why.keys() <= {"words", "sense", "place"} and hit.why for hit in answer)
+    assert all(hit.why.keys() <= {"words", "sense", "document", "place"} and hit.why for hit in answer)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -252,7 +253,7 @@ def test_a_search_tells_what_it_did(shelf: Shelf, root: Path, capsys: pytest.Cap
     assert told["event"] == "memory_retrieval"
     assert (told["k"], told["hits"], told["sources"], told["mode"]) == (4, 1, ["vault"], "hybrid")
     assert told["latency_ms"] > 0
-    assert told["times"].keys() == {"encode", "sense", "words", "fuse", "hits"}
+    assert told["times"].keys() == {"understand", "encode", "sense", "words", "rank", "hits"}
 
 
 @pytest.mark.requirement("I-14")

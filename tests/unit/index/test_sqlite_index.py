@@ -6,6 +6,7 @@ import stat
 import threading
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ import pytest
 
 from commonplace.errors import IndexDamaged, UsageError, VaultUnavailable
 from commonplace.index.base import Weighing
+from commonplace.index.shrinking import shrink
 from commonplace.index.sqlite import SqliteIndex, segment_file, segments
 from commonplace.index.sqlite.schema import MIGRATIONS
 from commonplace.index.sqlite.segment import Segment
-from commonplace.index.sqlite.views import read_segment
+from commonplace.index.sqlite.segment_rows import read_segment
 from commonplace.index.sqlite.words import word_hash
 from commonplace.model import Document, Filters
 from tests.index_documents import VERSION, PathLinker, document, link, numbers, paths, vector, vectors
@@ -186,13 +188,14 @@ def test_nothing_is_made_before_the_first_use(file: Path) -> None:
 
 
 def test_an_erased_document_is_in_no_file(file: Path) -> None:
-    """Raw bytes of text, names, words and vectors, in the database, its log and the segments; others are kept."""
+    """Raw bytes of text, names, speakers, words and vectors, in the database, its log and the segments."""
     index = opened(file)
     add(index, *(document(f"{n}.md", f"soil number {n}") for n in range(30)))
     secret = document(f"{SECRET}.md", f"soil {SECRET}", title=SECRET, aliases=(SECRET,), tags=(SECRET,))
+    secret = replace(secret, chunks=(replace(secret.chunks[0], sentences=("a sentence",), speaker=SECRET),))
     add(index, secret, document("after.md", "soil", links=(link("x"),)))
     index.settle()
-    blob = vectors(secret)[0].tobytes()
+    blob = shrink(vectors(secret)[0]).rows.tobytes()
     assert SECRET.encode() in raw_bytes(file.parent)
     assert blob in raw_bytes(file.parent)
     with index.reading() as reading:
@@ -201,7 +204,7 @@ def test_an_erased_document_is_in_no_file(file: Path) -> None:
 
     assert index.erase("vault", f"{SECRET}.md")
     assert SECRET.encode() not in raw_bytes(file.parent)
-    assert blob not in raw_bytes(file.parent)
+    assert not any(row.tobytes() in raw_bytes(file.parent) for row in shrink(vectors(secret)[0]).rows)
     assert len(search(index)) == 31
     assert not set(before) & set(segment_files(file))
     with index.reading() as reading:
@@ -305,6 +308,107 @@ def test_a_file_of_a_newer_form_is_left_alone(file: Path) -> None:
     with pytest.raises(IndexDamaged, match="newer form") as refused:
         search(index)
     assert refused.value.hint == "Upgrade Commonplace, or run `commonplace rebuild`."
+
+
+OLD_ROWS = """
+INSERT INTO memory_documents VALUES
+  (1, 'd', 'me', 'vault', 'a.md', 'A', 'vault:a.md', 'h', 'm', 'test@1', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z',
+   NULL, 0.0, 4, 0.0, 0, '', 'active', '', '[]', '[]', '[]', '[]', '{}', 1, 1, 1, 1);
+INSERT INTO memory_chunks VALUES
+  (1, 'c', 'd', 'me', 0, 'h', '[]', 1, 1, 'test@1', '2026-01-01T00:00:00Z', 1, x'00000000000000000000000001', 'soil');
+INSERT INTO memory_encoders VALUES ('test@1', 5);
+INSERT INTO memory_vectors VALUES (1, 'test@1', 1, zeroblob(32), zeroblob(10));
+INSERT INTO memory_labels VALUES (1, 'title', 'a');
+INSERT INTO memory_names VALUES ('a', 1);
+INSERT INTO memory_links VALUES (1, 1, 0, 1, 'b', '{}', NULL);
+INSERT INTO memory_link_names VALUES ('b', 1);
+INSERT INTO memory_segments VALUES (1, 1, 1, 'old.segment', 8, 0);
+INSERT INTO memory_syncs VALUES ('me', '2026-01-01T00:00:00Z');
+"""
+
+
+def make_old(file: Path) -> None:
+    """An index of the first form, with a document, and a segment file."""
+    folder = Path(f"{file}.segments")
+    folder.mkdir(parents=True)
+    (folder / "old.segment").write_bytes(b"CPSEGMT2")
+    with closing(apsw.Connection(str(file))) as old:
+        old.execute("PRAGMA journal_mode = WAL")
+        old.execute(MIGRATIONS[0])
+        old.execute(OLD_ROWS)
+        old.pragma("user_version", 1)
+
+
+def test_an_index_of_the_first_form_is_emptied_and_works(file: Path) -> None:
+    """It knows no document and was never synced, so the next sync fills it; nothing of its old form is left."""
+    make_old(file)
+    index = opened(file)
+
+    assert index.stamps("vault") == {}
+    assert (search(index), sense(index)) == ([], [])
+    with index.reading() as reading:
+        assert (reading.synced(), reading.counts().links, reading.versions()) == (None, 0, {})
+    add(index, document("a.md", "soil", sentences=[("rain",)]), document("b.md", "soil"))
+    index.settle()
+    assert (search(index), sense(index)) == (["a.md", "b.md"], ["a.md", "b.md"])
+    assert [each.name for each in segment_files(file)] != ["old.segment"]
+    assert len(segment_files(file)) == 1
+    with closing(apsw.Connection(str(file))) as reader:
+        assert reader.pragma("user_version") == len(MIGRATIONS)
+        assert reader.pragma("foreign_key_check") is None
+
+
+def test_an_index_of_the_first_form_has_the_same_tables_afterwards_as_a_new_one(file: Path, tmp_path: Path) -> None:
+    """Both have taken the same steps."""
+    make_old(file)
+    fresh = tmp_path / "fresh.db"
+    search(opened(file))
+    search(opened(fresh))
+
+    def tables(of: Path) -> set[str]:
+        with closing(apsw.Connection(str(of))) as reader:
+            return {sql for (sql,) in reader.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
+
+    assert tables(file) == tables(fresh)
+
+
+def test_a_segment_of_an_older_form_is_answered_from_the_rows(file: Path) -> None:
+    """Its header is not trusted; `settle` writes the file anew."""
+    index = opened(file)
+    add(index, document("a.md", "soil", "rain", sentences=[("x",), ("y", "z")]))
+    index.settle()
+    before = (search(index), sense(index))
+    index.close()
+    (segment,) = segment_files(file)
+    content = segment.read_bytes()
+    stamp = segment.stat().st_mtime_ns
+    segment.write_bytes(b"CPSEGMT2" + content[8:])
+    os.utime(segment, ns=(stamp, stamp))
+
+    assert (search(index), sense(index)) == before
+    index.settle()
+    assert segment_files(file) != [segment]
+
+
+def test_a_search_by_meaning_reads_no_row(file: Path) -> None:
+    """Once the view is made: neither for the chunks that it finds nor for those that it is asked about."""
+    index = opened(file)
+    add(index, document("a.md", "soil", "rain", sentences=[("x",), ()]), document("b.md", "sand"))
+    index.settle()
+    add(index, document("c.md", "clay"))
+    asked: list[str] = []
+    sense(index)
+
+    def note(_cursor: Any, sql: str, _values: Any) -> bool:
+        asked.append(sql)
+        return True
+
+    with index.reading() as reading:
+        reading._connection.exec_trace = note
+        matches = reading.match_sense(vector("soil"), Filters(), version=VERSION, limit=2)
+        again = reading.sense_of(vector("soil"), [match.number for match in matches], version=VERSION)
+        reading._connection.exec_trace = None
+    assert (len(matches), again, asked) == (2, matches, [])
 
 
 def test_a_locked_index_says_so_after_the_wait(file: Path) -> None:

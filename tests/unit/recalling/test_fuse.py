@@ -1,26 +1,29 @@
 """Two streams made into one ranking."""
 
 import math
-from typing import get_args
 
 import pytest
 
 from commonplace.errors import UsageError
 from commonplace.model import Mode
-from commonplace.recalling.fuse import Ranked, fuse
+from commonplace.recalling.fuse import Ranked, first_of_documents, fuse
 from commonplace.recalling.modes import Candidate, effective_k
 from commonplace.recalling.options import RetrievalOptions
 
-BOTH = Candidate(1, "b", words=0.5, by={"river": 0.3, "stone": 0.2}, cosine=0.4, sense=0.6, part=1)
+BOTH = Candidate(1, "b", words=0.5, by={"river": 0.3, "stone": 0.2}, cosine=0.4, best=0.6, sentence=0.6, part=1)
 WORDS = Candidate(2, "w", words=0.8, by={"river": 0.8})
-SENSE = Candidate(3, "s", cosine=0.7, sense=0.7)
-FAR = Candidate(4, "f", cosine=0.1, sense=0.2)
-NEAR_IN_WORDS = Candidate(5, "n", words=0.1, by={"stone": 0.1}, cosine=0.1, sense=0.1)
+SENSE = Candidate(3, "s", cosine=0.7, best=0.7, sentence=0.7)
+FAR = Candidate(4, "f", cosine=0.1, best=0.2, sentence=0.2)
+NEAR_IN_WORDS = Candidate(5, "n", words=0.1, by={"stone": 0.1}, cosine=0.1, best=0.1, sentence=0.1)
 ALL = (BOTH, WORDS, SENSE, FAR, NEAR_IN_WORDS)
 
 
-def ranked(mode: Mode, *candidates: Candidate, k: int = 10, min_score: float = 0.25) -> tuple[Ranked, ...]:
-    return fuse(candidates or ALL, mode=mode, k=k, min_score=min_score, asked=4)
+FUSED: tuple[Mode, ...] = ("words", "sense", "vector", "rrf", "merge")
+"""The modes that mix two streams and nothing else."""
+
+
+def ranked(mode: Mode, *candidates: Candidate, min_score: float = 0.25) -> tuple[Ranked, ...]:
+    return fuse(candidates or ALL, mode=mode, min_score=min_score, asked=4)
 
 
 def scores(mode: Mode, *candidates: Candidate) -> dict[str, float]:
@@ -29,13 +32,12 @@ def scores(mode: Mode, *candidates: Candidate) -> dict[str, float]:
 
 @pytest.mark.requirement("D-12", "D-71")
 def test_as_many_hits_as_asked_for_or_the_default_and_never_more_than_the_most() -> None:
-    """`min(k or default_k, max_k)` with 8 and 32; the list is cut to it."""
+    """`min(k or default_k, max_k)` with 8 and 32."""
     options = RetrievalOptions()
 
     assert (options.default_k, options.min_score, options.max_k) == (8, 0.25, 32)
     assert [effective_k(k, default_k=8, max_k=32) for k in (None, 1, 32, 33)] == [8, 1, 32, 32]
     assert effective_k(None, default_k=8, max_k=5) == 5
-    assert [each.id for each in ranked("hybrid", k=2)] == ["b", "s"]
 
 
 @pytest.mark.parametrize("k", [0, -1])
@@ -52,7 +54,7 @@ def test_the_score_of_vectors_is_one_less_half_the_square_of_their_distance() ->
         angle = math.radians(degrees)
         distance = math.dist((1.0, 0.0), (math.cos(angle), math.sin(angle)))
         cosine = math.cos(angle)
-        (hit,) = ranked("vector", Candidate(1, "a", cosine=cosine, sense=cosine), min_score=0.0)
+        (hit,) = ranked("vector", Candidate(1, "a", cosine=cosine, best=cosine, sentence=cosine), min_score=0.0)
 
         assert hit.score == pytest.approx(max(0.0, min(1.0, 1 - distance**2 / 2)), abs=1e-4)
 
@@ -62,21 +64,30 @@ def test_what_is_below_the_floor_is_dropped() -> None:
     """In the modes of meaning alone, whatever its words; a score just at the floor stays."""
     assert scores("vector") == {"s": 0.7, "b": 0.4}
     assert scores("sense") == {"s": 0.7, "b": 0.6}
-    assert scores("vector", Candidate(1, "at", cosine=0.25, sense=0.25), Candidate(2, "x", cosine=0.2499)) == {
-        "at": 0.25
-    }
+    assert scores(
+        "vector", Candidate(1, "at", cosine=0.25, best=0.25, sentence=0.25), Candidate(2, "x", cosine=0.2499)
+    ) == {"at": 0.25}
 
 
 def test_the_floor_does_not_hold_for_what_words_have_found() -> None:
     """It is a floor for the cosine, and a word in common is a reason of its own."""
-    for mode in ("hybrid", "rrf", "merge"):
+    for mode in ("rrf", "merge"):
         assert scores(mode).keys() == {"b", "w", "s", "n"}
     assert scores("words") == {"w": 0.8, "b": 0.5, "n": 0.1}
 
 
-def test_hybrid_mixes_scores_on_a_fixed_scale() -> None:
-    """Sense + 0.6 * words, divided by 1.6; what has no vector has a sense of 0."""
-    assert scores("hybrid") == {"b": 0.5625, "s": 0.4375, "w": 0.3, "n": 0.1}
+def test_sense_is_mostly_the_nearest_of_parts_and_sentences() -> None:
+    """0.8 of that cosine and 0.2 of the nearest part's; the floor holds for the nearest."""
+    assert scores("sense", Candidate(1, "a", cosine=0.1, best=0.5, sentence=0.2)) == {"a": 0.5}
+    assert scores("sense", Candidate(1, "a", cosine=0.1, best=0.2, sentence=0.5)) == {"a": 0.44}
+    assert scores("sense", Candidate(1, "a", cosine=0.1, best=0.2, sentence=0.24)) == {}
+
+
+def test_of_each_document_its_first_hit_is_kept() -> None:
+    """In the same order."""
+    found = first_of_documents(ranked("sense"), {3: "one", 1: "one"})
+
+    assert [each.id for each in found] == ["s"]
 
 
 @pytest.mark.requirement("A-52")
@@ -90,7 +101,7 @@ def test_rrf_sums_reciprocal_ranks_of_the_two_streams() -> None:
         "w": round(61 / 61 / 2, 4),
     }
     assert list(found) == ["b", "s", "w"]
-    assert scores("rrf", Candidate(1, "a", words=0.1, by={"x": 0.1}, cosine=0.3, sense=0.3)) == {"a": 1.0}
+    assert scores("rrf", Candidate(1, "a", words=0.1, by={"x": 0.1}, cosine=0.3, best=0.3, sentence=0.3)) == {"a": 1.0}
 
 
 @pytest.mark.requirement("A-45")
@@ -104,13 +115,13 @@ def test_merge_adds_a_little_for_words_to_the_similarity() -> None:
 
 
 @pytest.mark.requirement("A-50")
-@pytest.mark.parametrize("mode", ["hybrid", "words", "sense", "rrf", "merge"])
+@pytest.mark.parametrize("mode", ["words", "sense", "rrf", "merge"])
 def test_an_inbox_is_ranked_lower_and_never_hidden(mode: Mode) -> None:
     """Settled otherwise than the row says: what is in an inbox is recalled with nine tenths of its score."""
-    inbox = Candidate(1, "a", place="inbox", words=0.5, by={"x": 0.5}, cosine=0.5, sense=0.5)
+    inbox = Candidate(1, "a", place="inbox", words=0.5, by={"x": 0.5}, cosine=0.5, best=0.5, sentence=0.5)
     (low,), (high,) = (
         ranked(mode, inbox),
-        ranked(mode, Candidate(1, "a", words=0.5, by={"x": 0.5}, cosine=0.5, sense=0.5)),
+        ranked(mode, Candidate(1, "a", words=0.5, by={"x": 0.5}, cosine=0.5, best=0.5, sentence=0.5)),
     )
 
     assert low.score == pytest.approx(high.score * 0.9, abs=1e-4)
@@ -120,15 +131,18 @@ def test_an_inbox_is_ranked_lower_and_never_hidden(mode: Mode) -> None:
 
 def test_places_mean_nothing_to_pure_vectors() -> None:
     """Its score is that of the distance and nothing else."""
-    assert scores("vector", Candidate(1, "a", place="inbox", cosine=0.5, sense=0.5)) == {"a": 0.5}
+    assert scores("vector", Candidate(1, "a", place="inbox", cosine=0.5, best=0.5, sentence=0.5)) == {"a": 0.5}
 
 
-@pytest.mark.parametrize("mode", get_args(Mode))
+@pytest.mark.parametrize("mode", FUSED)
 def test_equal_scores_are_ordered_by_id_whatever_the_order_they_came_in(mode: Mode) -> None:
     """Scores are rounded to four places first."""
-    some = [Candidate(n, f"id{n}", words=0.5 + n * 1e-7, by={"x": 0.5}, cosine=0.5, sense=0.5) for n in range(5)]
+    some = [
+        Candidate(n, f"id{n}", words=0.5 + n * 1e-7, by={"x": 0.5}, cosine=0.5, best=0.5, sentence=0.5)
+        for n in range(5)
+    ]
     if mode == "rrf":
-        some = [Candidate(n, f"id{n}", words=0.5, by={"x": 0.5}, cosine=0.5, sense=0.5) for n in range(5)]
+        some = [Candidate(n, f"id{n}", words=0.5, by={"x": 0.5}, cosine=0.5, best=0.5, sentence=0.5) for n in range(5)]
 
     assert [each.id for each in ranked(mode, *some)] == [each.id for each in ranked(mode, *reversed(some))]
     assert [each.id for each in ranked(mode, *some)] == ["id0", "id1", "id2", "id3", "id4"]
@@ -136,12 +150,12 @@ def test_equal_scores_are_ordered_by_id_whatever_the_order_they_came_in(mode: Mo
 
 def test_an_explanation_has_the_parts_that_took_part() -> None:
     """Each score times its weight sums up to the hit's."""
-    (hit,) = fuse([BOTH], mode="hybrid", k=1, min_score=0.0, asked=3, dropped=["the"])
+    (hit,) = fuse([BOTH], mode="merge", min_score=0.0, asked=4, dropped=["the"])
 
     assert hit.why == {
-        "words": {"score": 0.5, "weight": 0.375, "by": {"river": 0.3, "stone": 0.2}, "dropped": ["the"]},
-        "sense": {"score": 0.6, "weight": 0.625, "cosine": 0.4, "best": 0.6, "part": 1},
+        "words": {"score": 0.5, "weight": 0.05, "by": {"river": 0.3, "stone": 0.2}, "dropped": ["the"]},
+        "sense": {"score": 0.4, "weight": 0.85, "cosine": 0.4, "best": 0.6, "sentence": 0.6, "part": 1},
     }
-    assert hit.score == 0.5 * 0.375 + 0.6 * 0.625
+    assert hit.score == pytest.approx(0.5 * 0.05 + 0.4 * 0.85, abs=1e-9)
     assert ranked("words", BOTH)[0].why.keys() == {"words"}
     assert ranked("sense", BOTH)[0].why.keys() == {"sense"}

@@ -144,10 +144,11 @@ def test_the_defaults_of_the_meeting_note() -> None:
 
 
 @pytest.mark.requirement("D-14")
-def test_episodes_are_off_until_switched_on() -> None:
-    """`chat: false`, `tasks: false`, `corrections: false` is the default, and the short form loads."""
-    sources = load(yaml="sources:\n  chat: false\n  tasks: true\n").settings.sources
+def test_each_source_of_episodes_is_switched_by_itself() -> None:
+    """`chat: true`, `tasks: false`, `corrections: false` is the default, and the short form loads."""
+    unset, sources = load().settings.sources, load(yaml="sources:\n  chat: false\n  tasks: true\n").settings.sources
 
+    assert (unset.chat.enabled, unset.tasks.enabled, unset.corrections.enabled) == (True, False, False)
     assert (sources.chat.enabled, sources.tasks.enabled, sources.corrections.enabled) == (False, True, False)
 
 
@@ -298,3 +299,12 @@ def test_options_are_frozen() -> None:
     """A room cannot change what another reads."""
     with pytest.raises(FrozenInstanceError):
         Settings().retrieval.default_k = 3  # type: ignore[misc]
+
+
+def test_a_list_of_names_takes_only_those_that_are_known() -> None:
+    """Each is looked at, and the nearest that is right is named."""
+    fine = load(flags={"retrieval.without": "links, kinship"}).settings
+
+    assert fine.retrieval.without == ("links", "kinship")
+    with pytest.raises(UsageError, match="did you mean kinship"):
+        load(flags={"retrieval.without": ["kinships"]})

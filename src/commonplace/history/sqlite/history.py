@@ -20,6 +20,7 @@ from commonplace.history.base import (
     token_hash,
 )
 from commonplace.history.sqlite import calls as call_log
+from commonplace.history.sqlite.conversations import SqliteConversations
 from commonplace.history.sqlite.migrations import MIGRATIONS
 from commonplace.history.sqlite.moments import moment_text
 
@@ -61,14 +62,14 @@ _USE: Final = "DELETE FROM grants WHERE token_hash = :token AND path = :path AND
 _DROP_EXPIRED: Final = "DELETE FROM grants WHERE expires <= :now"
 
 
-class SqliteHistory:
+class SqliteHistory(SqliteConversations):
     """The history in that file, made at first use; any number of processes may use it at once.
 
     `wait` is how many seconds a call waits for its turn before it raises VaultUnavailable(locked).
     """
 
     def __init__(self, file: Path, *, wait: float = 5.0) -> None:
-        self._database = Database(file, migrations=MIGRATIONS, wording=WORDING, wait=wait)
+        super().__init__(Database(file, migrations=MIGRATIONS, wording=WORDING, wait=wait))
 
     def record(self, *entries: AuditEntry) -> None:
         """Add these rows, all or none."""

@@ -64,4 +64,47 @@ CREATE INDEX invocation_log_by_time ON invocation_log (at);
 CREATE INDEX invocation_log_by_task ON invocation_log (task_type, at);
 """
 
-MIGRATIONS: Final = (_1_AUDIT_AND_GRANTS, _2_MODEL_CALLS)
+# A message is never changed, and goes only with its thread: the row of the thread is the first to be deleted.
+_3_CONVERSATIONS = """
+CREATE TABLE conversation_threads (
+  number    INTEGER PRIMARY KEY,
+  id        TEXT NOT NULL UNIQUE,
+  interface TEXT NOT NULL,
+  source_id TEXT NOT NULL,
+  title     TEXT NOT NULL,
+  trust     TEXT NOT NULL CHECK (trust IN ('told', 'said', 'read', 'mined', 'imported')),
+  started   TEXT NOT NULL CHECK (started GLOB '????-??-??T??:??:??Z'),
+  updated   TEXT NOT NULL CHECK (updated GLOB '????-??-??T??:??:??Z'),
+  recorded  TEXT NOT NULL CHECK (recorded GLOB '????-??-??T??:??:??Z'),
+  count     INTEGER NOT NULL,
+  digest    TEXT NOT NULL,
+  UNIQUE (interface, source_id)
+) STRICT;
+CREATE INDEX conversation_threads_by_time ON conversation_threads (updated);
+
+CREATE TABLE conversation_messages (
+  number    INTEGER PRIMARY KEY,
+  thread    INTEGER NOT NULL REFERENCES conversation_threads (number) ON DELETE CASCADE,
+  turn      INTEGER NOT NULL CHECK (turn > 0),
+  identity  TEXT NOT NULL,
+  role      TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'system', 'tool')),
+  author    TEXT NOT NULL,
+  at        TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z'),
+  source_id TEXT NOT NULL,
+  text      TEXT NOT NULL,
+  UNIQUE (thread, turn),
+  UNIQUE (thread, identity)
+) STRICT;
+
+CREATE TRIGGER messages_are_append_only BEFORE UPDATE ON conversation_messages
+BEGIN
+  SELECT raise(ABORT, 'messages are append-only');
+END;
+CREATE TRIGGER messages_go_with_their_thread BEFORE DELETE ON conversation_messages
+WHEN EXISTS (SELECT 1 FROM conversation_threads WHERE number = OLD.thread)
+BEGIN
+  SELECT raise(ABORT, 'messages go only with their conversation');
+END;
+"""
+
+MIGRATIONS: Final = (_1_AUDIT_AND_GRANTS, _2_MODEL_CALLS, _3_CONVERSATIONS)

@@ -1,31 +1,34 @@
 """Questions to the index in memory: each is answered by looking at every chunk, in plain arithmetic."""
 
-import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeVar
-from unicodedata import normalize
+from typing import TYPE_CHECKING, TypeVar
 
 from commonplace.index.base import (
+    AVERAGED,
     LINKED,
+    REACH,
     Counts,
     Edge,
     Found,
     Linker,
     SenseMatch,
+    Standing,
     Weighing,
     WordMatch,
     WordMatches,
 )
-from commonplace.model import Chunk, Document, Filters, Link, Place, Problem
+from commonplace.index.inmemory.filtering import folded, passes, plain
+from commonplace.index.inmemory.weighing import length_of, weighed_words, whole_length, whole_words, worths
+from commonplace.index.shrinking import alike, shrink_question
+from commonplace.model import Chunk, Document, Filters, Link, Problem
 
 if TYPE_CHECKING:
     from commonplace.index.base import Fixed
 
-_ONE: Final = 32767
-_PAST: Final = ("superseded", "expired", "archived", "deleted")
-Rows = tuple[tuple[int, ...], ...]
+Rows = tuple[tuple[float, tuple[int, ...]], ...]
+"""Vectors, each as its scale and its whole numbers: those of a chunk's parts, then those of its sentences."""
+
 _Match = TypeVar("_Match", WordMatch, SenseMatch)
 
 
@@ -53,26 +56,18 @@ class InMemoryReading:
         self, words: Sequence[str], filters: Filters, *, limit: int, weighing: Weighing, also: Sequence[int] = ()
     ) -> WordMatches:
         """The best chunks that have one of the words, and those of `also`; ties are not cut."""
-        every = [chunk for entry in self._searchable() for chunk in entry.document.chunks]
-        spread = {word: sum(word in chunk.words for chunk in every) for word in dict.fromkeys(words)}
-        common = [word for word, df in spread.items() if df > weighing.common * len(every)]
-        dropped = tuple(common) if sum(df > 0 and word not in common for word, df in spread.items()) > 1 else ()
-        worth = {
-            word: math.log(1 + (len(every) - df + 0.5) / (df + 0.5))
-            for word, df in spread.items()
-            if word not in dropped
-        }
-        length = sum(_length(chunk) for chunk in every)
-        average, most = length / len(every) if length else 1.0, sum(worth.values()) * (weighing.k1 + 1)
+        found = worths(words, self._chunks(), weighing=weighing)
+        length = sum(map(length_of, self._chunks()))
+        average, most = length / len(self._chunks()) if length else 1.0, found.most
         matches = []
         for number, chunk in self._passing(filters):
-            by = {word: worth[word] * _share(chunk, word, average, weighing) for word in worth if word in chunk.words}
-            if any(by.values()):
+            by = found.shares(weighed_words(chunk, weighing), longer=length_of(chunk) / average)
+            if by:
                 shares = {word: share / most for word, share in by.items()}
                 matches.append(WordMatch(number, sum(by.values()) / most, shares))
         best = _best(matches, limit, key=lambda match: match.score)
         others = [match for match in matches if match.number in also and match not in best]
-        return WordMatches((*best, *_best(others, len(others), key=lambda match: match.score)), dropped)
+        return WordMatches((*best, *_best(others, len(others), key=lambda match: match.score)), found.dropped)
 
     def match_sense(self, vector: "Fixed", filters: Filters, *, version: str, limit: int) -> tuple[SenseMatch, ...]:
         """The chunks nearest to the vector among those of that version; ties are not cut."""
@@ -81,24 +76,66 @@ class InMemoryReading:
 
     def sense_of(self, vector: "Fixed", numbers: Sequence[int], *, version: str) -> tuple[SenseMatch, ...]:
         """How near these chunks are to the vector, in this order."""
-        question = [int(value) for value in vector]
-        rows = {
-            number: parts
+        question = shrink_question(vector)
+        row, asked = [int(value) for value in question.row], set(numbers)
+        kept = {
+            number: ([sum(map(int.__mul__, row, each)) * scale * question.scale for scale, each in rows], chunk)
             for entry in self._searchable()
             if entry.document.version == version
-            for number, parts in zip(entry.numbers, entry.vectors, strict=True)
-            if parts
+            for number, rows, chunk in zip(entry.numbers, entry.vectors, entry.document.chunks, strict=True)
+            if rows and number in asked
         }
-        matches = []
-        for number in numbers:
-            if number in rows:
-                cosines = [sum(map(int.__mul__, question, row)) / (_ONE * _ONE) for row in rows[number]]
-                matches.append(SenseMatch(number, cosines[0], max(cosines), cosines.index(max(cosines))))
-        return tuple(matches)
+        return tuple(_sense_match(number, *kept[number]) for number in numbers if number in kept)
 
-    def places(self, numbers: Sequence[int]) -> Mapping[int, tuple[str, Place]]:
-        """The id of each of these chunks, and where its document stands."""
-        return {each.number: (each.chunk.id, each.document.place) for each in self.found(numbers)}
+    def standings(self, numbers: Sequence[int]) -> Mapping[int, Standing]:
+        """What is to be known of each of these chunks, in this order."""
+        known = {
+            number: _standing(number, chunk, entry)
+            for entry in self.entries
+            for number, chunk in zip(entry.numbers, entry.document.chunks, strict=True)
+        }
+        return {number: known[number] for number in numbers if number in known}
+
+    def match_whole(self, words: Sequence[str], documents: Sequence[Standing], *, weighing: Weighing) -> list[float]:
+        """The score of each of these documents by words, all its chunks taken as one text."""
+        found = worths(words, self._chunks(), weighing=weighing)
+        length = whole_length(self._chunks(), weighing)
+        average = length / sum(bool(entry.numbers) for entry in self._searchable()) if length else 1.0
+        scores = []
+        for standing in documents:
+            chunks = [chunk for number, chunk in self._numbered() if standing.first <= number <= standing.last]
+            longer = whole_length(chunks, weighing) / average
+            shares = found.shares(whole_words(chunks, weighing), longer=longer)
+            scores.append(sum(shares.values()) / found.most if shares else 0.0)
+        return scores
+
+    def likeness(self, documents: Sequence[Standing], *, version: str, top: int) -> list[list[float]]:
+        """For each of these documents, how alike in meaning it is to each of the first `top`."""
+        import numpy as np
+
+        sums = [self._summed(each, version) for each in documents]
+        dim = max((len(each) for each in sums), default=0) or 1
+        return alike(np.array([each or [0.0] * dim for each in sums]), top=top) if sums else []
+
+    def _summed(self, standing: Standing, version: str) -> list[float]:
+        """The sum of what the first chunks of a document mean, replies left out."""
+        entry = next(each for each in self.entries if each.document.id == standing.document)
+        said = [
+            [value * scale for value in row]
+            for chunk, ((scale, row), *_) in (
+                (chunk, rows)
+                for chunk, rows in zip(entry.document.chunks[:REACH], entry.vectors, strict=False)
+                if rows and entry.document.version == version
+            )
+            if chunk.voice != "assistant"
+        ]
+        return [sum(column) for column in zip(*said[:AVERAGED], strict=True)]
+
+    def speakers(self, *, sensitive: bool) -> frozenset[str]:
+        """The names of all who speak in what the index holds; with or without those of sensitive documents."""
+        documents = (entry.document for entry in self.entries)
+        chunks = (chunk for each in documents if sensitive or not each.sensitive for chunk in each.chunks)
+        return frozenset(plain(chunk.speaker) for chunk in chunks if chunk.speaker)
 
     def passing(self, filters: Filters) -> int:
         """How many documents pass the filters."""
@@ -181,6 +218,13 @@ class InMemoryReading:
     def _searchable(self) -> list[Entry]:
         return [entry for entry in self.entries if entry.document.place != "staging"]
 
+    def _chunks(self) -> list[Chunk]:
+        return [chunk for entry in self._searchable() for chunk in entry.document.chunks]
+
+    def _numbered(self) -> Iterator[tuple[int, Chunk]]:
+        for entry in self.entries:
+            yield from zip(entry.numbers, entry.document.chunks, strict=True)
+
     def _passing(self, filters: Filters) -> Iterator[tuple[int, Chunk]]:
         for entry in self._kept(filters):
             yield from zip(entry.numbers, entry.document.chunks, strict=True)
@@ -196,7 +240,7 @@ class InMemoryReading:
         return [
             entry
             for entry in self._searchable()
-            if _passes(entry.document, filters) and (not filters.entities or is_about(entry.document))
+            if passes(entry.document, filters) and (not filters.entities or is_about(entry.document))
         ]
 
     def _about(self, names: Sequence[str]) -> tuple[set[str], set[str]]:
@@ -204,7 +248,7 @@ class InMemoryReading:
         return {document.id for document in meant}, {document.source_id for document in meant}
 
     def _is_named(self, document: Document, name: str) -> bool:
-        if _fold(document.title) == _fold(name):
+        if folded(document.title) == folded(name):
             return True
         link = Link(name, None, None, None, "wikilink", "body", 0, 0, 0)
         path = document.source_id
@@ -217,19 +261,30 @@ class InMemoryReading:
 
 def _shown(chunk: Chunk) -> Chunk:
     """The chunk without what an index does not give back."""
-    return replace(chunk, text=_plain(chunk.text), words={}, parts=())
+    return replace(chunk, text=plain(chunk.text), speaker=plain(chunk.speaker), words={}, parts=(), sentences=())
 
 
-def _length(chunk: Chunk) -> int:
-    return sum(counts[-1] for counts in chunk.words.values())
+def _sense_match(number: int, cosines: Sequence[float], chunk: Chunk) -> SenseMatch:
+    parts, sentences = cosines[: len(chunk.parts)], cosines[len(chunk.parts) :]
+    best = max(parts)
+    return SenseMatch(number, parts[0], best, parts.index(best), max(sentences, default=best))
 
 
-def _share(chunk: Chunk, word: str, average: float, weighing: Weighing) -> float:
-    """How much of the word's worth the chunk has."""
-    pairs = zip(weighing.fields, chunk.words[word], strict=True)
-    weighed = sum(weight * min(count, 255) for weight, count in pairs)
-    longer = 1 - weighing.b + weighing.b * (_length(chunk) / average)
-    return weighed * (weighing.k1 + 1) / (weighed + weighing.k1 * longer)
+def _standing(number: int, chunk: Chunk, entry: Entry) -> Standing:
+    document = entry.document
+    return Standing(
+        number=number,
+        chunk_id=chunk.id,
+        document=document.id,
+        first=entry.numbers[0],
+        last=entry.numbers[-1],
+        path=plain(document.source_id) if document.source_type == LINKED else "",
+        turn=chunk.line,
+        place=document.place,
+        voice=chunk.voice,
+        speaker=plain(chunk.speaker),
+        at=chunk.at,
+    )
 
 
 def _best(matches: Sequence[_Match], limit: int, *, key: Callable[[_Match], float]) -> tuple[_Match, ...]:
@@ -238,32 +293,3 @@ def _best(matches: Sequence[_Match], limit: int, *, key: Callable[[_Match], floa
     if len(ordered) <= limit:
         return tuple(ordered)
     return tuple(match for match in ordered if limit and key(match) >= key(ordered[limit - 1]))
-
-
-def _passes(document: Document, filters: Filters) -> bool:
-    folder = filters.path.rstrip("/")
-    tags = {_fold(tag) for tag in document.tags}
-    return (
-        (not filters.sources or document.source_type in filters.sources)
-        and (not filters.kinds or _fold(document.kind) in map(_fold, filters.kinds))
-        and (not folder or document.source_id == folder or document.source_id.startswith(f"{folder}/"))
-        and (not filters.tags or any(_is_below(tag, _fold(asked)) for tag in tags for asked in filters.tags))
-        and (not filters.topics or bool({*map(_fold, document.topics)} & {*map(_fold, filters.topics)}))
-        and (not filters.since or document.updated >= filters.since)
-        and (not filters.until or document.updated < filters.until)
-        and (not filters.sensitive or document.sensitive == (filters.sensitive == "only"))
-        and (filters.archived or (document.place != "archive" and document.status not in _PAST))
-    )
-
-
-def _is_below(tag: str, asked: str) -> bool:
-    return tag == asked or tag.startswith(f"{asked}/")
-
-
-def _fold(text: str) -> str:
-    return normalize("NFC", _plain(text).casefold())
-
-
-def _plain(text: str) -> str:
-    """The text with a mark in place of what is no Unicode."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", text)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from commonplace.errors import Conflict, NotFound, UsageError
-from commonplace.index.base import Linker
+from commonplace.index.base import Linker, vector_texts
 from commonplace.index.inmemory.reading import Entry, InMemoryReading, Rows
+from commonplace.index.shrinking import shrink
 from commonplace.model import Document, Stamp
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ class InMemoryIndex:
         """The sha256 of each text of which the document has a vector, a removed one too; () when it is not there."""
         entry = self._entries.get((source_type, source_id))
         chunks = entry.document.chunks if entry and entry.document.version else ()
-        parts = (part for chunk in chunks for part in chunk.parts)
-        return tuple(hashlib.sha256(part.encode(errors="surrogatepass")).hexdigest() for part in parts)
+        texts = (text for chunk in chunks for text in vector_texts(chunk))
+        return tuple(hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest() for text in texts)
 
     def put(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
         """Add a document that is not there yet. Raises Conflict when it is."""
@@ -50,9 +51,9 @@ class InMemoryIndex:
 
     def upsert(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
         """Add a document or replace it. Raises UsageError when the vectors do not fit."""
-        rows = tuple(tuple(tuple(int(value) for value in row) for row in each) for each in vectors)
+        rows = tuple(map(_rows, vectors))
         if document.version or rows:
-            fits = [len(each) for each in rows] == [len(chunk.parts) for chunk in document.chunks]
+            fits = [len(each) for each in rows] == [len(vector_texts(chunk)) for chunk in document.chunks]
             if not (fits and document.version):
                 raise UsageError(f"{document.source_id} comes with vectors that do not fit its chunks")
         self._keep(document, rows or ((),) * len(document.chunks), now=now)
@@ -144,9 +145,17 @@ def _key(document: Document) -> tuple[str, str]:
     return document.source_type, document.source_id
 
 
+def _rows(vectors: "Fixed") -> Rows:
+    shrunk = shrink(vectors)
+    return tuple(zip(shrunk.scales.tolist(), map(tuple, shrunk.rows.tolist()), strict=True))
+
+
 def _gist(document: Document, entry: Entry) -> list[object]:
-    """The words of the chunks, and the parts if those of the entry are encoded."""
-    return [(chunk.words, chunk.parts if entry.document.version else ()) for chunk in document.chunks]
+    """Words and voices of the chunks, and the texts of vectors if those of the entry are encoded."""
+    is_encoded = bool(entry.document.version)
+    return [
+        (chunk.words, chunk.voice, is_encoded and (len(chunk.parts), vector_texts(chunk))) for chunk in document.chunks
+    ]
 
 
 def _stamp(entry: Entry) -> Stamp:

@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from commonplace.index.base import Weighing, WordMatch, WordMatches
-from commonplace.index.sqlite.filters import Live
-from commonplace.index.sqlite.segment import Segment
+from commonplace.index.sqlite.filters import Live, Mask
+from commonplace.index.sqlite.segment import Numbers, Segment
+from commonplace.index.sqlite.slices import rows_of
 from commonplace.index.sqlite.words import word_hash
 
 Floats = npt.NDArray[np.float64]
-_BLOCK = 64  # scores that are looked at together
+_BLOCK = 32  # scores that are looked at together
 _NARROW = 0.5  # where fewer of the chunks count, only those are computed
 
 
@@ -64,31 +65,29 @@ def best_by_words(
     query: Query, segments: Sequence[Segment], live: Live, *, limit: int, also: Sequence[int]
 ) -> WordMatches:
     """The best chunks that count and have one of the words, and those of `also`; ties at the end are not cut."""
-    places: list[tuple[int, npt.NDArray[np.int64], Floats]] = []
     wanted = np.sort(np.asarray(also, np.int64))
-    for at, segment in enumerate(segments):
-        if live.sizes[at]:
-            sums = _sums(query, segment, live, at)
-            rows = np.flatnonzero(sums)
-            best = rows[sums[rows] >= cut_at(sums[rows], limit)]
-            asked = _rows_of(wanted, segment)
-            rows = np.union1d(best, asked[sums[asked] > 0])
-            places.append((at, rows, sums[rows]))
-    cut = cut_at(np.concatenate([sums for _, _, sums in places] or [np.empty(0)]), limit)
-    matches = []
-    for at, rows, sums in places:
-        kept = (sums >= cut) | np.isin(segments[at].numbers[rows], wanted)
-        matches += _matches(query, segments[at], rows[kept], sums[kept])
+    pools = [
+        (segments[at], *_pool(_sums(query, segments[at], live, at), segments[at], wanted, limit=limit))
+        for at, count in enumerate(live.sizes)
+        if count
+    ]
+    cut = cut_at(np.concatenate([sums for _, _, sums, _ in pools] or [np.empty(0)]), limit)
+    matches: list[WordMatch] = []
+    for segment, rows, sums, is_asked in pools:
+        kept = (sums >= cut) | is_asked
+        matches += _matches(query, segment, rows[kept], sums[kept])
     return WordMatches(tuple(sorted(matches, key=lambda match: (-match.score, match.number))), query.dropped)
 
 
-def _rows_of(numbers: npt.NDArray[np.int64], segment: Segment) -> npt.NDArray[np.int64]:
-    """The rows of those chunks that are in this segment; the numbers are in order, as the segment's are."""
-    if not len(segment.numbers):
-        return np.empty(0, np.int64)
-    places = np.minimum(np.searchsorted(segment.numbers, numbers), len(segment.numbers) - 1)
-    found: npt.NDArray[np.int64] = places[segment.numbers[places] == numbers]
-    return found
+def _pool(sums: Floats, segment: Segment, wanted: Numbers, *, limit: int) -> tuple[Numbers, Floats, Mask]:
+    """The rows of the best in the segment and of those that are wanted, what each has, and which are the wanted."""
+    rows = np.flatnonzero(sums > 0)  # of truths: of numbers it takes ten times as long
+    sums, is_asked = sums[rows], np.zeros(len(rows), np.bool_)
+    _, asked = rows_of(wanted, segment.numbers)
+    _, places = rows_of(asked, rows)
+    is_asked[places] = True
+    kept = (sums >= cut_at(sums, limit)) | is_asked
+    return rows[kept], sums[kept], is_asked[kept]
 
 
 def cut_at(scores: npt.NDArray[np.floating], limit: int) -> float:
@@ -98,7 +97,7 @@ def cut_at(scores: npt.NDArray[np.floating], limit: int) -> float:
     if not limit:
         return math.inf
     if len(scores) > limit * _BLOCK * 2:  # the best of each block tell below what most need not be looked at
-        blocks = np.maximum.reduceat(scores, np.arange(0, len(scores), _BLOCK))
+        blocks = scores[: len(scores) // _BLOCK * _BLOCK].reshape(_BLOCK, -1).max(axis=0)
         scores = scores[scores >= np.partition(blocks, len(blocks) - limit)[len(blocks) - limit]]
     return float(np.partition(scores, len(scores) - limit)[len(scores) - limit])
 
@@ -139,16 +138,17 @@ def _shares(word: Word, query: Query, counts: npt.NDArray[np.uint8], lengths: np
 
 def _matches(query: Query, segment: Segment, rows: npt.NDArray[np.int64], sums: Floats) -> list[WordMatch]:
     by: list[dict[str, float]] = [{} for _ in rows]
-    most = query.most
+    most, sought = query.most, rows.astype(np.int32)  # as the postings are: else all of one would be copied
     for word in query.words:
         where = segment.posting(word.hash)
         having, counts = segment.rows[where], segment.counts[where]
         if not len(having):
             continue
-        places = np.minimum(np.searchsorted(having, rows), len(having) - 1)
+        places = np.minimum(np.searchsorted(having, sought), len(having) - 1)
         shares = _shares(word, query, counts[places], segment.lengths[rows])
         shares /= most
-        for match in np.flatnonzero(having[places] == rows).tolist():
-            by[match][word.text] = float(shares[match])
+        has = np.flatnonzero(having[places] == rows)
+        for match, share in zip(has.tolist(), shares[has].tolist(), strict=True):
+            by[match][word.text] = share
     numbers, totals = segment.numbers[rows].tolist(), (sums / most).tolist()
-    return [WordMatch(number, total, of) for number, total, of in zip(numbers, totals, by, strict=True)]
+    return [*map(WordMatch._make, zip(numbers, totals, by, strict=True))]

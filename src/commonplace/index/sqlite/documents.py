@@ -1,25 +1,30 @@
 """Documents written as rows, with their labels, chunks and vectors, all inside the caller's transaction."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import apsw
 import numpy as np
 
 from commonplace.errors import UsageError
-from commonplace.index.sqlite.rows import chunk_columns, document_columns, labels_of, text_of_time
-from commonplace.index.sqlite.segment import Fixed
+from commonplace.index.base import vector_texts
+from commonplace.index.shrinking import Fixed, Shrunk, shrink
+from commonplace.index.sqlite.rows import chunk_columns, document_columns, labels_of, speakers_of, text_of_time
+from commonplace.index.sqlite.words import pack_words
 from commonplace.model import Chunk, Document
 
 _NEXT: Final = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'memory_chunks'"
 _ADD_LABEL: Final = "INSERT INTO memory_labels (document, field, label) VALUES (?, ?, ?)"
-_ADD_VECTORS: Final = (
-    "INSERT INTO memory_vectors (number, embedding_version, parts, hashes, vectors) VALUES (?, ?, ?, ?, ?)"
-)
+_DROP_LABELS: Final = "DELETE FROM memory_labels WHERE document = ? AND (field = 'speaker') = ?"
+_ADD_VECTORS: Final = """
+INSERT INTO memory_vectors (number, embedding_version, parts, sentences, hashes, scales, vectors)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+_DIMS: Final = "SELECT version, dim FROM memory_encoders"
 _KEEP_DIM: Final = "INSERT INTO memory_encoders (version, dim) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _STORED: Final = """
-SELECT c.words, v.hashes FROM memory_chunks c LEFT JOIN memory_vectors v USING (number)
+SELECT c.words, c.voice, v.parts, v.hashes FROM memory_chunks c LEFT JOIN memory_vectors v USING (number)
 WHERE c.number >= :first AND c.number < :first + :count ORDER BY c.number
 """
 
@@ -37,8 +42,10 @@ def insert_document(connection: apsw.Connection, document: Document, vectors: Se
     }
     key: int = connection.execute(_insertion("memory_documents", columns) + " RETURNING key", columns).get
     connection.executemany(_ADD_LABEL, ((key, *label) for label in sorted(labels_of(document))))
+    _add_speakers(connection, key, document.chunks)
+    shrunk = _shrunk(vectors) if vectors else [None] * len(document.chunks)
     for place, chunk in enumerate(document.chunks):
-        _insert_chunk(connection, first + place, document, chunk, vectors[place] if vectors else None, now=now)
+        _insert_chunk(connection, first + place, document, chunk, shrunk[place], now=now)
     return key
 
 
@@ -47,12 +54,14 @@ def update_document(connection: apsw.Connection, key: int, document: Document, *
     columns = document_columns(document, now=now)
     setting = ", ".join(f"{name} = :{name}" for name in columns)
     connection.execute(f"UPDATE memory_documents SET {setting} WHERE key = :key", {**columns, "key": key})  # noqa: S608
-    connection.execute("DELETE FROM memory_labels WHERE document = ?", (key,))
+    connection.execute(_DROP_LABELS, (key, False))  # who speaks is told by the chunks, which may not be given
     connection.executemany(_ADD_LABEL, ((key, *label) for label in sorted(labels_of(document))))
 
 
-def update_chunks(connection: apsw.Connection, first: int, chunks: Sequence[Chunk]) -> None:
-    """Give the chunks from that number on what these say; their words and vectors are the same."""
+def update_chunks(connection: apsw.Connection, key: int, chunks: Sequence[Chunk], *, first: int) -> None:
+    """Give the document's chunks, from that number on, what these say; their words and vectors are the same."""
+    connection.execute(_DROP_LABELS, (key, True))
+    _add_speakers(connection, key, chunks)
     for place, chunk in enumerate(chunks):
         columns = chunk_columns(chunk)
         setting = ", ".join(f"{name} = :{name}" for name in columns)
@@ -61,63 +70,86 @@ def update_chunks(connection: apsw.Connection, first: int, chunks: Sequence[Chun
 
 
 def has_same_chunks(connection: apsw.Connection, document: Document, *, first: int, count: int, version: str) -> bool:
-    """Whether the chunks kept there have the words of this document's, and if they are encoded, its parts."""
+    """Whether the chunks kept there have words and voice of this document's; if encoded, its parts and sentences."""
     stored = connection.execute(_STORED, {"first": first, "count": count}).fetchall()
     if len(stored) != len(document.chunks):
         return False
     return all(
-        words == chunk_columns(chunk)["words"] and (not version or (hashes or b"") == _hashes(chunk))
-        for (words, hashes), chunk in zip(stored, document.chunks, strict=True)
+        (words, voice) == (pack_words(chunk.words), chunk.voice)
+        and (not version or (parts or 0, hashes or b"") == (len(chunk.parts), _hashes(chunk)))
+        for (words, voice, parts, hashes), chunk in zip(stored, document.chunks, strict=True)
     )
 
 
 def stored_hashes(connection: apsw.Connection, *, first: int, count: int) -> tuple[str, ...]:
-    """The hash of each part of these chunks that has a vector."""
+    """The hash of each part and sentence of these chunks that has a vector."""
     rows = connection.execute(_STORED, {"first": first, "count": count})
-    every = b"".join(hashes or b"" for _, hashes in rows)
+    every = b"".join(hashes or b"" for *_, hashes in rows)
     return tuple(every[at : at + 32].hex() for at in range(0, len(every), 32))
 
 
 def check_vectors(connection: apsw.Connection, document: Document, vectors: Sequence[Fixed]) -> None:
-    """Raise UsageError unless there is a row for each part of each chunk, as long as all others of that version."""
+    """Raise UsageError unless there is a row for each text of each chunk, as long as all others of that version."""
     if not document.version and not vectors:
         return
-    if not document.version or [len(each) for each in vectors] != [len(chunk.parts) for chunk in document.chunks]:
+    wanted = [len(vector_texts(chunk)) for chunk in document.chunks]
+    if not document.version or [len(each) for each in vectors] != wanted:
         raise UsageError(
             f"{document.source_id} comes with vectors that do not fit its chunks",
             path=document.source_id,
-            hint="Give one array for each chunk, with a row for each of its parts, and the encoder's version.",
+            hint="Give one array for each chunk, with a row for each of its parts and sentences, and the version.",
         )
     for dim in {each.shape[1] for each in vectors if len(each)}:
         connection.execute(_KEEP_DIM, (document.version, dim))
-        check_dim(connection, document.version, dim)
+        check_dim(known_dims(connection), document.version, dim)
 
 
-def check_dim(connection: apsw.Connection, version: str, dim: int) -> None:
-    """Raise UsageError when vectors of that version are not as long as this."""
-    known: int | None = connection.execute("SELECT dim FROM memory_encoders WHERE version = ?", (version,)).get
-    if known not in (None, dim):
+def known_dims(connection: apsw.Connection) -> dict[str, int]:
+    """How long the vectors of each version are."""
+    return dict(connection.execute(_DIMS))
+
+
+def check_dim(known: Mapping[str, int], version: str, dim: int) -> None:
+    """Raise UsageError when vectors of that version are known not to be as long as this."""
+    if known.get(version, dim) != dim:
         raise UsageError(
-            f"a vector of {version} has {known} numbers, and this one {dim}",
+            f"a vector of {version} has {known[version]} numbers, and this one {dim}",
             hint="Use one name for one encoder; then run `commonplace rebuild`.",
         )
 
 
+def _shrunk(vectors: Sequence[Fixed]) -> list[Shrunk | None]:
+    """The vectors of each chunk in 8 bits, made at once; None where a chunk has none."""
+    held = [each for each in vectors if len(each)]
+    every = shrink(np.concatenate(held)) if held else None
+    found: list[Shrunk | None] = []
+    start = 0
+    for each in vectors:
+        own = slice(start, start + len(each))
+        found.append(Shrunk(every.rows[own], every.scales[own]) if every and len(each) else None)
+        start = own.stop
+    return found
+
+
+def _add_speakers(connection: apsw.Connection, key: int, chunks: Sequence[Chunk]) -> None:
+    connection.executemany(_ADD_LABEL, ((key, "speaker", name) for name in sorted(speakers_of(chunks))))
+
+
 def _insert_chunk(
-    connection: apsw.Connection, number: int, document: Document, chunk: Chunk, vectors: Fixed | None, *, now: float
+    connection: apsw.Connection, number: int, document: Document, chunk: Chunk, vectors: Shrunk | None, *, now: float
 ) -> None:
-    is_encoded = vectors is not None and len(vectors) > 0
     columns = chunk_columns(chunk) | {
         "number": number,
         "document_id": document.id,
         "user_id": document.user,
-        "embedding_version": document.version if is_encoded else "",
+        "embedding_version": document.version if vectors else "",
         "created_at": text_of_time(now),
     }
     connection.execute(_insertion("memory_chunks", columns), columns)
-    if vectors is not None and is_encoded:
-        blob = np.ascontiguousarray(vectors, "<i2").tobytes()
-        connection.execute(_ADD_VECTORS, (number, document.version, len(vectors), _hashes(chunk), blob))
+    if vectors:
+        counts = (len(chunk.parts), len(chunk.sentences))
+        blobs = (_hashes(chunk), vectors.scales.astype("<f4").tobytes(), vectors.rows.tobytes())
+        connection.execute(_ADD_VECTORS, (number, document.version, *counts, *blobs))
 
 
 def _insertion(table: str, columns: dict[str, Any]) -> str:
@@ -125,4 +157,4 @@ def _insertion(table: str, columns: dict[str, Any]) -> str:
 
 
 def _hashes(chunk: Chunk) -> bytes:
-    return b"".join(hashlib.sha256(part.encode(errors="surrogatepass")).digest() for part in chunk.parts)
+    return b"".join(hashlib.sha256(text.encode(errors="surrogatepass")).digest() for text in vector_texts(chunk))

@@ -42,11 +42,16 @@ class Entities:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Live:
-    """The chunks that count, as a mask over each segment, how many they are, and how many words their bodies have."""
+    """The chunks that count, as a mask over each segment, and how many they are.
+
+    `words` are those of their bodies, `replied` those of them that a program said; `documents` are those they are of.
+    """
 
     masks: tuple[Mask, ...]
     sizes: tuple[int, ...]
     words: int
+    replied: int
+    documents: int
 
     @property
     def size(self) -> int:
@@ -74,17 +79,6 @@ def documents_under(connection: apsw.Connection, user: str, filters: Filters, *,
     conditions, values = _all_conditions(filters, entities)
     query = " AND ".join([_LIVE, *conditions])
     return len(connection.execute(query, values | {"user": user}).fetchall())
-
-
-def countable(numbers: Sequence[int], segments: Sequence[Segment], live: Live) -> list[int]:
-    """Those of the numbers whose chunks count, in this order."""
-    asked, counts = np.asarray(numbers, np.int64), np.zeros(len(numbers), np.bool_)
-    for segment, mask, size in zip(segments, live.masks, live.sizes, strict=True):
-        if size:
-            places = np.minimum(np.searchsorted(segment.numbers, asked), len(segment.numbers) - 1)
-            counts |= (segment.numbers[places] == asked) & mask[places]
-    counting: list[int] = asked[counts].tolist()
-    return counting
 
 
 def mask_of(numbers: Numbers, first: Numbers, count: Numbers) -> Mask:
@@ -142,7 +136,15 @@ def _masked(ranges: npt.NDArray[np.int64], segments: Sequence[Segment]) -> Live:
     ranges = ranges[ranges[:, 1] > 0]
     first, count = ranges[np.argsort(ranges[:, 0])].T
     masks = tuple(mask_of(segment.numbers, first, count) for segment in segments)
-    words = sum(
-        int(np.sum(segment.lengths, where=mask, dtype=np.int64)) for segment, mask in zip(segments, masks, strict=True)
+    pairs = [*zip(segments, masks, strict=True)]
+    return Live(
+        masks=masks,
+        sizes=tuple(int(np.count_nonzero(mask)) for mask in masks),
+        words=sum(_words(segment, mask) for segment, mask in pairs),
+        replied=sum(_words(segment, mask & segment.replies) for segment, mask in pairs),
+        documents=len(ranges),
     )
-    return Live(masks=masks, sizes=tuple(int(np.count_nonzero(mask)) for mask in masks), words=words)
+
+
+def _words(segment: Segment, mask: Mask) -> int:
+    return int(np.sum(segment.lengths, where=mask, dtype=np.int64))

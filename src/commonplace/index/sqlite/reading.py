@@ -7,29 +7,33 @@ from typing import Any, Final
 
 import apsw
 
-from commonplace.index.base import Counts, Edge, Found, SenseMatch, Weighing, WordMatches
+from commonplace.index.base import LINKED, Counts, Edge, Found, SenseMatch, Standing, Weighing, WordMatches
+from commonplace.index.shrinking import Fixed, shrink_question
 from commonplace.index.sqlite.bm25 import best_by_words, weigh_words
-from commonplace.index.sqlite.documents import check_dim
-from commonplace.index.sqlite.filters import Live, all_live, countable, documents_under, live_under
+from commonplace.index.sqlite.documents import check_dim, known_dims
+from commonplace.index.sqlite.filters import Live, all_live, documents_under, live_under
+from commonplace.index.sqlite.likeness import score_likeness
 from commonplace.index.sqlite.links import Links
 from commonplace.index.sqlite.rows import FOUND_COLUMNS, found_of, json_text, problems_of
-from commonplace.index.sqlite.segment import Fixed
-from commonplace.index.sqlite.sense import nearest, nearness, pool_by_sense
+from commonplace.index.sqlite.sense import nearest, sense_of
 from commonplace.index.sqlite.views import View, folder_of
-from commonplace.model import Filters, Place, Problem
+from commonplace.index.sqlite.whole import score_whole
+from commonplace.model import Filters, Problem
 
 # A CROSS JOIN keeps the order: from the few chunks to their documents, and not from all documents to their chunks.
 _FOUND: Final = f"""
 SELECT {FOUND_COLUMNS} FROM memory_chunks c CROSS JOIN memory_documents d ON d.id = c.document_id
 WHERE c.number IN (SELECT value FROM json_each(:numbers)) AND d.user_id = :user AND d.deleted_at IS NULL
 """  # noqa: S608
-_PLACES: Final = """
-SELECT c.number, c.chunk_id, d.place FROM memory_chunks c CROSS JOIN memory_documents d ON d.id = c.document_id
+_STANDINGS: Final = """
+SELECT c.number, c.chunk_id, d.id, d.first_chunk, d.first_chunk + d.chunk_count - 1,
+  iif(d.source_type = :linked, d.source_id, ''), c.line, d.place, c.voice, c.speaker, c.at
+FROM memory_chunks c CROSS JOIN memory_documents d ON d.id = c.document_id
 WHERE c.number IN (SELECT value FROM json_each(:numbers)) AND d.user_id = :user AND d.deleted_at IS NULL
 """
-_VECTORS: Final = """
-SELECT number, parts, vectors FROM memory_vectors
-WHERE number IN (SELECT value FROM json_each(:numbers)) AND embedding_version = :version
+_SPEAKERS: Final = """
+SELECT DISTINCT l.label FROM memory_labels l CROSS JOIN memory_documents d ON d.key = l.document
+WHERE l.field = 'speaker' AND d.user_id = :user AND d.deleted_at IS NULL AND d.sensitive <= :sensitive
 """
 _OF_USER: Final = " FROM memory_documents WHERE user_id = :user AND deleted_at IS NULL"
 _VERSIONS: Final = f"SELECT embedding_version, sum(encoded_count){_OF_USER} GROUP BY 1 HAVING sum(encoded_count) > 0"
@@ -74,22 +78,42 @@ class SqliteReading:
 
     def match_sense(self, vector: Fixed, filters: Filters, *, version: str, limit: int) -> tuple[SenseMatch, ...]:
         """The chunks nearest to the vector; of equal ones the lower number is first. Raises UsageError."""
-        check_dim(self._connection, version, len(vector))
-        pool = pool_by_sense(vector, version, self._view.segments, self._live(filters), limit=limit)
-        return nearest(self.sense_of(vector, pool, version=version), limit)
+        check_dim(self._dims(), version, len(vector))
+        return nearest(shrink_question(vector), version, self._view.segments, self._live(filters), limit=limit)
 
     def sense_of(self, vector: Fixed, numbers: Sequence[int], *, version: str) -> tuple[SenseMatch, ...]:
         """How near these chunks are to the vector, in this order. Raises UsageError."""
-        check_dim(self._connection, version, len(vector))
-        asked = countable(numbers, self._view.segments, self._every())
-        values = {"numbers": json.dumps(asked), "version": version}
-        rows = {number: row for number, *row in self._connection.execute(_VECTORS, values)}
-        return nearness(vector, [(number, *rows[number]) for number in asked if number in rows])
+        check_dim(self._dims(), version, len(vector))
+        question = shrink_question(vector)
+        return sense_of(question, numbers, version, segments=self._view.segments, live=self._every())
 
-    def places(self, numbers: Sequence[int]) -> Mapping[int, tuple[str, Place]]:
-        """The id of each of these chunks, and where its document stands."""
-        rows = self._select(_PLACES, numbers=json.dumps([*map(int, numbers)]))
-        return {number: (chunk_id, place) for number, chunk_id, place in rows}
+    def standings(self, numbers: Sequence[int]) -> Mapping[int, Standing]:
+        """What is to be known of each of these chunks, in this order; those that are not there are left out."""
+        known = self._view.standings
+        found = {number: each for number in numbers if (each := known.get(number))}
+        unknown = [int(number) for number in numbers if number not in found]
+        if unknown:
+            rows = self._select(_STANDINGS, numbers=json.dumps(unknown), linked=LINKED)
+            read = {row[0]: Standing._make(row) for row in rows}
+            self._view.keep_standings(read)
+            found |= read
+        return {number: found[number] for number in numbers if number in found}
+
+    def match_whole(self, words: Sequence[str], documents: Sequence[Standing], *, weighing: Weighing) -> list[float]:
+        """The score of each of these documents by words, all its chunks taken as one text."""
+        segments, every = self._view.segments, self._every()
+        return score_whole(weigh_words(words, segments, every, weighing=weighing), documents, segments, every)
+
+    def likeness(self, documents: Sequence[Standing], *, version: str, top: int) -> list[list[float]]:
+        """For each of these documents, how alike in meaning it is to each of the first `top`."""
+        return score_likeness(documents, version, self._view.segments, top=top)
+
+    def speakers(self, *, sensitive: bool) -> frozenset[str]:
+        """The names of all who speak in what the index holds; with or without those of sensitive documents."""
+        known = self._view.speakers
+        if sensitive not in known:
+            known[sensitive] = frozenset(name for (name,) in self._select(_SPEAKERS, sensitive=sensitive))
+        return known[sensitive]
 
     def passing(self, filters: Filters) -> int:
         """How many documents pass the filters."""
@@ -151,6 +175,11 @@ class SqliteReading:
     def _select(self, query: str, **values: Any) -> list[Any]:
         used = {name: value for name, value in values.items() if f":{name}" in query}
         return self._connection.execute(query, {"user": self._links.user, **used}).fetchall()
+
+    def _dims(self) -> Mapping[str, int]:
+        if not self._view.dims:
+            self._view.dims.update(known_dims(self._connection))
+        return self._view.dims
 
     def _every(self) -> Live:
         known = self._view.live.get(None)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -14,6 +14,7 @@ from commonplace.model import Chunk, Document, Link, Problem, Stamp
 
 FOUND_COLUMNS: Final = """
 c.number, c.chunk_id, c.chunk_index, c.content, c.content_hash, c.heading_path, c.line, c.token_count,
+c.voice, c.speaker, c.at,
 d.id, d.user_id, d.source_type, d.source_id, d.title, d.uri, d.content_hash, d.made_from, d.embedding_version,
 d.created_at, d.updated_at, d.mtime, d.size, d.sensitive, d.kind, d.status, d.place,
 d.aliases_json, d.tags_json, d.topics_json, d.problems_json, d.metadata_json
@@ -84,6 +85,9 @@ def chunk_columns(chunk: Chunk) -> dict[str, Any]:
         "heading_path": json_text(chunk.heading_path),
         "line": chunk.line,
         "token_count": chunk.tokens,
+        "voice": chunk.voice,
+        "speaker": storable(chunk.speaker),
+        "at": storable(chunk.at),
         "length": body_length(chunk.words),
         "words": pack_words(chunk.words),
         "content": storable(chunk.text),
@@ -100,9 +104,14 @@ def labels_of(document: Document) -> set[tuple[str, str]]:
     return labels
 
 
+def speakers_of(chunks: Iterable[Chunk]) -> set[str]:
+    """The names of those who speak in the chunks."""
+    return {storable(chunk.speaker) for chunk in chunks if chunk.speaker}
+
+
 def found_of(row: Sequence[Any]) -> Found:
-    """A row of FOUND_COLUMNS; words and parts are not kept in a form that could be given back."""
-    number, chunk_id, ordinal, text, hash_, headings, line, tokens, *rest = row
+    """A row of FOUND_COLUMNS; words, parts and sentences are not kept in a form that could be given back."""
+    number, chunk_id, ordinal, text, hash_, headings, line, tokens, voice, speaker, at, *rest = row
     chunk = Chunk(
         id=chunk_id,
         ordinal=ordinal,
@@ -113,6 +122,9 @@ def found_of(row: Sequence[Any]) -> Found:
         tokens=tokens,
         words={},
         parts=(),
+        voice=voice,
+        speaker=speaker,
+        at=at,
     )
     return Found(number=number, chunk=chunk, document=_document_of(rest))
 

@@ -138,7 +138,64 @@ CREATE TABLE memory_state (
 INSERT INTO memory_state VALUES (1, lower(hex(randomblob(16))), 0);
 """
 
-MIGRATIONS: Final = (_1_DOCUMENTS,)
+# Vectors of 8 bits, vectors of sentences, and who speaks in a chunk. What there was is dropped: the next sync fills it
+# again. The numbers of chunks begin anew, so the index is another one for whoever has it open.
+_2_SENTENCES = """
+DROP TABLE memory_vectors;
+DROP TABLE memory_labels;
+DROP TABLE memory_chunks;
+DELETE FROM memory_link_names;
+DELETE FROM memory_links;
+DELETE FROM memory_names;
+DELETE FROM memory_documents;
+DELETE FROM memory_encoders;
+DELETE FROM memory_segments;
+DELETE FROM memory_syncs;
+UPDATE memory_state SET identity = lower(hex(randomblob(16))), generation = 0;
+
+CREATE TABLE memory_chunks (
+  number            INTEGER PRIMARY KEY AUTOINCREMENT,
+  chunk_id          TEXT NOT NULL,
+  document_id       TEXT NOT NULL REFERENCES memory_documents (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  user_id           TEXT NOT NULL,
+  chunk_index       INTEGER NOT NULL,
+  content_hash      TEXT NOT NULL,
+  heading_path      TEXT NOT NULL CHECK (json_type(heading_path) = 'array'),
+  line              INTEGER NOT NULL,
+  token_count       INTEGER NOT NULL,
+  voice             TEXT NOT NULL CHECK (voice IN ('', 'user', 'assistant')),
+  speaker           TEXT NOT NULL,
+  at                TEXT NOT NULL CHECK (at = '' OR at GLOB '????-??-??T??:??:??Z'),
+  embedding_version TEXT NOT NULL,
+  created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??Z'),
+  length            INTEGER NOT NULL,
+  words             BLOB NOT NULL CHECK (length(words) % 13 = 0),
+  content           TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX memory_chunks_by_document ON memory_chunks (document_id, chunk_index);
+CREATE INDEX memory_chunks_by_version ON memory_chunks (user_id, embedding_version);
+
+-- Hashes, scales and rows of the parts, then of the sentences.
+CREATE TABLE memory_vectors (
+  number            INTEGER PRIMARY KEY REFERENCES memory_chunks (number) ON DELETE CASCADE,
+  embedding_version TEXT NOT NULL,
+  parts             INTEGER NOT NULL CHECK (parts > 0),
+  sentences         INTEGER NOT NULL CHECK (sentences >= 0),
+  hashes            BLOB NOT NULL CHECK (length(hashes) = 32 * (parts + sentences)),
+  scales            BLOB NOT NULL CHECK (length(scales) = 4 * (parts + sentences)),
+  vectors           BLOB NOT NULL CHECK (length(vectors) % (parts + sentences) = 0)
+) STRICT;
+
+CREATE TABLE memory_labels (
+  document INTEGER NOT NULL REFERENCES memory_documents (key) ON DELETE CASCADE,
+  field    TEXT NOT NULL CHECK (field IN ('kind', 'tag', 'topic', 'title', 'speaker')),
+  label    TEXT NOT NULL,
+  PRIMARY KEY (document, field, label)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_labels_by_label ON memory_labels (field, label);
+"""
+
+MIGRATIONS: Final = (_1_DOCUMENTS, _2_SENTENCES)
 
 _1_VECTORS = """
 CREATE TABLE cached_vectors (

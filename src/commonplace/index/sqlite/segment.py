@@ -3,7 +3,7 @@
 A chunk's row here is its place in `numbers`. What stands in a segment depends on the chunks alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,16 +15,27 @@ from commonplace.index.sqlite.words import ENTRY
 _PIECES: Final = 16  # words are put in order in as many turns, so that less is in memory at once
 _SHIFT: Final = np.uint64(60)
 
-Fixed = npt.NDArray[np.int16]
 Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vectors:
-    """The vectors of one version, each as 8-bit numbers times its own scale: quick to scan, near to the truth."""
+    """The vectors of parts, of one version: all of them are scanned. Those of one chunk stand together."""
 
     owners: npt.NDArray[np.int32]  # the row of the chunk that it stands for
-    starts: npt.NDArray[np.int32]  # where the vectors of each chunk begin
+    starts: npt.NDArray[np.int32]  # where the vectors of each owner begin
+    scales: npt.NDArray[np.float32]
+    rows: npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fine:
+    """The vectors of sentences, of one version: those of the chunk in row i are rows[starts[i]:starts[i + 1]].
+
+    They are touched for the chunks alone that are asked for.
+    """
+
+    starts: npt.NDArray[np.int32]
     scales: npt.NDArray[np.float32]
     rows: npt.NDArray[np.int8]
 
@@ -37,11 +48,13 @@ class Segment:
     last: int
     numbers: Numbers
     lengths: npt.NDArray[np.int32]
+    replies: npt.NDArray[np.bool_]  # whether a program speaks in the chunk
     hashes: npt.NDArray[np.uint64]
     starts: npt.NDArray[np.int64]
     rows: npt.NDArray[np.int32]
     counts: npt.NDArray[np.uint8]
     vectors: Mapping[str, Vectors]
+    fine: Mapping[str, Fine]
 
     def posting(self, word: int) -> slice:
         """Where in `rows` and `counts` the chunks with that word stand."""
@@ -57,12 +70,15 @@ class Chunks:
 
     numbers: Numbers
     lengths: npt.NDArray[np.int32]
+    replies: npt.NDArray[np.bool_]
     entries: npt.NDArray[np.int32]  # how many words each has
     words: bytes | bytearray
 
 
-def build_segment(first: int, last: int, *, chunks: Chunks, vectors: Mapping[str, Sequence[Vectors]]) -> Segment:
-    """The segment of these chunks; vectors come in pieces, in the order of their chunks."""
+def build_segment(
+    first: int, last: int, *, chunks: Chunks, vectors: Mapping[str, Vectors], fine: Mapping[str, Fine]
+) -> Segment:
+    """The segment of these chunks and their vectors."""
     entries = np.frombuffer(chunks.words, ENTRY)
     owners = np.repeat(np.arange(len(chunks.numbers), dtype=np.int32), chunks.entries)
     pieces = [_postings(entries, owners, piece) for piece in range(_PIECES)]
@@ -72,11 +88,13 @@ def build_segment(first: int, last: int, *, chunks: Chunks, vectors: Mapping[str
         last=last,
         numbers=chunks.numbers,
         lengths=chunks.lengths,
+        replies=chunks.replies,
         hashes=hashes,
         starts=np.concatenate([[0], np.cumsum(spreads)]).astype(np.int64),
         rows=rows,
         counts=counts,
-        vectors={version: _join(pieces) for version, pieces in sorted(vectors.items())},
+        vectors=dict(sorted(vectors.items())),
+        fine=dict(sorted(fine.items())),
     )
 
 
@@ -88,25 +106,6 @@ def _postings(entries: npt.NDArray[Any], owners: npt.NDArray[np.int32], piece: i
     return hashes, spreads, owners[held], entries["counts"][held]
 
 
-def shrink(vectors: Fixed, owners: npt.ArrayLike) -> Vectors:
-    """The vectors in 8 bits: what was largest in each becomes 127. Those of one owner stand together."""
-    peaks = np.abs(vectors.astype(np.int32)).max(axis=1, initial=1)
-    scales = (peaks / 127.0).astype(np.float32)
-    rows = np.clip(np.rint(vectors / scales[:, None]), -127, 127).astype(np.int8)
-    of = np.asarray(owners, np.int32)
-    return Vectors(owners=of, starts=first_of_each(of), scales=scales, rows=rows)
-
-
-def first_of_each(owners: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def first_of_each(owners: npt.NDArray[np.int32] | Numbers) -> npt.NDArray[np.int32]:
     """The places at which another owner begins."""
     return np.flatnonzero(np.diff(owners, prepend=-1)).astype(np.int32)
-
-
-def _join(pieces: Sequence[Vectors]) -> Vectors:
-    owners = np.concatenate([piece.owners for piece in pieces])
-    return Vectors(
-        owners=owners,
-        starts=first_of_each(owners),
-        scales=np.concatenate([piece.scales for piece in pieces]),
-        rows=np.concatenate([piece.rows for piece in pieces]),
-    )

@@ -20,13 +20,14 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.index.sqlite.segment import Segment, Vectors
+from commonplace.index.sqlite.segment import Fine, Segment, Vectors
 
-_MAGIC: Final = b"CPSEGMT2"
+_MAGIC: Final = b"CPSEGMT3"
 _START: Final = 44
 _ALIGN: Final = 64
-_PLAIN: Final = ("numbers", "lengths", "hashes", "starts", "rows", "counts")
+_PLAIN: Final = ("numbers", "lengths", "replies", "hashes", "starts", "rows", "counts")
 _OF_VECTORS: Final = ("owners", "starts", "scales", "rows")
+_OF_FINE: Final = ("starts", "scales", "rows")
 _BLOCK: Final = 1 << 24
 
 
@@ -89,8 +90,10 @@ def open_segment(folder: Path, named: Named) -> Segment:
 
 def _arrays(segment: Segment) -> dict[str, npt.NDArray[Any]]:
     arrays: dict[str, npt.NDArray[Any]] = {name: getattr(segment, name) for name in _PLAIN}
-    for place, vectors in enumerate(segment.vectors.values()):
-        arrays |= {f"{place}/{name}": getattr(vectors, name) for name in _OF_VECTORS}
+    for place, version in enumerate(segment.vectors):
+        arrays |= {f"{place}/{name}": getattr(segment.vectors[version], name) for name in _OF_VECTORS}
+    for place, version in enumerate(segment.vectors):  # last, so that what is scanned lies together
+        arrays |= {f"{place}/fine/{name}": getattr(segment.fine[version], name) for name in _OF_FINE}
     return arrays
 
 
@@ -99,8 +102,12 @@ def _segment(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
         version: Vectors(**{name: arrays[f"{place}/{name}"] for name in _OF_VECTORS})
         for place, version in enumerate(header["versions"])
     }
+    fine = {
+        version: Fine(**{name: arrays[f"{place}/fine/{name}"] for name in _OF_FINE})
+        for place, version in enumerate(header["versions"])
+    }
     plain = {name: arrays[name] for name in _PLAIN}
-    return Segment(first=header["first"], last=header["last"], **plain, vectors=vectors)
+    return Segment(first=header["first"], last=header["last"], **plain, vectors=vectors, fine=fine)
 
 
 def _write(file: Any, segment: Segment) -> None:

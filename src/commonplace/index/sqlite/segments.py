@@ -14,8 +14,9 @@ from commonplace.database.trouble import locked
 from commonplace.index.sqlite.folder import clear, only_one
 from commonplace.index.sqlite.schema import WORDING
 from commonplace.index.sqlite.segment_file import BadSegment, Named, open_segment, write_segment
+from commonplace.index.sqlite.segment_rows import read_segment
 from commonplace.index.sqlite.settling import Newer, next_range
-from commonplace.index.sqlite.views import folder_of, named_segments, read_segment
+from commonplace.index.sqlite.views import folder_of, named_segments
 
 _LIVING: Final = """
 SELECT coalesce(sum(min(first_chunk + chunk_count - 1, :last) - max(first_chunk, :first) + 1), 0)

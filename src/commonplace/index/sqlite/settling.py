@@ -9,8 +9,8 @@ from commonplace.index.sqlite.segment_file import Named
 LEAST: Final = 1000
 """Chunks that are newer than the segments before it is worth making one of them."""
 
-MOST: Final = 131_072
-"""Chunks in a segment: what is in memory at once while it is made, some 3 kB a chunk."""
+MOST: Final = 65_536
+"""Chunks in a segment: what is in memory at once while it is made, some 6 kB a chunk that has ten sentences."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import apsw
 from commonplace.database import Database
 from commonplace.errors import Conflict, NotFound
 from commonplace.index.base import Linker
+from commonplace.index.shrinking import Fixed
 from commonplace.index.sqlite.documents import (
     has_same_chunks,
     insert_document,
@@ -22,7 +23,6 @@ from commonplace.index.sqlite.links import Links
 from commonplace.index.sqlite.reading import SqliteReading
 from commonplace.index.sqlite.rows import STAMP_COLUMNS, json_text, stamp_of, storable, text_of_time
 from commonplace.index.sqlite.schema import MIGRATIONS, WORDING
-from commonplace.index.sqlite.segment import Fixed
 from commonplace.index.sqlite.segments import BUMP, Segments
 from commonplace.index.sqlite.settling import LEAST, MOST
 from commonplace.index.sqlite.swap import replacing
@@ -126,7 +126,7 @@ class SqliteIndex:
             if not has_same:
                 raise _changed(source_id, document.source_id)
             self._update(connection, known, document, now=now)
-            update_chunks(connection, known.first_chunk, document.chunks)
+            update_chunks(connection, known.key, document.chunks, first=known.first_chunk)
 
     def remove(self, source_type: str, source_id: str, *, now: float) -> bool:
         """Let nothing find the document any more; whether it was there."""

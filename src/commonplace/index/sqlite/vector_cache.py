@@ -10,8 +10,8 @@ import numpy as np
 
 from commonplace.database import Database
 from commonplace.errors import IndexDamaged
+from commonplace.index.shrinking import Fixed
 from commonplace.index.sqlite.schema import VECTOR_MIGRATIONS, VECTOR_WORDING
-from commonplace.index.sqlite.segment import Fixed
 
 _THESE: Final = "hash IN (SELECT value FROM json_each(:hashes))"
 _GET: Final = f"SELECT hash, vector, used FROM cached_vectors WHERE version = :version AND {_THESE}"  # noqa: S608

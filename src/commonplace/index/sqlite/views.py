@@ -5,20 +5,19 @@ whatever the last one had read already.
 """
 
 import threading
-from array import array
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import apsw
-import numpy as np
 
+from commonplace.index.base import Standing
 from commonplace.index.sqlite.filters import Live
-from commonplace.index.sqlite.segment import Chunks, Segment, Vectors, build_segment, shrink
+from commonplace.index.sqlite.segment import Segment
 from commonplace.index.sqlite.segment_file import BadSegment, Named, open_segment
+from commonplace.index.sqlite.segment_rows import read_segment
 from commonplace.index.sqlite.swap import segment_folder
-from commonplace.index.sqlite.words import ENTRY
 from commonplace.model import Filters
 
 _STATE: Final = (
@@ -26,13 +25,9 @@ _STATE: Final = (
     " (SELECT coalesce(max(number), 0) FROM memory_chunks) FROM memory_state"
 )
 _NAMED: Final = "SELECT first, last, chunks, name, size, mtime FROM memory_segments ORDER BY first"
-_WORDS: Final = "SELECT number, length, words FROM memory_chunks WHERE number BETWEEN ? AND ? ORDER BY number"
-_VECTORS: Final = (
-    "SELECT number, parts, embedding_version, vectors FROM memory_vectors WHERE number BETWEEN ? AND ? ORDER BY number"
-)
-_AT_ONCE: Final = 2048  # chunks whose vectors are made small together
 _PIECES: Final = 8  # of what is newer than the segments; more are read anew as one
 _MASKS: Final = 32  # filters whose masks are kept
+_STANDINGS: Final = 65_536  # chunks of which it is kept how they stand: some 25 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,11 @@ class State:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """One state of the index in memory, and what was asked of it before: the masks of filters, the versions."""
+    """One state of the index in memory, and what was asked of it before.
+
+    That is the masks of filters, how many chunks each version has and how long its vectors are, who speaks, and how
+    chunks stand.
+    """
 
     state: State
     named: tuple[Named, ...]
@@ -55,11 +54,20 @@ class View:
     recent: tuple[Segment, ...]
     live: dict[Filters | None, Live] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
+    dims: dict[str, int] = field(default_factory=dict)
+    speakers: dict[bool, frozenset[str]] = field(default_factory=dict)
+    standings: dict[int, Standing] = field(default_factory=dict)
 
     @property
     def segments(self) -> tuple[Segment, ...]:
         """All of it, in the order of the chunks' numbers."""
         return self.settled + self.recent
+
+    def keep_standings(self, standings: Mapping[int, Standing]) -> None:
+        """Remember how these chunks stand, and forget all others when there are many."""
+        if len(self.standings) > _STANDINGS:
+            self.standings.clear()
+        self.standings.update(standings)
 
     def keep_live(self, filters: Filters | None, live: Live) -> Live:
         """Remember what passes the filters, and forget the oldest when there are many."""
@@ -130,42 +138,6 @@ def folder_of(connection: apsw.Connection) -> Path:
 def named_segments(connection: apsw.Connection) -> tuple[Named, ...]:
     """The segment files that count."""
     return tuple(Named(*row) for row in connection.execute(_NAMED))
-
-
-def read_segment(connection: apsw.Connection, first: int, last: int) -> Segment:
-    """The segment of these numbers, made from the rows."""
-    chunks = _chunks(connection, first, last)
-    vectors: dict[str, list[Vectors]] = {}
-    for version, owners, fixed in _batches(connection, first, last):
-        vectors.setdefault(version, []).append(shrink(fixed, np.searchsorted(chunks.numbers, owners)))
-    return build_segment(first, last, chunks=chunks, vectors=vectors)
-
-
-def _chunks(connection: apsw.Connection, first: int, last: int) -> Chunks:
-    numbers, lengths, entries, together = array("q"), array("i"), array("i"), bytearray()
-    for number, length, words in connection.execute(_WORDS, (first, last)):
-        numbers.append(number)
-        lengths.append(length)
-        entries.append(len(words) // ENTRY.itemsize)
-        together += words
-    return Chunks(
-        numbers=np.array(numbers, np.int64),
-        lengths=np.array(lengths, np.int32),
-        entries=np.array(entries, np.int32),
-        words=together,
-    )
-
-
-def _batches(connection: apsw.Connection, first: int, last: int) -> Iterator[tuple[str, list[int], np.ndarray]]:
-    """The vectors of the chunks, some thousand at a time, each batch of one version."""
-    for start in range(first, last + 1, _AT_ONCE):
-        owners: dict[str, list[int]] = {}
-        blobs: dict[str, list[bytes]] = {}
-        for number, parts, version, blob in connection.execute(_VECTORS, (start, min(start + _AT_ONCE - 1, last))):
-            owners.setdefault(version, []).extend([number] * parts)
-            blobs.setdefault(version, []).append(blob)
-        for version, held in owners.items():
-            yield version, held, np.frombuffer(b"".join(blobs[version]), "<i2").reshape(len(held), -1)
 
 
 def _extended(connection: apsw.Connection, recent: tuple[Segment, ...], state: State) -> tuple[Segment, ...]:

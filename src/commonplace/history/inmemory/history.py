@@ -1,6 +1,5 @@
 """A history in lists and dictionaries that keeps the contract; for tests, and beside a vault that is in memory."""
 
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +14,7 @@ from commonplace.history.base import (
     token_hash,
     utc_second,
 )
+from commonplace.history.inmemory.conversations import InMemoryConversations
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +23,15 @@ class _Grant:
     expires: datetime
 
 
-class InMemoryHistory:
+class InMemoryHistory(InMemoryConversations):
     """A history that is gone with the process."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._audit: list[AuditEntry] = []
         self._commits: dict[str, datetime] = {}
         self._grants: dict[str, _Grant] = {}
         self._calls: list[ModelCall] = []
-        self._turn = threading.Lock()
 
     def record(self, *entries: AuditEntry) -> None:
         """Add these rows."""

@@ -1,0 +1,320 @@
+"""Both histories keep conversations by the same contract: only ever added to, each message once, gone when erased."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commonplace.errors import UsageError
+from commonplace.history.base import History
+from commonplace.history.conversations import NewThread
+from commonplace.history.inmemory import InMemoryHistory
+from commonplace.history.sqlite import SqliteHistory
+from commonplace.model import Message, Recorded, Thread
+
+NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
+TWINS: dict[str, Callable[[Path], History]] = {
+    "sqlite": lambda folder: SqliteHistory(folder / "history.db"),
+    "in-memory": lambda folder: InMemoryHistory(),
+}
+BOAT = NewThread("claude-code", "s-1", title="The boat")
+
+
+@pytest.fixture(params=TWINS, ids=str)
+def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]:
+    """An empty history."""
+    opened = TWINS[request.param](tmp_path)
+    yield opened
+    opened.close()
+
+
+def user(text: str, **fields: object) -> Message:
+    return Message("user", text, **fields)  # type: ignore[arg-type]
+
+
+def texts(history: History, id_: str) -> list[str]:
+    return [each.text for each in history.messages(id_)]
+
+
+def test_what_was_recorded_comes_back_whole(history: History) -> None:
+    """Who said what and when, in order; and of the conversation its program, id, title, trust and times."""
+    said = (
+        Message("system", "Be kind.", at=NOW),
+        user("My boat is called Argo.", author="Ada", at=NOW + timedelta(minutes=1), source_id="m-2"),
+        Message("assistant", "A fine name.", at=NOW + timedelta(minutes=2)),
+        Message("tool", "", at=NOW + timedelta(minutes=2)),
+    )
+    later = NOW + timedelta(days=3)
+    recorded = history.record_conversation(BOAT, said, now=later)
+
+    assert recorded == Recorded(recorded.id, added=4, known=0)
+    assert history.messages(recorded.id) == said
+    assert history.conversation(recorded.id) == Thread(
+        recorded.id,
+        "claude-code",
+        "s-1",
+        "The boat",
+        "told",
+        started=NOW,
+        updated=NOW + timedelta(minutes=2),
+        recorded=later,
+        count=4,
+    )
+
+
+def test_an_id_is_the_same_on_every_machine(history: History) -> None:
+    """It is made of the program and the conversation's id there, and of nothing else."""
+    other = InMemoryHistory()
+    first = history.record_conversation(BOAT, [user("a")], now=NOW)
+    second = other.record_conversation(NewThread("claude-code", "s-1"), [user("b")], now=NOW + timedelta(days=1))
+    elsewhere = other.record_conversation(NewThread("chatgpt", "s-1"), [user("b")], now=NOW)
+
+    assert first.id == second.id != elsewhere.id
+    assert (first.id[:2], len(first.id)) == ("c-", 14)
+
+
+def test_recording_again_adds_nothing(history: History) -> None:
+    """The same transcript is known, whatever the time at which it is recorded again."""
+    said = [user("hello"), Message("assistant", "hi"), user("ok"), user("ok")]
+    first = history.record_conversation(BOAT, said, now=NOW)
+    stamps = history.conversation_stamps()
+    again = history.record_conversation(BOAT, said, now=NOW + timedelta(days=1))
+
+    assert again == Recorded(first.id, added=0, known=4)
+    assert texts(history, first.id) == ["hello", "hi", "ok", "ok"]
+    assert history.conversation_stamps() == stamps
+
+
+def test_a_transcript_that_has_grown_adds_what_is_new(history: History) -> None:
+    """Behind what is there, a repeated word too; the numbers of the turns go on."""
+    said = [user("hello"), user("ok")]
+    id_ = history.record_conversation(BOAT, said, now=NOW).id
+    before = history.conversation_stamps()[id_]
+    grown = history.record_conversation(BOAT, [*said, user("ok"), user("bye")], now=NOW)
+
+    assert (grown.added, grown.known) == (2, 2)
+    assert texts(history, id_) == ["hello", "ok", "ok", "bye"]
+    assert [each.text for each in history.messages(id_, first=3)] == ["ok", "bye"]
+    assert history.conversation_stamps()[id_] != before
+
+
+def test_a_message_with_an_id_is_known_by_it_alone(history: History) -> None:
+    """One that says something else now is left as it was: the history is only added to."""
+    id_ = history.record_conversation(BOAT, [user("first", source_id="1")], now=NOW).id
+    changed = history.record_conversation(BOAT, [user("second", source_id="1"), user("x", source_id="2")], now=NOW)
+    twice = history.record_conversation(BOAT, [user("x", source_id="3"), user("y", source_id="3")], now=NOW)
+
+    assert (changed.added, changed.known) == (1, 1)
+    assert (twice.added, twice.known) == (1, 1)
+    assert texts(history, id_) == ["first", "x", "x"]
+
+
+def test_who_speaks_and_when_makes_another_message(history: History) -> None:
+    """Without an id, equal words of another person or at another time are not the same."""
+    said = [user("ok"), user("ok", author="Ada"), Message("assistant", "ok"), user("ok", at=NOW)]
+    id_ = history.record_conversation(BOAT, said[:1], now=NOW).id
+
+    assert history.record_conversation(BOAT, said, now=NOW) == Recorded(id_, added=3, known=1)
+
+
+def test_a_conversation_without_an_id_is_known_by_its_messages(history: History) -> None:
+    """Recorded again it is the same one; with a message more it is another."""
+    said = [user("hello"), Message("assistant", "hi")]
+    first = history.record_conversation(NewThread("file"), said, now=NOW)
+    again = history.record_conversation(NewThread("file"), said, now=NOW + timedelta(hours=1))
+    grown = history.record_conversation(NewThread("file"), [*said, user("bye")], now=NOW)
+
+    assert again == Recorded(first.id, added=0, known=2)
+    assert (grown.id == first.id, grown.added) == (False, 3)
+
+
+def test_a_message_without_a_time_has_that_of_the_one_before_it(history: History) -> None:
+    """And the time of the recording where none was given before it; all times are UTC to the second."""
+    tokyo = datetime(2026, 2, 1, 18, 0, 0, 999_999, tzinfo=timezone(timedelta(hours=9)))
+    id_ = history.record_conversation(BOAT, [user("a"), user("b", at=tokyo), user("c")], now=NOW).id
+    at_nine = datetime(2026, 2, 1, 9, 0, 0, tzinfo=UTC)
+    thread = history.conversation(id_)
+
+    assert [each.at for each in history.messages(id_)] == [NOW, at_nine, at_nine]
+    assert thread
+    assert (thread.started, thread.updated) == (at_nine, NOW)
+
+
+@pytest.mark.parametrize(
+    ("thread", "said", "wrong"),
+    [
+        (BOAT, [], "without messages"),
+        (BOAT, [user("a", at=datetime(2026, 3, 1))], "has no zone"),
+        (BOAT, [user("a"), Message("robot", "b")], "no role is called 'robot'"),  # type: ignore[arg-type]
+        (NewThread("x", trust="sure"), [user("a")], "no trust is called 'sure'"),  # type: ignore[arg-type]
+        (NewThread(" "), [user("a")], "interface has no name"),
+    ],
+)
+def test_what_is_no_conversation_is_refused_whole(
+    history: History, thread: NewThread, said: list[Message], wrong: str
+) -> None:
+    """Nothing of it is kept."""
+    with pytest.raises(UsageError, match=wrong):
+        history.record_conversation(thread, said, now=NOW)
+
+    assert history.conversations() == ()
+
+
+def test_a_title_that_is_given_later_counts(history: History) -> None:
+    """And shows in the stamp; one that is not given leaves the other, and trust stays what it was."""
+    id_ = history.record_conversation(NewThread("x", "1", trust="said"), [user("a")], now=NOW).id
+    bare = history.conversation_stamps()[id_]
+    history.record_conversation(NewThread("x", "1", title="Two\n lines"), [user("a")], now=NOW)
+    titled = history.conversation_stamps()[id_]
+    history.record_conversation(NewThread("x", "1"), [user("a")], now=NOW)
+    thread = history.conversation(id_)
+
+    assert bare != titled == history.conversation_stamps()[id_]
+    assert thread
+    assert (thread.title, thread.trust) == ("Two lines", "said")
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({}, ["3", "2", "1"]),
+        ({"interface": "b"}, ["2"]),
+        ({"interface": "\ud800"}, []),
+        ({"since": NOW + timedelta(hours=2)}, ["3", "2"]),
+        ({"limit": 1}, ["3"]),
+        ({"limit": 0}, []),
+        ({"interface": "a", "since": NOW, "limit": 1}, ["3"]),
+    ],
+)
+def test_conversations_are_asked_for_by_program_time_and_number(
+    history: History, asked: dict[str, object], found: list[str]
+) -> None:
+    """All conditions hold at once; the one that went on last is first."""
+    for number, interface in ((2, "b"), (1, "a"), (3, "a")):
+        at = NOW + timedelta(hours=number)
+        history.record_conversation(NewThread(interface, str(number)), [user("x", at=at)], now=NOW)
+
+    assert [each.source_id for each in history.conversations(**asked)] == found  # type: ignore[arg-type]
+
+
+def test_limits_turns_and_times_that_are_none_are_refused(history: History) -> None:
+    """They are mistakes, not wishes."""
+    with pytest.raises(UsageError, match="below zero"):
+        history.conversations(limit=-1)
+    with pytest.raises(UsageError, match="no turn 0"):
+        history.messages("c-1", first=0)
+    with pytest.raises(UsageError, match="has no zone"):
+        history.conversations(since=datetime(2026, 3, 1))
+
+
+def test_what_is_not_there_is_none(history: History) -> None:
+    """No conversation, no messages, no stamp, nothing to forget."""
+    history.record_conversation(BOAT, [user("a")], now=NOW)
+
+    for id_ in ("", "c-", "c-000000000000", "\ud800", "' OR 1=1 --"):
+        assert history.conversation(id_) is None
+        assert history.messages(id_) == ()
+        assert history.conversation_stamps([id_]) == {}
+        assert history.forget_conversation(id_) is False
+    assert len(history.conversations()) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntitle: no note\n---\n",
+        "null \x00 byte",
+        "\x1b[31mred\x1b[0m \u202eevil",
+        "half a pair \ud800",
+        "x" * 5_000_000,
+        "' ); DROP TABLE conversation_messages; --",
+        "🛥️ Boot, лодка, 船",
+        "",
+    ],
+    ids=["frontmatter", "null", "terminal", "surrogate", "5 MB", "sql", "unicode", "empty"],
+)
+def test_any_text_is_kept_as_it_is(history: History, text: str) -> None:
+    """Whatever it looks like; only what UTF-8 cannot say is replaced, and then the message is still known."""
+    id_ = history.record_conversation(BOAT, [user(text, author=text[:20])], now=NOW).id
+    again = history.record_conversation(BOAT, [user(text, author=text[:20])], now=NOW)
+
+    assert texts(history, id_) == [text.replace("\ud800", "?")]
+    assert again.known == 1
+
+
+def test_a_forgotten_conversation_is_gone_and_others_stay(history: History) -> None:
+    """With its messages and its stamp; what is recorded under its id later is a new one."""
+    id_ = history.record_conversation(BOAT, [user("a"), user("b")], now=NOW).id
+    other = history.record_conversation(NewThread("x", "2"), [user("c")], now=NOW).id
+
+    assert (history.forget_conversation(id_), history.forget_conversation(id_)) == (True, False)
+    assert (history.conversation(id_), history.messages(id_)) == (None, ())
+    assert list(history.conversation_stamps()) == [other]
+    assert history.record_conversation(BOAT, [user("a")], now=NOW) == Recorded(id_, added=1, known=0)
+    assert texts(history, other) == ["c"]
+
+
+def test_stamps_do_not_depend_on_how_a_conversation_came_in(history: History) -> None:
+    """At once or message by message: what is the same has the same stamp."""
+    said = [user("a", at=NOW), user("b", at=NOW), user("a", at=NOW + timedelta(hours=1))]
+    id_ = history.record_conversation(BOAT, said, now=NOW).id
+    whole = history.conversation_stamps([id_])
+    history.forget_conversation(id_)
+    for number in range(1, 4):
+        history.record_conversation(BOAT, said[:number], now=NOW + timedelta(days=number))
+
+    assert history.conversation_stamps([id_]) == whole
+
+
+said_once = st.builds(
+    Message,
+    role=st.sampled_from(["user", "assistant", "system", "tool"]),
+    text=st.sampled_from(["ok", "yes", "no", "My boat."]) | st.text(max_size=5),
+    author=st.sampled_from(["", "Ada"]),
+    at=st.none() | st.integers(0, 3).map(lambda hours: NOW + timedelta(hours=hours)),
+)
+
+
+@settings(max_examples=30)
+@given(said=st.lists(said_once, min_size=1, max_size=8), ends=st.lists(st.integers(1, 8), max_size=4))
+def test_a_transcript_recorded_as_it_grows_is_the_one_recorded_once(
+    tmp_path_factory: pytest.TempPathFactory, said: list[Message], ends: list[int]
+) -> None:
+    """However often and wherever it was cut off, repeated words and missing times or not; and both twins agree."""
+    tellings = []
+    for make in TWINS.values():
+        once, growing = (make(tmp_path_factory.mktemp("twin")) for _ in range(2))
+        id_ = once.record_conversation(BOAT, said, now=NOW).id
+        for end in (*sorted(ends), len(said)):
+            growing.record_conversation(BOAT, said[:end], now=NOW)
+        tellings += [(each.messages(id_), each.conversations(), each.conversation_stamps()) for each in (once, growing)]
+        once.close()
+        growing.close()
+
+    assert all(told == tellings[0] for told in tellings)
+
+
+@settings(max_examples=30)
+@given(
+    said=st.lists(said_once.filter(lambda each: each.at is not None), min_size=1, max_size=8),
+    cuts=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 3)), max_size=4),
+)
+def test_overlapping_pieces_in_order_are_the_whole(
+    tmp_path_factory: pytest.TempPathFactory, said: list[Message], cuts: list[tuple[int, int]]
+) -> None:
+    """Where messages have ids, a program may hand over any pieces of a conversation that follow or overlap."""
+    whole = [Message(each.role, each.text, each.author, each.at, str(number)) for number, each in enumerate(said)]
+    for make in TWINS.values():
+        history = make(tmp_path_factory.mktemp("twin"))
+        reached = 0
+        for end, overlap in (*sorted(cuts), (len(whole), 1)):
+            piece = whole[max(reached - overlap, 0) : end]
+            reached = max(reached, min(end, len(whole)))
+            if piece:
+                id_ = history.record_conversation(BOAT, piece, now=NOW).id
+
+        assert history.messages(id_) == tuple(whole)
+        history.close()

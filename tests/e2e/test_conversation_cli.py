@@ -1,0 +1,130 @@
+"""Conversations from the command line, as a process."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.app import put_under_git
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+TALK = "# The boat\n\nUser: My boat is called Argo.\n\nAssistant: A fine name.\nIt was the ship of Jason.\n"
+
+
+@pytest.fixture
+def run(sample: Path) -> Run:
+    put_under_git(sample)
+
+    def call(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "commonplace", "--vault", str(sample), *words]
+        return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+
+    return call
+
+
+def answer(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    return dict(json.loads(run.stdout))
+
+
+def test_a_conversation_is_added_listed_shown_found_and_erased(run: Run, tmp_path: Path) -> None:
+    """From a file and from standard input; what is added again is known."""
+    file = tmp_path / "talk.md"
+    file.write_text(TALK)
+    added = run("conversation", "add", str(file), "--interface", "chatgpt", "--id", "7")
+    again = run("conversation", "add", "-", "--interface", "chatgpt", "--id", "7", given=TALK + "\nUser: Thanks!\n")
+    id_ = added.stdout.split(":")[0]
+    listed, shown = run("conversation", "list").stdout, run("conversation", "show", id_[:8]).stdout
+    found = run("search", "Argo Jason", "--mode", "words", "--source", "chat").stdout
+    erased = run("conversation", "erase", id_, "--yes")
+    after = run("conversation", "list")
+
+    assert (added.stdout, added.stderr) == (f"{id_}: 2 messages added, 0 known\n", "")
+    assert again.stdout == f"{id_}: 1 message added, 2 known\n"
+    assert [listed.split()[at] for at in (0, 2, 3)] == [id_, "3", "chatgpt"]
+    assert listed.endswith("  The boat\n")
+    assert shown.startswith("The boat  (chatgpt, 3 messages, told)\n\n  1. user  2")
+    assert "     A fine name.\n     It was the ship of Jason.\n" in shown
+    assert f"conversation:{id_} turn 2" in found
+    assert (erased.stdout, after.stdout) == (f"erased {id_}: 3 messages\n", "")
+
+
+def test_programs_get_json(run: Run) -> None:
+    """Every verb answers it; times are UTC, turns are numbered."""
+    first = {"role": "user", "content": "a", "at": "2026-03-01T09:00:00"}
+    second = {"role": "ai", "content": "b", "name": "Bo", "id": "m2"}
+    lines = f"{json.dumps(first)}\n{json.dumps(second)}\n"
+    recorded = answer(run("conversation", "add", "--trust", "imported", "--json", given=lines))["recorded"]
+    (listed,) = answer(run("conversation", "list", "--since", "2026-02", "-n", "1", "--json"))["conversations"]
+    shown = answer(run("conversation", "show", recorded["id"], "--turn", "2", "--json"))
+    erased = answer(run("conversation", "erase", recorded["id"], "--yes", "--json"))
+
+    assert (recorded["added"], recorded["known"]) == (2, 0)
+    assert listed["started"] == listed["updated"] == "2026-03-01T09:00:00Z"
+    assert (listed["id"], listed["trust"], listed["turns"], listed["title"]) == (recorded["id"], "imported", 2, "a")
+    assert shown["conversation"]["id"] == recorded["id"]
+    assert shown["messages"] == [
+        {"turn": 2, "role": "assistant", "author": "Bo", "at": "2026-03-01T09:00:00Z", "id": "m2", "text": "b"}
+    ]
+    assert erased["erased"] == {"id": recorded["id"], "messages": 2}
+
+
+def test_some_turns_are_shown(run: Run) -> None:
+    """One, some, or all from one on; what is not there is said."""
+    id_ = run("conversation", "add", given="".join(f"User: turn {at}\n" for at in range(1, 6))).stdout.split(":")[0]
+
+    def turns(*words: str) -> list[str]:
+        shown = run("conversation", "show", id_, *words).stdout
+        return [line.strip() for line in shown.splitlines() if line.startswith("     ")]
+
+    assert turns("--turn", "2") == ["turn 2"]
+    assert turns("--turns", "2-3") == ["turn 2", "turn 3"]
+    assert turns("--turns", "4-") == ["turn 4", "turn 5"]
+    assert "it has 5" in run("conversation", "show", id_, "--turn", "9").stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "said"),
+    [
+        (["add"], "hello", "line 1: nobody says this"),
+        (["add"], '[{"role": "robot", "content": "a"}]', "message 1: no role is called 'robot'"),
+        (["add", "/no/such/file"], "", "cannot be read"),
+        (["add", "--trust", "sure"], "User: a", "no trust is called 'sure'"),
+        (["show", "c-0"], "", "no such conversation: c-0"),
+        (["show", "c-0", "--turns", "x"], "", "these are no turns"),
+        (["show", "c-0", "--turns", "1-2", "--turn", "1"], "", "two ways to say one thing"),
+        (["show", "c-0", "--turns", "0-2"], "", "no such conversation"),
+        (["erase", "c-0"], "", "erasing c-0 needs a yes"),
+        (["erase", "c-0", "--yes"], "", "no such conversation: c-0"),
+        (["list", "--since", "soon"], "", "'soon' is not a time"),
+    ],
+)
+def test_what_cannot_be_done_is_said_with_a_remedy(run: Run, words: list[str], given: str, said: str) -> None:
+    """Exit code 2, and the message and the hint on standard error."""
+    told = run("conversation", *words, given=given)
+
+    assert (told.returncode, told.stdout) == (2, "")
+    message, *_, hint = told.stderr.splitlines()
+    assert said in message
+    assert hint.startswith("  ")
+    assert hint != message
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminal to look at")
+def test_what_was_said_cannot_steer_the_terminal(sample: Path, run: Run) -> None:
+    """Colours, cursor movements and turned directions are shown as signs."""
+    id_ = run("conversation", "add", given="User: \x1b[31mred\x1b[2J \u202eevil").stdout.split(":")[0]
+    outer, inner = os.openpty()
+    command = [sys.executable, "-m", "commonplace", "--vault", str(sample), "conversation", "show", id_]
+    subprocess.run(command, stdout=inner, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=True)
+    seen = os.read(outer, 10_000).decode()
+    os.close(inner)
+    os.close(outer)
+
+    assert "red" in seen
+    assert "\x1b" not in seen
+    assert "\u202e" not in seen

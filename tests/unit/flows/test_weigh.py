@@ -1,0 +1,459 @@
+"""The ranking of the mode hybrid, through real flows: who said it, when, in answer to what, and what stands beside."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.flows.ingest import sync
+from commonplace.flows.ingest_source import sync_source
+from commonplace.flows.look_up import Ask
+from commonplace.flows.recall import recall
+from commonplace.flows.shelf import Shelf
+from commonplace.model import BYS, MODES, Answer, By, Filters, Mode, Voice
+from commonplace.policy.sinks import Sink
+from commonplace.recalling.options import RetrievalOptions
+from commonplace.recalling.parts import PARTS, Part
+from commonplace.sources.base import Passage, Sourced
+from commonplace.sources.inmemory import InMemorySource
+from tests.unit.flows.shelf import NOW, close, make_shelf, save
+
+FIRST_OF_NOVEMBER, SUMMER = "2026-11-01T09:00:00Z", "2026-07-01T09:00:00Z"
+
+
+def talk(name: str, *turns: str, at: str = SUMMER, **fields: Any) -> Sourced:
+    """A conversation of turns such as `Ann: hello`; `You` is the assistant, and a turn without a name the person."""
+    passages = []
+    for number, said in enumerate(turns, start=1):
+        speaker, _, text = said.rpartition(": ")
+        voice: Voice = "assistant" if speaker == "You" else "user"
+        passages.append(Passage(text, turn=number, voice=voice, speaker=speaker if speaker != "You" else "", at=at))
+    return Sourced(name, f"Talk {name}", f"chat:{name}", tuple(passages), created=at, updated=at, **fields)
+
+
+def keep(shelf: Shelf, *talks: Sourced) -> None:
+    """Put these conversations into the index, and nothing else of their kind."""
+    source = InMemorySource("chat")
+    source.put(*talks)
+    sync(shelf)
+    sync_source(source, shelf)
+
+
+def look(
+    shelf: Shelf,
+    text: str,
+    *,
+    by: By = "chunk",
+    mode: Mode = "hybrid",
+    sink: Sink = "person",
+    k: int = 20,
+    now: datetime = NOW,
+    without: tuple[Part, ...] = (),
+    **filters: Any,
+) -> Answer:
+    """The answer, with nothing too far in meaning to be shown."""
+    options = replace(shelf.retrieval, without=without)
+    asked = Ask(text, mode, k=k, min_score=0.0, filters=Filters(**filters), by=by, now=now)
+    return recall(asked, replace(shelf, retrieval=options), sink=sink)
+
+
+def turns(answer: Answer) -> list[tuple[str, int]]:
+    """Which turn of which conversation, best first."""
+    return [(hit.path, hit.line) for hit in answer]
+
+
+def why(answer: Answer) -> dict[tuple[str, int], Mapping[str, Mapping[str, Any]]]:
+    """The reasons of each hit."""
+    return {(hit.path, hit.line): hit.why for hit in answer}
+
+
+# Who, when, and in answer to what
+
+
+def test_what_the_named_speaker_said_comes_before_what_another_did(shelf: Shelf) -> None:
+    """Though both say the same; the answer tells whom it took to be named."""
+    keep(shelf, talk("1", "Ann: I bought a red bicycle today.", "Bob: I bought a red bicycle today."))
+    of_bob, of_ann = (look(shelf, f"Which bicycle did {name} buy?") for name in ("Bob", "Ann"))
+    nobody = look(shelf, "Which bicycle did Zoe buy?")
+
+    assert (turns(of_bob)[0], turns(of_ann)[0]) == (("1", 2), ("1", 1))
+    assert of_bob.understood["speakers"] == ("Bob",)
+    assert of_bob.hits[0].why["speaker"]["name"] == "Bob"
+    assert "speaker" not in of_bob.hits[1].why
+    assert "speakers" not in nobody.understood
+    assert not any("speaker" in hit.why for hit in nobody)
+
+
+def test_a_question_about_a_speaker_is_put_in_their_words(shelf: Shelf, root: Path) -> None:
+    """For what is said in a conversation; a note, which tells of them by name, is asked by that name."""
+    save(root, "note.md", "Ann paddles.\n")
+    keep(shelf, talk("1", "Ann: My kayak is green."))
+    plain, spoken = (look(shelf, "What does Ann paddle?", without=each) for each in (("names",), ()))
+    of_note = [why(answer)["note.md", 1] for answer in (plain, spoken)]
+
+    assert of_note[0]["words"] == of_note[1]["words"]
+    assert of_note[0]["sense"] == of_note[1]["sense"]
+    assert "ann" in of_note[1]["words"]["by"]
+    assert why(plain)["1", 1]["sense"] != why(spoken)["1", 1]["sense"]
+
+
+def test_what_the_question_quotes_lifts_what_says_it(shelf: Shelf, root: Path) -> None:
+    """Word by word, in any case and over the end of a line, in notes and in conversations."""
+    save(root, "a.md", "# a\nThe Red\nBoat leaks.\n")
+    keep(shelf, talk("1", "A red boat leaks."), talk("2", "The boat is red, it leaks."))
+    answer = look(shelf, 'Where does the "red boat" leak?')
+    quoting = {hit.path: hit.why["phrases"]["quoted"] for hit in answer if "phrases" in hit.why}
+
+    assert quoting == {"a.md": ("red boat",), "1": ("red boat",)}
+    assert answer.understood["phrases"] == ("red boat",)
+    assert turns(answer)[-1] == ("2", 1)
+
+
+def test_words_of_time_lift_what_was_said_then(shelf: Shelf) -> None:
+    """Counted from the moment that is given, which need not be that of the clock."""
+    keep(
+        shelf,
+        *(talk(day, "I planted garlic in the long bed.", at=f"2026-{day}T09:00:00Z") for day in ("07-01", "11-01")),
+        talk("09-15", "I planted garlic in the long bed.", at="2026-09-15T09:00:00Z"),
+    )
+    question = "What did I plant two weeks ago?"
+    now, then = look(shelf, question), look(shelf, question, now=datetime(2026, 7, 15, 12, 0, tzinfo=UTC))
+
+    assert (turns(now)[0], turns(then)[0]) == (("11-01", 1), ("07-01", 1))
+    assert now.hits[0].why["time"]["said"] == ["two weeks ago"]
+    assert now.understood["windows"][0]["said"] == "two weeks ago"
+    assert now.understood["windows"][0]["start"] > then.understood["windows"][0]["start"]
+    assert len({hit.score for hit in look(shelf, question, without=("time",))}) == 1
+
+
+def test_the_clock_says_what_now_is_where_nobody_does(root: Path, tmp_path: Path) -> None:
+    """The clock of the shelf."""
+    shelf = make_shelf(root, tmp_path / "data", clock=lambda: NOW)
+    keep(shelf, talk("1", "I planted garlic.", at=FIRST_OF_NOVEMBER))
+    answer = recall(Ask("What did I plant two weeks ago?", min_score=0.0), shelf, sink="person")
+
+    assert answer.understood["windows"][0]["start"] <= FIRST_OF_NOVEMBER < answer.understood["windows"][0]["end"]
+    assert answer.hits[0].why["time"]["score"] == 1
+    close(shelf)
+
+
+def test_a_reply_is_first_where_it_is_asked_for(shelf: Shelf) -> None:
+    """Elsewhere the person's own turn is, though the reply says the same."""
+    keep(shelf, talk("1", "Which varnish suits an oak table?", "You: An oak table wants a varnish of linseed oil."))
+    replied, own = (look(shelf, text) for text in ("What varnish did you suggest for the oak table?", "oak varnish"))
+
+    assert (turns(replied)[0], turns(own)[0]) == (("1", 2), ("1", 1))
+    assert replied.understood["asks_reply"] is True
+    assert "asks_reply" not in own.understood
+    assert (replied.hits[0].why["reply"]["weight"], own.hits[1].why["reply"]["weight"]) == (0.1, -0.15)
+    assert replied.hits[0].why["answers"]["score"] > 0
+    assert "answers" not in own.hits[1].why
+
+
+def test_a_reply_that_shares_no_word_is_found_by_the_turn_it_answers(shelf: Shelf) -> None:
+    """Though hundreds of other turns are nearer to the question than the reply is."""
+    others = [f"The varnish of shelf {number} is dull." for number in range(250)]
+    keep(shelf, talk("1", "Which varnish suits an oak table?", "You: Linseed."), talk("2", *others))
+    answer = look(shelf, "What varnish did you suggest for the oak table?", k=32)
+
+    assert ("1", 2) in turns(answer)
+    assert why(answer)["1", 2]["answers"]["score"] > 0
+    assert ("1", 2) not in turns(look(shelf, "Which varnish suits the oak table?", k=32))
+
+
+def test_the_reply_to_the_last_turn_is_never_of_another_conversation(shelf: Shelf) -> None:
+    """What stands next in the index is of a document that the filters may leave out."""
+    keep(
+        shelf,
+        talk("1", "Which varnish suits an oak table?", "You: Linseed."),
+        talk("2", "You: Shellac.", "You: Teak oil.", at=FIRST_OF_NOVEMBER),
+    )
+    question = "What varnish did you suggest for the oak table?"
+    answer = look(shelf, question, until="2026-10-01T00:00:00Z")
+
+    assert {path for path, _ in turns(answer)} == {"1"}
+    assert {path for path, _ in turns(look(shelf, question))} == {"1", "2"}
+
+
+# Documents
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_of_each_document_one_hit_is_given(shelf: Shelf, root: Path, mode: Mode) -> None:
+    """Its best passage, in every mode; as many documents as are wanted."""
+    for name in ("a", "b", "c"):
+        save(
+            root,
+            f"{name}.md",
+            f"# Quince\nThe quince of {name}.\n# Jam\nA jam of quince, made by {name}.\n# Else\nNo.\n",
+        )
+    keep(shelf, talk("1", "I made quince jam.", "The quince jam is good."))
+    chunks, documents = (look(shelf, "quince jam", mode=mode, by=by) for by in BYS)
+    paths = [hit.path for hit in documents]
+
+    assert len(chunks) > 4
+    assert sorted(paths) == ["1", "a.md", "b.md", "c.md"]
+    assert {hit.heading_path for hit in documents if hit.path != "1"} == {("Jam",)}
+    assert len(look(shelf, "quince jam", mode=mode, by="document", k=2)) == 2
+    assert [hit.score for hit in documents] == sorted((hit.score for hit in documents), reverse=True)
+
+
+def test_a_document_with_more_of_it_is_first(shelf: Shelf, root: Path) -> None:
+    """Two whose best passage is the same are told apart by the others and by their words together."""
+    save(root, "one.md", "# a\nquince jam\n# b\nsomething else\n# c\nand again\n")
+    save(root, "two.md", "# a\nquince jam\n# b\nmore quince\n# c\nmore jam\n")
+    sync(shelf)
+    answer = look(shelf, "quince jam", by="document")
+
+    assert [hit.path for hit in answer] == ["two.md", "one.md"]
+    assert answer.hits[0].why.keys() >= {"best", "second", "third", "whole", "kinship"}
+    assert answer.hits[0].why["whole"]["score"] > answer.hits[1].why["whole"]["score"]
+
+
+def test_linked_notes_lift_each_other(shelf: Shelf, root: Path) -> None:
+    """Whichever of them has the link; a link to what was not found lifts nothing."""
+    save(root, "a.md", "# a\nThe quince, see [[b]].\n")
+    save(root, "b.md", "# b\nThe quince.\n")
+    save(root, "c.md", "# c\nThe quince, see [[nowhere]].\n")
+    save(root, "d.md", "# d\nThe quince, see [[d]].\n")
+    sync(shelf)
+    linked, plain = (look(shelf, "quince", by="document", without=each) for each in ((), ("links",)))
+    gaining = {hit.path for hit in linked if "links" in hit.why}
+    scores = {hit.path: hit.score for hit in plain}
+
+    assert gaining == {"a.md", "b.md"}
+    assert {hit.path for hit in linked if hit.score > scores[hit.path]} == {"a.md", "b.md"}
+    assert {hit.path for hit in linked if hit.score == scores[hit.path]} == {"c.md", "d.md"}
+
+
+def test_equal_notes_are_found_in_one_order_whatever_came_first(root: Path, tmp_path: Path) -> None:
+    """Also where there are more of them than are looked at."""
+    told = []
+    for number, order in enumerate((1, -1)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        shelf = make_shelf(folder, tmp_path / f"data{number}")
+        for name in [*range(150)][::order]:
+            save(folder, f"{name}.md", "---\ntitle: One of many\n---\nThe quince.\n")
+            if name % 50 == 0:
+                sync(shelf)
+        sync(shelf)
+        told.append([(hit.path, hit.score) for hit in look(shelf, "quince", k=8)])
+        close(shelf)
+
+    assert told[0] == told[1]
+
+
+# What each part is worth
+
+
+@pytest.fixture
+def full(shelf: Shelf, root: Path) -> Shelf:
+    """Notes and conversations, to which a question can be put that every part has a say in."""
+    save(root, "a.md", "# Varnish\nThe oak table has its varnish. It dries slowly in the cold shed. See [[b]].\n")
+    save(root, "b.md", "# Oak\nAn oak table, and its varnish.\n# Beech\nA beech table.\n# Pine\nA varnish for pine.\n")
+    keep(
+        shelf,
+        talk(
+            "1",
+            "Ann: Which varnish suits my oak table? It stands in the long hall.",
+            "You: Linseed oil.",
+            at=FIRST_OF_NOVEMBER,
+        ),
+        talk("2", "Bob: My oak table has a varnish. I like how it shines at night.", "You: The varnish is good."),
+    )
+    return shelf
+
+
+QUESTION = 'Which varnish did you suggest to Ann for the "oak table" two weeks ago?'
+OWN: dict[Part, set[str]] = {
+    "sentences": set(),
+    "whole": {"document", "whole", "second", "third"},
+    "names": {"speaker"},
+    "phrases": {"phrases"},
+    "time": {"time"},
+    "replies": {"reply", "answers"},
+    "opening": {"opening"},
+    "kinship": {"kinship"},
+    "links": {"links"},
+}
+"""The terms that each part brings."""
+OTHER_WORDING: dict[Part, set[str]] = {"names": {"words", "sense", "whole"}, "sentences": {"sense"}}
+"""The terms that each part puts otherwise."""
+SUMS = {"best", "second", "third", "document", "answers", "links", "kinship"}
+"""The terms that are made of other scores, or of which documents have the best, and so change with them."""
+
+
+@pytest.mark.parametrize("by", ["chunk", "document"])
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_that_is_left_out_takes_its_terms_and_no_other(full: Shelf, part: Part, by: By) -> None:
+    """Of every hit; terms that do not hang on others keep their numbers."""
+    every = {hit.chunk_id: hit.why for hit in look(full, QUESTION, by=by)}
+    fewer = {hit.chunk_id: hit.why for hit in look(full, QUESTION, by=by, without=(part,))}
+    both = every.keys() & fewer.keys()
+    changing = SUMS | OTHER_WORDING.get(part, set())
+
+    assert both
+    assert by == "document" or every.keys() == fewer.keys()
+    for each in both:
+        assert fewer[each].keys() == every[each].keys() - OWN[part], part
+        for name in fewer[each].keys() - changing:
+            assert fewer[each][name] == every[each][name], name
+
+
+def test_every_part_takes_part(full: Shelf) -> None:
+    """Else leaving it out would show nothing."""
+    reasons = [hit.why for by in BYS for hit in look(full, QUESTION, by=by)]
+    sentences = look(full, QUESTION), look(full, QUESTION, without=("sentences",))
+    cosines = [{hit.chunk_id: hit.why["sense"].get("sentence") for hit in answer} for answer in sentences]
+
+    assert {name for each in reasons for name in each} >= set().union(*OWN.values())
+    assert cosines[0] != cosines[1]
+    assert all(hit.why["sense"]["sentence"] == hit.why["sense"]["best"] for hit in sentences[1])
+
+
+def test_parts_may_be_left_out_in_the_settings(full: Shelf) -> None:
+    """All of them: what remains is words and meaning, for chunks and for documents."""
+    chunks = look(full, QUESTION, without=PARTS)
+    documents = look(full, QUESTION, without=PARTS, by="document")
+
+    assert RetrievalOptions().without == ()
+    assert all(hit.why.keys() <= {"words", "sense"} for hit in chunks)
+    assert all(hit.why.keys() <= {"words", "sense", "best"} for hit in documents)
+    assert "speakers" not in chunks.understood
+
+
+@pytest.mark.parametrize("by", ["chunk", "document"])
+def test_a_score_is_the_sum_of_its_reasons(full: Shelf, by: By) -> None:
+    """Each score times its weight."""
+    for hit in look(full, QUESTION, by=by):
+        parts = sum(reason["score"] * reason["weight"] for reason in hit.why.values())
+        assert hit.score == pytest.approx(min(1.0, max(0.0, parts)), abs=3e-4), hit.why
+
+
+# How sure it is, and what was understood
+
+
+def test_an_answer_says_how_sure_it_is(shelf: Shelf, root: Path) -> None:
+    """Surer of a question that the notes answer than of one that they do not; in other modes it is not known."""
+    save(root, "a.md", "The oak table has a varnish of linseed oil.\n")
+    save(root, "b.md", "Bees like thyme.\n")
+    sync(shelf)
+    sure = look(shelf, "Which varnish has the oak table?").confidence
+    unsure = look(shelf, "When does the train to Lisbon leave?").confidence
+
+    assert sure is not None
+    assert unsure is not None
+    assert 0 <= unsure < 0.2 < 0.5 < sure <= 1
+    assert look(shelf, "oak", path="Nowhere").confidence == 0
+    assert [look(shelf, "oak", mode=mode).confidence for mode in MODES if mode != "hybrid"] == [None] * 5
+    assert look(shelf, "Which varnish has the oak table?", by="document").confidence == sure
+
+
+def test_what_was_understood_is_told_and_nothing_else(shelf: Shelf) -> None:
+    """Names, phrases, times, replies, several places; a plain question says nothing beside its words."""
+    keep(shelf, talk("1", "Ann: hello there"))
+    answer = look(shelf, 'How many times did you mention "linseed oil" to Ann in March 2026 and to Ben Okri?')
+
+    assert answer.understood.keys() == {"speakers", "names", "phrases", "windows", "asks_reply", "asks_many"}
+    assert answer.understood["phrases"] == ("linseed oil",)
+    assert answer.understood["windows"][0]["start"] == "2026-03-01T00:00:00Z"
+    assert look(shelf, "varnish of tables").understood == {}
+
+
+# What an agent may not see
+
+
+def answers(
+    folder: Path, notes: Mapping[str, str], talks: tuple[Sourced, ...], question: str, *, k: int = 20
+) -> list[Any]:
+    """All that an agent is told, with these notes and conversations."""
+    (folder / "vault").mkdir(parents=True)
+    shelf = make_shelf(folder / "vault", folder / "data")
+    for path, text in notes.items():
+        save(folder / "vault", path, text)
+    keep(shelf, *talks)
+    told = []
+    for by in BYS:
+        answer = look(shelf, question, by=by, k=k, sink="prompt")
+        hits = [replace(hit, updated="", metadata={}) for hit in answer]
+        told.append((hits, answer.confidence, answer.understood, answer.empty, answer.degraded))
+    close(shelf)
+    return told
+
+
+SECRET = "---\nsensitive: true\ntitle: Locked\n---\n"
+PUBLIC = {"a.md": "# a\nThe quince is ripe.\n", "b.md": "# b\nA quince for jam.\n", "c.md": "# c\nA quince tree.\n"}
+
+
+def test_the_links_of_a_sensitive_note_lift_nothing(tmp_path: Path) -> None:
+    """Neither those that it has nor those that lead to it: an agent is told the same, wherever they lead."""
+    told = [
+        answers(tmp_path / str(number), {**PUBLIC, "s.md": f"{SECRET}See {links}.\n"}, (), "ripe quince")
+        for number, links in enumerate(("[[a]] and [[b]]", "[[b]] and [[c]]", "[[s]] and [[s]]"))
+    ]
+
+    assert told[0] == told[1] == told[2]
+
+
+def test_what_a_sensitive_note_means_has_no_kin(tmp_path: Path) -> None:
+    """Documents are alike, or not, among those that may be seen."""
+    told = [
+        answers(tmp_path / str(number), {**PUBLIC, "s.md": f"{SECRET}{text}\n"}, (), "ripe fruit")
+        for number, text in enumerate(("Medlars rot slowly.", "Lobsters sing loudly."))
+    ]
+
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("question", ["What did Xanthe say about the boat?", "the boat of Xanthe"])
+def test_who_speaks_in_a_sensitive_conversation_is_not_told(tmp_path: Path, question: str) -> None:
+    """A guess at the name is understood no better than any other, and changes no score."""
+    told = [
+        answers(
+            tmp_path / str(number),
+            {},
+            (
+                talk("1", "Ann: My boat is called Argo.", "Bob: I say the boat leaks."),
+                talk("2", f"{name}: Nothing to say.", sensitive=True),
+            ),
+            question,
+        )
+        for number, name in enumerate(("Xanthe", "Yannick"))
+    ]
+
+    assert told[0] == told[1]
+    assert not any("Xanthe" in str(understood.get("speakers")) for _, _, understood, *_ in told[0])
+
+
+def test_a_person_is_still_told_who_speaks_in_a_sensitive_conversation(shelf: Shelf) -> None:
+    """It is theirs."""
+    keep(shelf, talk("2", "Xanthe: My boat is called Argo.", sensitive=True))
+    question = "What is the boat of Xanthe called?"
+
+    assert look(shelf, question).understood["speakers"] == ("Xanthe",)
+    assert "speakers" not in look(shelf, question, sink="prompt").understood
+
+
+def test_a_reply_in_a_sensitive_conversation_stays_there(tmp_path: Path) -> None:
+    """Also where it stands next to what an agent may see: it does not even take the place of a hit."""
+    question = "What varnish did you suggest for the oak table?"
+    told = [
+        answers(
+            tmp_path / str(number),
+            {},
+            (
+                talk("1", "Hello there.", "Which varnish suits an oak table?", "You: Linseed."),
+                talk("2", f"You: {secret}.", "You: More.", sensitive=True),
+            ),
+            question,
+            k=3,
+        )
+        for number, secret in enumerate(("Oaktable varnishesque tablex", "Lobster songs nightly"))
+    ]
+
+    assert told[0] == told[1]
+    assert len(told[0][0][0]) == 3

@@ -1,0 +1,71 @@
+"""Sentences: what each says is compared with a question on its own."""
+
+import time
+
+import pytest
+
+from commonplace.notes.sentences import MOST, closing_of, sentences_of
+
+MANY = 1_000_000
+LONG = "This sentence is long enough to stand alone"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", ()),
+        ("  \n ", ()),
+        ("ok", ("ok",)),
+        (f"{LONG}. {LONG}! {LONG}? {LONG}… {LONG}", (f"{LONG}.", f"{LONG}!", f"{LONG}?", f"{LONG}…", LONG)),
+        (f'"{LONG}." {LONG}.) {LONG}', (f'"{LONG}."', f"{LONG}.)", LONG)),
+        (f"{LONG}\n\n{LONG}", (LONG, LONG)),
+        (f"{'船' * 30}。{'海' * 30}！{'島' * 30}", (f"{'船' * 30}。", f"{'海' * 30}！", "島" * 30)),
+        (f"Yes. {LONG}. No.", (f"Yes. {LONG}. No.",)),
+        (f"- {LONG}\n* **{LONG}**\n## {LONG}\n> {LONG}", (LONG, LONG, LONG, LONG)),
+        ("version 3.14 of the file a.b.c is the newest one", ("version 3.14 of the file a.b.c is the newest one",)),
+    ],
+    ids=["empty", "blank", "word", "signs", "quotes", "lines", "ideographs", "short ones", "marks", "inner points"],
+)
+def test_a_text_is_cut_after_its_sentences(text: str, found: tuple[str, ...]) -> None:
+    """At signs with a blank behind them and at line breaks; a short one goes with its neighbour."""
+    assert sentences_of(text) == found
+
+
+def test_there_are_at_most_so_many() -> None:
+    """What comes behind them counts with the text as a whole."""
+    found = sentences_of(" ".join(f"{LONG} {number}." for number in range(100)))
+
+    assert len(found) == MOST
+    assert found[-1] == f"{LONG} {MOST - 1}."
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["." * MANY, ". " * MANY, "x" * MANY, " " * MANY, "。" * MANY, '."' * MANY, "\n" * MANY],
+    ids=["dots", "dots and blanks", "one word", "blanks", "ideographic", "quotes", "lines"],
+)
+def test_a_hostile_text_takes_no_long_time(text: str) -> None:
+    """The time grows with the length of the text and no faster."""
+    start = time.perf_counter()
+    sentences_of(text)
+    closing_of(text)
+
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("", ""),
+        ("Short.\nTwo lines. ", "Short. Two lines."),
+        (f"{'a' * 300}. {LONG}. And this.", f"{LONG}. And this."),
+        (f"{'word ' * 60}end", f"{'word ' * 39}end"),
+        ("x" * 300, "x" * 200),
+        (f"{LONG}. " * 10 + "Last.", f"{LONG}. " * 4 + "Last."),
+    ],
+    ids=["empty", "whole", "sentences", "words", "one word", "as many as fit"],
+)
+def test_the_closing_is_the_last_whole_sentences_that_fit(text: str, end: str) -> None:
+    """In one line; of a sentence that is too long, its end from the beginning of a word."""
+    assert closing_of(text) == end
+    assert len(closing_of(text)) <= 200

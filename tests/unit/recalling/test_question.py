@@ -1,0 +1,209 @@
+"""What a question asks for, by rules alone."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from commonplace.recalling.question import READ, Question, understand
+
+NOW = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)
+SPEAKERS = frozenset(
+    {"Melanie", "Caroline", "James", "Will", "Sandra", "Ada Lindqvist", "Jo Berg", "Jo Dahl", "S", "You"}
+)
+
+
+def _asked(text: str) -> Question:
+    return understand(text, now=NOW, speakers=SPEAKERS)
+
+
+@pytest.mark.parametrize(
+    ("text", "sense", "speakers"),
+    [
+        ("What is Melanie's dog called?", "What is my dog called?", ["Melanie"]),
+        ("What is Melanie’s dog called?", "What is my dog called?", ["Melanie"]),
+        ("What did Melanie paint?", "What did I paint?", ["Melanie"]),
+        ("What did Mel paint?", "What did I paint?", ["Melanie"]),
+        ("What did Mel's son paint?", "What did my son paint?", ["Melanie"]),
+        ("What does James' car cost?", "What does my car cost?", ["James"]),
+        ("Did Caroline call Melanie?", "Did I call I?", ["Caroline", "Melanie"]),
+        ("Did Mel call Melanie's son?", "Did I call my son?", ["Melanie"]),
+        ("What did Ada say?", "What did I say?", ["Ada Lindqvist"]),
+        ("What did Ada Lindqvist say?", "What did I say?", ["Ada Lindqvist"]),
+        ("what does melanie like", "what does I like", ["Melanie"]),
+        ("WHAT DOES MELANIE LIKE", "WHAT DOES I LIKE", ["Melanie"]),
+        ("What did Jo Berg say?", "What did I say?", ["Jo Berg"]),
+        ("Melanie likes what?", "I likes what?", ["Melanie"]),
+        ("What would Will do?", "What would I do?", ["Will"]),
+        ("Is it S's or Ada's?", "Is it my or my?", ["S", "Ada Lindqvist"]),
+    ],
+)
+def test_known_speakers_are_turned_to_the_first_person(text: str, sense: str, speakers: list[str]) -> None:
+    """By name, first name or the beginning of it, and as the index spells them."""
+    found = _asked(text)
+
+    assert found.sense == sense
+    assert list(found.speakers) == speakers
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What did Jo say?",
+        "Will it rain?",
+        "will it rain?",
+        "Where is San Francisco?",
+        "Mel is short for what?",
+        "Did Melanie Griffith sing?",
+        "What did Melanies say?",
+        "What did Marc-Melanie say?",
+        "Who is melanie@example.org?",
+        "What did You say?",
+        "Who was the sand man in Rome?",
+        "What did Zoe say?",
+    ],
+)
+def test_what_could_be_somebody_else_is_no_speaker(text: str) -> None:
+    """Two speakers of one name, a verb, a longer name, a part of a word."""
+    found = _asked(text)
+
+    assert (found.sense, found.speakers) == (text, ())
+
+
+def test_the_names_of_speakers_are_not_searched_for_while_other_words_remain() -> None:
+    """Each of their chunks has the name; where nothing else is asked for, the name is all there is."""
+    assert _asked("What did Melanie's children paint?").words.words == ("children", "paint")
+    assert _asked("Who is Melanie?").words.words == ("melani",)
+    assert understand("What did Melanie paint?", now=NOW).words.words == ("melani", "paint")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("What did Ada do in New York for NASA?", ["Ada", "New York", "NASA"]),
+        ("Did Ada's Python code run?", ["Ada", "Python"]),
+        ("Has Berlin grown? I love Berlin.", ["Berlin"]),
+        ("Berlin is how large?", []),
+        ("New York is how large?", ["New York"]),
+        ("Show Ada the plan.", ["Ada"]),
+        ("What did I do on Monday in May?", []),
+        ("Is IT what I do?", ["IT"]),
+        ("I'm asking what I’ve said.", []),
+        ("WHO IS ADA?", []),
+        ("What Is The Best Way Home?", []),
+        ("Was macht Zoë in Århus?", ["Zoë", "Århus"]),
+        ("who is ada", []),
+    ],
+)
+def test_names_are_known_by_their_capitals(text: str, names: list[str]) -> None:
+    """Not by those that begin a sentence, and not months, weekdays or I."""
+    assert list(understand(text, now=NOW).names) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ('Who said "never again" and "always"?', ["never again", "always"]),
+        ("Who said “never again”?", ["never again"]),
+        ("Who said «never again»?", ["never again"]),
+        ("Who said 'don't stop' there?", ["don't stop"]),
+        ("Who said ‘don’t stop’ there?", ["don’t stop"]),
+        ("What do the dogs' and the cats' owners eat?", []),
+        ("Who doesn't know that it isn't so?", []),
+        ("Who likes rock 'n' roll?", []),
+        ('Who said "?', []),
+    ],
+)
+def test_quoted_phrases_are_found_and_apostrophes_are_not_quotes(text: str, phrases: list[str]) -> None:
+    """In all the quotes that people write."""
+    assert list(understand(text, now=NOW).phrases) == phrases
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What did you suggest for dinner?",
+        "What did you originally recommend?",
+        "Which film have you mentioned?",
+        "What was the book you’ve recommended?",
+        "Remind me what you said about tea.",
+        "Can you remind me of the name of that restaurant?",
+        "In our previous chat there was a recipe: which one?",
+        "What was in your last answer?",
+        "Where is the list you gave me?",
+        "What were the steps we discussed earlier?",
+    ],
+)
+def test_a_question_about_an_earlier_reply_is_known(text: str) -> None:
+    """It is about what an assistant said."""
+    assert understand(text, now=NOW).asks_reply
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Can you suggest a film?",
+        "Could you recommend a restaurant?",
+        "Do you give advice?",
+        "Remind me to buy milk.",
+        "Remind me what I said about tea.",
+        "What did I tell Ada?",
+        "What did my doctor suggest?",
+        "What did the note say: 'you said so'?",
+    ],
+)
+def test_a_request_for_something_new_is_not_about_a_reply(text: str) -> None:
+    """Nor is one about what the person or others said."""
+    assert not understand(text, now=NOW).asks_reply
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How many books have I read?",
+        "How much did I spend in total?",
+        "How often did I swim?",
+        "List my trips.",
+        "Can you list the films?",
+        "What are all my allergies?",
+        "Which of every kind do I own?",
+        "Which films have I seen?",
+        "What activities did Melanie do?",
+        "Which did I buy first, the lamp or the chair?",
+        "Did I swim more in the sea or in the lake?",
+        "In which order did I visit them?",
+        "How long was it between the move and the wedding?",
+        "What did I learn across the meetings?",
+        "Which cities have we visited?",
+    ],
+)
+def test_a_question_over_several_places_is_known(text: str) -> None:
+    """Counts, lists, orders, comparisons and the time between two things."""
+    assert understand(text, now=NOW).asks_many
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What is my dog called?",
+        "Is it all right?",
+        "Did I like it at all?",
+        "What do I do every Monday?",
+        "Where did we meet each other?",
+        "What is on the list?",
+        "Which bus did I take?",
+        "Tea or coffee?",
+        "When did I move?",
+    ],
+)
+def test_a_question_with_one_answer_is_not_over_several_places(text: str) -> None:
+    """Nor is one that only has such a word in it."""
+    assert not understand(text, now=NOW).asks_many
+
+
+def test_of_a_very_long_text_only_the_beginning_is_read_by_the_rules() -> None:
+    """Its words are those of the whole text, and nothing of it is lost for the encoder."""
+    text = "plain " * (READ // 6 + 1) + "What did Melanie do yesterday in Zanzibar?"
+    found = _asked(text)
+
+    assert (found.text, found.sense, found.windows, found.names) == (text, text, (), ())
+    assert "zanzibar" in found.words.words
