@@ -57,6 +57,7 @@ bench-equality: $(MODEL)  ## step by step beside rebuild, on the vaults in $(DAT
 
 bench-quality: $(MODEL)  ## recall on the public sets in $(DATA), with what each part of the ranking is worth
 	@$(BIN)/python bench/quality.py --data "$(DATA)" --ablate $(KEEP)
+	@$(BIN)/python bench/pool.py --data "$(DATA)" $(KEEP)
 
 bench-quality-short: $(MODEL)  ## the same on 20 questions of each set
 	@$(BIN)/python bench/quality.py --data "$(DATA)" --questions 20 --ablate

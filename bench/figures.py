@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -79,11 +79,9 @@ def say(what: str) -> None:
 
 
 def save(name: str, figures: dict[str, Any]) -> Path:
-    """Keep the figures under the commit they belong to, with the machine and the day."""
-    sha = _git("rev-parse", "--short=12", "HEAD")
-    dirty = bool(_git("status", "--porcelain", "--", "src"))
-    kept = {"commit": sha, "dirty": dirty, "date": datetime.now(UTC).strftime("%Y-%m-%d"), "machine": machine()}
-    file = HERE / f"results/{name}-{sha}.json"
+    """Keep the figures under the commit that ran, with the machine and the day."""
+    kept = {**CODE, "date": datetime.now(UTC).strftime("%Y-%m-%d"), "machine": machine()}
+    file = HERE / f"results/{name}-{CODE['commit']}.json"
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps({**kept, **figures}, indent=2) + "\n")
     return file
@@ -100,3 +98,10 @@ def machine() -> dict[str, object]:
 
 def _git(*arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+CODE: Final = {
+    "commit": _git("rev-parse", "--short=12", "HEAD"),
+    "dirty": bool(_git("status", "--porcelain", "--", "src", "bench", "pyproject.toml")),
+}
+"""The code that runs, as it stood when it was loaded: a run takes long, and others may commit meanwhile."""

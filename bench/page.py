@@ -22,22 +22,37 @@ BEGIN: Final = "<!-- figures: written by bench/page.py -->"
 END: Final = "<!-- end of figures -->"
 
 
-def newest(name: str) -> dict[str, Any] | None:
-    """The newest figures of that benchmark, None when there are none."""
-    kept = sorted((figures.HERE / "results").glob(f"{name}-*.json"), key=lambda file: file.stat().st_mtime)
-    found: dict[str, Any] | None = json.loads(kept[-1].read_text()) if kept else None
-    return found
+def kept(name: str) -> list[dict[str, Any]]:
+    """All figures of that benchmark, the newest first."""
+    files = sorted((figures.HERE / "results").glob(f"{name}-*.json"), key=lambda file: -file.stat().st_mtime)
+    return [json.loads(file.read_text()) for file in files]
 
 
 def search_tables(told: dict[str, Any]) -> Iterator[str]:
-    """Search: times by size and way, memory, and the peers."""
+    """Search: times by size and way, memory, and the peers; sizes the newest run left out are of an earlier one."""
     yield from ["## Search, warm", "", _where(told), ""]
+    told = {**told, "sizes": [*told["sizes"]]}
+    for older in kept("search")[1:]:
+        more = [each for each in older["sizes"] if each["chunks"] not in {size["chunks"] for size in told["sizes"]}]
+        told["sizes"] += more
+        if more:
+            sizes = ", ".join(f"{each['chunks']:,}" for each in more)
+            yield from [f"{sizes} chunks are of an earlier run: {_where(older)}", ""]
     rows = [
-        [f"{size['chunks']:,}", way, _pair(size["ways"][way]), _target(size["chunks"]), _stages(size["ways"][way])]
+        [
+            f"{size['chunks']:,}",
+            way,
+            _pair(size["ways"][way]),
+            _target(size["chunks"]),
+            f"{size['ways'][way]['p50_unseen']} / {size['ways'][way]['p95_unseen']}",
+            _stages(size["ways"][way]),
+        ]
         for size in told["sizes"]
         for way in size["ways"]
     ]
-    yield from table(["chunks", "search", "p50 / p95 ms", "target", "median ms of the stages"], rows)
+    yield from table(
+        ["chunks", "search", "p50 / p95 ms", "target", "asked for the first time", "median ms of the stages"], rows
+    )
     yield ""
     rows = [
         [f"{size['chunks']:,}", size["memory_mb"]["VmRSS"], size["memory_mb"]["RssFile"], size["build"]["disk_mb"]]
@@ -98,16 +113,38 @@ def equality_tables(told: dict[str, Any]) -> Iterator[str]:
 
 
 def quality_tables(told: dict[str, Any]) -> Iterator[str]:
-    """Recall."""
-    asked = "all questions" if told["questions"] == "all" else f"{told['questions']} questions of each set"
-    yield from ["## Quality", "", _where(told), f"{asked.capitalize()}; {told['encoder']} encoder.", ""]
+    """Recall; what the newest run left out is shown as an earlier one found it."""
+    yield from ["## Quality", "", _where(told), f"{_asked(told)}; {told['encoder']} encoder.", ""]
     yield from tables(told)
+    seen = {*told["sets"], *(part for part in ("rejection", "ablation") if part in told)}
+    for older in kept("quality")[1:]:
+        more = {name: each for name, each in older["sets"].items() if name not in seen}
+        parts: dict[str, Any] = {
+            part: older[part] for part in ("rejection", "ablation") if part in older and part not in seen
+        }
+        if more or parts:
+            headlines = [each for each in older["headlines"] if each["set"] in more]
+            yield from ["", f"Of an earlier run: {_where(older)} {_asked(older)}.", ""]
+            yield from tables({"sets": more, "headlines": headlines, **parts})
+        seen |= {*more, *parts}
+
+
+def pool_tables(told: dict[str, Any]) -> Iterator[str]:
+    """What the pools cost."""
+    yield from ["## What it costs to compare sentences in pools", "", _where(told), ""]
+    rows = [[each["what"], each["n"], f"{each['pool']:.1f}", f"{each['every']:.1f}"] for each in told["rows"]]
+    yield from table(["hybrid, %", "n", "the best few hundred chunks", "every chunk"], rows)
+
+
+def _asked(told: dict[str, Any]) -> str:
+    return "All questions" if told["questions"] == "all" else f"{told['questions']} questions of each set"
 
 
 def written() -> str:
     """The page with its figures as they are now."""
     makers = {
         "quality": quality_tables,
+        "pool": pool_tables,
         "search": search_tables,
         "cold": cold_tables,
         "index": index_tables,
@@ -115,8 +152,8 @@ def written() -> str:
     }
     lines: list[str] = []
     for name, make in makers.items():
-        told = newest(name)
-        lines += [*(make(told) if told else [f"No figures of `{name}` yet."]), ""]
+        told = kept(name)
+        lines += [*(make(told[0]) if told else [f"No figures of `{name}` yet."]), ""]
     block = "\n".join([BEGIN, "", *lines, END])
     return re.sub(f"{re.escape(BEGIN)}.*{re.escape(END)}", lambda _: block, PAGE.read_text(), flags=re.DOTALL)
 

@@ -73,7 +73,7 @@ def _headlines(told: Sequence[Mapping[str, Any]]) -> list[str]:
         met = "" if target is None else f"{_points(target)} {'met' if each['value'] >= target else 'MISSED'}"
         rows.append(
             [
-                _named(each),
+                named(each),
                 each["n"],
                 f"**{_points(each['value'])}**",
                 met,
@@ -85,7 +85,8 @@ def _headlines(told: Sequence[Mapping[str, Any]]) -> list[str]:
     return table(["hybrid, %", "n", "value", "target", "five folds", "95 % interval", "published"], rows)
 
 
-def _named(each: Mapping[str, Any]) -> str:
+def named(each: Mapping[str, Any]) -> str:
+    """What a headline measures, in words."""
     group = "" if each["group"] == "all" else f" {each['group']}"
     return f"{TITLES[each['set'], each['level']].replace(',', f'{group},', 1)}, {each['measure']}"
 
@@ -122,7 +123,7 @@ def _rejection(told: Mapping[str, Any]) -> Iterator[str]:
 def _ablation(told: Sequence[Mapping[str, Any]]) -> list[str]:
     parts = list(told[0]["without"])
     rows = [
-        [_named(each), each["n"], _points(each["value"]), *(f"{each['without'][part] * 100:+.1f}" for part in parts)]
+        [named(each), each["n"], _points(each["value"]), *(f"{each['without'][part] * 100:+.1f}" for part in parts)]
         for each in told
     ]
     return table(["hybrid, %", "n", "with all", *(f"no {part}" for part in parts)], rows)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.errors import UsageError
+from commonplace.errors import Refused, UsageError
 from commonplace.history.base import History
 from commonplace.history.conversations import NewThread
 from commonplace.history.inmemory import InMemoryHistory
@@ -208,6 +208,86 @@ def test_limits_turns_and_times_that_are_none_are_refused(history: History) -> N
         history.messages("c-1", first=0)
     with pytest.raises(UsageError, match="has no zone"):
         history.conversations(since=datetime(2026, 3, 1))
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=9))),
+        datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-9))),
+    ],
+    ids=["before the first year", "behind the last"],
+)
+def test_a_time_that_utc_has_not_is_refused(history: History, at: datetime) -> None:
+    """Of a message, of the recording, and of a question."""
+    for said, now in ((user("a", at=at), NOW), (user("a"), at)):
+        with pytest.raises(UsageError, match="out of range"):
+            history.record_conversation(BOAT, [said], now=now)
+    with pytest.raises(UsageError, match="out of range"):
+        history.conversations(since=at)
+
+    assert history.conversations() == ()
+
+
+@pytest.mark.parametrize("huge", [2**63 - 1, 2**63, 10**30])
+def test_turns_beyond_every_conversation_are_just_not_there(history: History, huge: int) -> None:
+    """However large their number is."""
+    id_ = history.record_conversation(BOAT, [user("a"), user("b")], now=NOW).id
+
+    assert history.messages(id_, first=huge) == ()
+    assert history.messages(id_, first=huge, last=huge) == ()
+    assert [each.text for each in history.messages(id_, first=2, last=huge)] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [("", ["a", "b"]), ("The boat", ["a", "b"]), ("", ["b"]), ("Another", ["a"])],
+    ids=["grown", "grown, same title", "another message", "another title"],
+)
+def test_what_is_worth_less_is_not_added_to_what_is_worth_more(history: History, title: str, said: list[str]) -> None:
+    """It would pass for it: what is said is not told. Nothing of it is kept."""
+    id_ = history.record_conversation(BOAT, [user("a")], now=NOW).id
+    before = (history.conversations(), history.conversation_stamps(), history.messages(id_))
+    less = NewThread(BOAT.interface, BOAT.source_id, title=title, trust="said")
+
+    with pytest.raises(Refused, match="is told, and what is said may not be added") as refused:
+        history.record_conversation(less, [user(each) for each in said], now=NOW)
+
+    assert refused.value.hint
+    assert (history.conversations(), history.conversation_stamps(), history.messages(id_)) == before
+
+
+@pytest.mark.parametrize("title", ["", "The boat", " The\nboat "])
+def test_what_is_known_may_come_again_from_whoever(history: History, title: str) -> None:
+    """A program that sends a whole transcript each time is not refused while nothing in it is new."""
+    id_ = history.record_conversation(BOAT, [user("a"), user("b")], now=NOW).id
+    less = NewThread(BOAT.interface, BOAT.source_id, title=title, trust="imported")
+    again = history.record_conversation(less, [user("a"), user("b")], now=NOW)
+    thread = history.conversation(id_)
+
+    assert again == Recorded(id_, added=0, known=2)
+    assert thread
+    assert (thread.title, thread.trust) == ("The boat", "told")
+
+
+def test_what_is_worth_more_may_be_added_to_what_is_worth_less(history: History) -> None:
+    """It counts as what the conversation is."""
+    id_ = history.record_conversation(NewThread("x", "1", trust="said"), [user("a")], now=NOW).id
+    told = history.record_conversation(NewThread("x", "1", trust="told"), [user("b")], now=NOW)
+    thread = history.conversation(id_)
+
+    assert told == Recorded(id_, added=1, known=0)
+    assert thread
+    assert thread.trust == "said"
+
+
+def test_a_name_is_cut_where_it_is_no_name_any_more(history: History) -> None:
+    """After 200 characters; and the message is known again by its whole name."""
+    said = [user("a", author="Ada " * 50_000)]
+    id_ = history.record_conversation(BOAT, said, now=NOW).id
+
+    assert history.messages(id_)[0].author == ("Ada " * 50).strip()
+    assert history.record_conversation(BOAT, said, now=NOW).known == 1
 
 
 def test_what_is_not_there_is_none(history: History) -> None:

@@ -114,6 +114,38 @@ def test_what_cannot_be_done_is_said_with_a_remedy(run: Run, words: list[str], g
     assert hint != message
 
 
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminal to ask")
+@pytest.mark.parametrize(("reply", "left"), [("y\n", 0), ("n\n", 1)])
+def test_a_person_is_asked_about_what_would_be_erased(sample: Path, run: Run, reply: str, left: int) -> None:
+    """By its whole id, its title without what steers a terminal, and the number of its messages."""
+    id_ = run("conversation", "add", "--title", "The \x1b[31mboat", given=TALK).stdout.split(":")[0]
+    outer, inner = os.openpty()
+    command = [sys.executable, "-m", "commonplace", "--vault", str(sample), "conversation", "erase", id_[:6]]
+    os.write(outer, reply.encode())
+    done = subprocess.run(command, stdin=inner, capture_output=True, text=True, check=False)
+    os.close(inner)
+    os.close(outer)
+    asked = done.stderr
+
+    assert f"Erase {id_}, 'The \N{REPLACEMENT CHARACTER}[31mboat', 2 messages, for good?" in asked
+    assert "\x1b" not in asked
+    assert len(answer(run("conversation", "list", "--json"))["conversations"]) == left
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminal to ask")
+def test_nobody_is_asked_about_what_is_not_there(sample: Path) -> None:
+    """It is said at once."""
+    outer, inner = os.openpty()
+    command = [sys.executable, "-m", "commonplace", "--vault", str(sample), "conversation", "erase", "c-0"]
+    done = subprocess.run(command, stdin=inner, capture_output=True, text=True, check=False)
+    os.close(inner)
+    os.close(outer)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no such conversation: c-0" in done.stderr
+    assert "for good?" not in done.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminal to look at")
 def test_what_was_said_cannot_steer_the_terminal(sample: Path, run: Run) -> None:
     """Colours, cursor movements and turned directions are shown as signs."""

@@ -18,10 +18,11 @@ Done = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture
-def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where temporary files go, alone."""
-    folder = tmp_path / "scratch"
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the data of vaults goes, and temporary files, too, if there are any."""
+    folder = tmp_path / "data"
     folder.mkdir()
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder))
     monkeypatch.setenv("TMPDIR", str(folder))
     return folder
 
@@ -38,7 +39,7 @@ def texts_of(vault: Path) -> dict[Path, bytes]:
     return {file: file.read_bytes() for file in vault.rglob("*") if file.is_file()}
 
 
-def test_a_person_sees_how_well_search_works_on_their_vault(sample: Path, scratch: Path) -> None:
+def test_a_person_sees_how_well_search_works_on_their_vault(sample: Path, data: Path) -> None:
     """A table by mode and kind, then what was missed; the vault is as it was, and nothing temporary is left."""
     before = texts_of(sample)
     done = run(sample, "--misses", "1")
@@ -49,7 +50,7 @@ def test_a_person_sees_how_well_search_works_on_their_vault(sample: Path, scratc
     assert {line.split()[0] for line in table} == {"hybrid", "words", "sense", "rrf"}
     assert done.stdout.count("    wanted  ") == 1
     assert texts_of(sample) == before
-    assert [*scratch.iterdir()] == []
+    assert [*data.rglob("*scratch-*")] == []
 
 
 def test_a_program_gets_the_same_numbers_each_time(sample: Path) -> None:
@@ -79,8 +80,21 @@ def test_what_cannot_be_evaluated_is_said_plainly(tmp_path: Path, words: Sequenc
     assert len(done.stderr.splitlines()) == 2
 
 
+def test_what_a_killed_evaluation_left_goes_with_the_next(sample: Path, data: Path) -> None:
+    """It holds what the notes say, so it does not stay for ever."""
+    run(sample, "--mode", "words", "--questions", "1")
+    (lock,) = data.rglob("scratch.lock")
+    left = lock.with_name("scratch-left")
+    left.mkdir()
+    (left / "index.db").write_text("what the notes say")
+    done = run(sample, "--mode", "words", "--questions", "1")
+
+    assert done.returncode == 0, done.stderr
+    assert not left.exists()
+
+
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_whoever_stops_it_leaves_nothing_behind(tmp_path: Path, scratch: Path, ending: signal.Signals) -> None:
+def test_whoever_stops_it_leaves_nothing_behind(tmp_path: Path, data: Path, ending: signal.Signals) -> None:
     """Ctrl-C while the temporary index is filled."""
     vault = tmp_path / "vault"
     vault.mkdir()
@@ -88,10 +102,10 @@ def test_whoever_stops_it_leaves_nothing_behind(tmp_path: Path, scratch: Path, e
         (vault / f"{number}.md").write_text(f"{FILLER}\n\n## Heading of number{number}\n\n{FILLER} {number}\n")
     running = subprocess.Popen(command(vault), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + PATIENCE
-    while not any(scratch.rglob("index.db*")) and running.poll() is None and time.monotonic() < deadline:
+    while not any(data.rglob("scratch-*/index.db*")) and running.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     os.kill(running.pid, ending)
     _, told = running.communicate(timeout=PATIENCE)
 
     assert (running.returncode, told) == (130, b"")
-    assert [*scratch.iterdir()] == []
+    assert [*data.rglob("*scratch-*")] == []

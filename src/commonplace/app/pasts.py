@@ -3,19 +3,17 @@
 Other processes use the same folders, and may take one away at any moment: what is gone already is no trouble.
 """
 
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from commonplace.errors import VaultUnavailable
+from commonplace.app.places import folder_trouble, remove_folder
 from commonplace.index.base import Index
 from commonplace.index.sqlite.folder import only_one
 
 _MOST: Final = 8  # each holds a whole vault
-_ATTEMPTS: Final = 5  # to remove a folder into which another process writes
+_WHAT: Final = "an index of the past"
 _FILE: Final = "index.db"
 _BUILDING: Final = f"{_FILE}.lock"  # held by the process that builds the index
 
@@ -31,7 +29,7 @@ class Pasts:
     def at(self, commit: str) -> Index:
         """The index of a commit, perhaps empty; the oldest of too many go. Raises VaultUnavailable."""
         place = self.folder / f"{commit[:16]}-{self.fingerprint}"
-        with _trouble(place):
+        with folder_trouble(place, what=_WHAT):
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             place.touch()
         self._drop_oldest(wanted=place)
@@ -39,17 +37,17 @@ class Pasts:
 
     def forget(self) -> None:
         """Take all of them away. Raises VaultUnavailable."""
-        _remove(self.folder)
+        remove_folder(self.folder, what=_WHAT)
 
     def _drop_oldest(self, *, wanted: Path) -> None:
         """Take away those that are too many beside the one that is wanted, but none that is being built."""
         others: list[Path] = []
-        with _trouble(self.folder):
+        with folder_trouble(self.folder, what=_WHAT):
             others = sorted((place for place in self.folder.iterdir() if place != wanted), key=_age)
         for place in others[_MOST - 1 :]:
-            with _trouble(place), only_one(place / _BUILDING, wait=0) as is_idle:
+            with folder_trouble(place, what=_WHAT), only_one(place / _BUILDING, wait=0) as is_idle:
                 if is_idle:
-                    _remove(place)
+                    remove_folder(place, what=_WHAT)
 
 
 def _age(place: Path) -> float:
@@ -58,26 +56,3 @@ def _age(place: Path) -> float:
         return -place.stat().st_mtime
     except FileNotFoundError:
         return 0.0
-
-
-def _remove(folder: Path) -> None:
-    for _ in range(_ATTEMPTS):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not folder.exists():
-            return
-    with _trouble(folder):
-        shutil.rmtree(folder)
-
-
-@contextmanager
-def _trouble(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise VaultUnavailable(
-            f"an index of the past cannot be made or removed ({error.strerror or error})",
-            path=str(folder),
-            hint=f"Give your user permission for {folder}, or delete it: it is made anew.",
-        ) from error

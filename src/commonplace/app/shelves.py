@@ -5,9 +5,8 @@ What is imported here costs a tenth of a second and is needed only where somethi
 
 import hashlib
 import json
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -86,14 +85,21 @@ def _in_memory(settings: Settings) -> _Parts:
 
 def _on_disk(settings: Settings, encoders: Encoders, folder: Path) -> _Parts:
     from commonplace.app.pasts import Pasts
+    from commonplace.app.scratches import Scratches
     from commonplace.index.sqlite import SqliteIndex, SqliteVectorCache
 
     make = partial(SqliteIndex, user=settings.user, linker=NoteLinker())
     index = make(folder / "index" / "index.db")
 
     pasts = Pasts(folder / "past", make, _fingerprint(settings, encoders))
+    scratches = Scratches(folder, make)
     cache = SqliteVectorCache(_cache_file(settings, folder))
-    return _Parts(index, cache, pasts.at, pasts.forget, partial(_scratch, make))
+
+    def forget() -> None:
+        pasts.forget()
+        scratches.forget()
+
+    return _Parts(index, cache, pasts.at, forget, scratches.one)
 
 
 def _cache_file(settings: Settings, folder: Path) -> Path:
@@ -103,17 +109,6 @@ def _cache_file(settings: Settings, folder: Path) -> Path:
         message = "the vectors may not lie inside the vault"
         raise Refused(message, path=str(file), hint="Name another place in `embedding.cache_file`.")
     return file or folder / "vectors.db"
-
-
-@contextmanager
-def _scratch(make: Callable[[Path], Index]) -> Iterator[Index]:
-    """An empty index in a folder of its own, which goes with all that is in it when the block ends, however it ends."""
-    with tempfile.TemporaryDirectory(prefix="commonplace-scratch-") as folder:
-        index = make(Path(folder) / "index.db")
-        try:
-            yield index
-        finally:
-            index.close()
 
 
 def _fingerprint(settings: Settings, encoders: Encoders) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from commonplace.cli.door import Door, door_of, help_alone, local_zone, print_line, print_table
+from commonplace.cli.door import Door, defused, door_of, help_alone, local_zone, print_line, print_table
 from commonplace.errors import UsageError
 from commonplace.model import TRUSTS, Message, Recorded, Thread
 
@@ -123,11 +123,14 @@ def erase(
       commonplace conversation erase c-4f1d20b7a9e3
     """
     door = door_of(context)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise UsageError(f"erasing {id} needs a yes", hint="Add --yes; it cannot be undone.")
-        typer.confirm(f"Erase {id} for good?", abort=True, err=True)
+    if not yes and not sys.stdin.isatty():
+        raise UsageError(f"erasing {id} needs a yes", hint="Add --yes; it cannot be undone.")
     with door.opened() as memory:
+        if not yes:
+            thread, _ = memory.conversations.show(id, last=1)
+            id = thread.id
+            asked = f"Erase {id}, {defused(thread.title)!r}, {_number(thread.count)}, for good?"
+            typer.confirm(asked, abort=True, err=True)
         thread = memory.conversations.erase(id)
     door.answer(
         {"erased": {"id": thread.id, "messages": thread.count}},

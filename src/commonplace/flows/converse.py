@@ -35,9 +35,9 @@ class Table:
 
 
 def record_conversation(thread: NewThread, messages: Sequence[Message], table: Table) -> Recorded:
-    """Keep what is new of the conversation, and let it be found. Raises UsageError and VaultUnavailable.
+    """Keep what is new of the conversation, and let it be found. Raises UsageError, Refused and VaultUnavailable.
 
-    What a program records is at most said by it: only a person tells.
+    What a program records is at most said by it: only a person tells, and to what was told it may add nothing.
     """
     if table.actor.kind != "person" and thread.trust == "told":
         thread = replace(thread, trust="said")

@@ -46,7 +46,9 @@ def _git(shelf: Shelf) -> Iterator[Finding]:
 
 def _history(shelf: Shelf) -> Iterator[Finding]:
     newest = shelf.history.entries(limit=1)
-    yield Finding("history", ok=True, said=f"last change {newest[0].when.isoformat()}" if newest else "nothing yet")
+    changed = f"last change {newest[0].when.isoformat()}" if newest else "no change yet"
+    kept = len(shelf.history.conversation_stamps())
+    yield Finding("history", ok=True, said=f"{changed}, {kept} conversations")
 
 
 def _encoder(shelf: Shelf) -> Iterator[Finding]:

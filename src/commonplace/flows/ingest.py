@@ -60,7 +60,9 @@ def sync(shelf: Shelf, *, progress: Progress = lambda done, total: None, stop: t
     _look_again([*overtaken, *round_.remove_gone()], shelf, synced)
     synced.problems = (*listing.passed_over, *round_.unreadable)
     for source in shelf.sources:
-        synced.add(sync_source(source, shelf))
+        if stop and stop.is_set():
+            return synced
+        synced.add(sync_source(source, shelf, progress=progress, stop=stop))
     synced.removed += drop_other_sources(shelf)
     shelf.index.purge(before=(shelf.clock() - KEPT_REMOVED).timestamp())
     shelf.index.settle()

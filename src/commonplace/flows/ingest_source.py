@@ -1,7 +1,8 @@
 """Ingest of the sources beyond the vault: what is there is compared with the index by its stamps, and taken in."""
 
+import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from commonplace.flows.document import VAULT, form_of
@@ -14,11 +15,20 @@ _BATCH: Final = 16  # things that are encoded together
 _ATTEMPTS: Final = 5  # looks at a thing that changes while it is taken in
 
 
-def sync_source(source: Source, shelf: Shelf) -> Synced:
-    """Make the index say what this source says, and nothing else of its type. Raises as `sync` does."""
+def sync_source(
+    source: Source,
+    shelf: Shelf,
+    *,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    stop: threading.Event | None = None,
+) -> Synced:
+    """Make the index say what this source says, and nothing else of its type; as far as it came, where it is stopped.
+
+    Raises as `sync` does.
+    """
     start = time.perf_counter()
     stamps = shelf.index.stamps(source.type)
-    synced = _take_in(source, shelf, stamps, there=source.stamps())
+    synced = _take_in(source, shelf, stamps, there=source.stamps(), progress=progress, stop=stop)
     shelf.index.settle()
     synced.seconds = time.perf_counter() - start
     return synced
@@ -50,14 +60,25 @@ def drop_other_sources(shelf: Shelf) -> int:
     return sum(shelf.index.remove(each, key, now=now) for each in types for key in shelf.index.stamps(each))
 
 
-def _take_in(source: Source, shelf: Shelf, stamps: Mapping[str, Stamp], *, there: Mapping[str, str]) -> Synced:
+def _take_in(
+    source: Source,
+    shelf: Shelf,
+    stamps: Mapping[str, Stamp],
+    *,
+    there: Mapping[str, str],
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    stop: threading.Event | None = None,
+) -> Synced:
     """Take in what is there now and differs from these stamps, and remove what has a stamp and is not there."""
     gone = {key: stamp for key, stamp in stamps.items() if key not in there and not stamp.deleted}
     work = [key for key, stamp in there.items() if not _is_current(stamps.get(key), stamp, shelf)]
     synced = Synced(unchanged=len(there) - len(work), missing=shelf.encoders.missing)
     round_ = Round(shelf, stamps, gone, synced, source_type=source.type)
     for at in range(0, len(work), _BATCH):
+        if stop and stop.is_set():
+            return synced
         _take_in_some({key: there[key] for key in work[at : at + _BATCH]}, source, round_)
+        progress(synced.unchanged + at + _BATCH, len(there))
     round_.remove_gone()
     return synced
 

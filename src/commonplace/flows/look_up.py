@@ -7,15 +7,14 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from commonplace.errors import ProviderFailed
 from commonplace.flows.document import VAULT
-from commonplace.flows.encode import encode_question
 from commonplace.flows.hits import hit_of, withheld_titles
 from commonplace.flows.shelf import Shelf
 from commonplace.flows.streams import Streams, Wording
 from commonplace.flows.weigh import Weighers
+from commonplace.flows.wordings import missing_sense, vectors_of
 from commonplace.index.base import Reading
 from commonplace.model import Answer, By, Filters, Hit, Mode
 from commonplace.policy.sinks import Sink, shown
@@ -28,13 +27,11 @@ from commonplace.recalling.question import Question, understand
 from commonplace.recalling.rank import Wanted, rank
 from commonplace.recalling.words import query_words
 
-if TYPE_CHECKING:
-    from commonplace.index.base import Fixed
-
 LEAST_POOL: Final = 48  # chunks that each stream brings to the fusion, or four for each hit that is wanted
-HYBRID_POOL: Final = 128  # the same in the mode hybrid, which compares them by their sentences
-WEIGHED: Final = 64  # chunks that the mode hybrid weighs with their documents, or six for each hit that is wanted
+HYBRID_POOL: Final = 96  # the same in the mode hybrid, which compares them by their sentences
+WEIGHED: Final = 48  # chunks that the mode hybrid weighs with their documents, or six for each hit that is wanted
 WIDER: Final = 2  # times as many of each where documents are ranked: each needs but one
+WIDEST: Final = 32  # times as many at most, where few documents have most of the chunks
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +51,15 @@ class Ask:
     snippets: bool = False
     by: By = "chunk"
     now: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Worded:
+    """A question as it is put to the index: in its own wording, and in that of the people whom it names."""
+
+    question: Question
+    plain: Wording
+    spoken: Wording | None
 
 
 class LookUp:
@@ -79,23 +85,18 @@ class LookUp:
         """What the index has, at one moment; the question is encoded before, which may take long."""
         with self.shelf.index.reading() as reading:
             versions = dict(reading.versions()) if WEIGHTS[self.ask.mode][1] else {}
-            speakers = frozenset() if "names" in self.without else reading.speakers(sensitive=self.tells_all)
+            speakers = frozenset[str]() if "names" in self.without else reading.speakers(sensitive=self.tells_all)
         start = time.perf_counter()
         question = understand(self.ask.text, now=self.ask.now or self.shelf.clock(), speakers=speakers)
         self._took("understand", start)
-        plain = Wording(query_words(self.ask.text).words, self._encoded(self.ask.text, versions))
-        if WEIGHTS[self.ask.mode][1]:
-            self._say_what_is_missing(versions, plain)
-        spoken = None
-        if question.speakers and self.mode == "hybrid":
-            spoken = Wording(question.words.words, self._encoded(question.sense, versions))
+        look = self._worded(question, versions)
         with self.shelf.index.reading() as reading:
             if reading.synced() is None:
                 self.degraded.append("index: the vault was never read whole (run `commonplace sync`)")
-            ranked = self._ranked(reading, question, plain, spoken)
-            hits = self._hits(reading, ranked, plain.words)
+            ranked = self._ranked(reading, look)
+            hits = self._hits(reading, ranked, look.plain.words)
             if not self.tells_all:
-                titles = withheld_titles(reading, plain.words, path=self.ask.filters.path, limit=self.k)
+                titles = withheld_titles(reading, look.plain.words, path=self.ask.filters.path, limit=self.k)
                 hits = (*hits, *titles)[: self.k]
             empty = None if hits else self._why_empty(reading)
         return Answer(
@@ -111,52 +112,40 @@ class LookUp:
             understood=_understood(question),
         )
 
-    def _encoded(self, text: str, versions: Mapping[str, int]) -> "dict[str, Fixed]":
-        """The vector of a text by each encoder that the index has vectors of; without any, none, and it is said."""
-        vectors: dict[str, Fixed] = {}
-        for version in versions if self.shelf.encoders.current else ():
-            encoder = self.shelf.encoders.for_version(version) if version else None
-            if encoder is None:
-                continue
-            start = time.perf_counter()
-            try:
-                vectors[version] = encode_question(text, encoder, self.shelf)
-            except ProviderFailed as failure:
-                self.degraded.append(f"sense: {failure}")
-            self._took("encode", start)
-        return vectors
-
-    def _say_what_is_missing(self, versions: Mapping[str, int], plain: Wording) -> None:
-        current = self.shelf.encoders.current
-        if current is None:
-            self.degraded.append(f"sense: {self.shelf.encoders.missing}")
-        unseen = sum(number for version, number in versions.items() if version not in plain.vectors)
-        if current and unseen and not any(each.startswith("sense:") for each in self.degraded):
-            self.degraded.append(f"sense: {unseen} chunks have no vectors yet (run `commonplace sync`)")
-        if len(plain.vectors) > 1:
-            said = "vectors of two encoders are ranked side by side until all are made anew (run `commonplace sync`)"
-            self.degraded.append(f"sense: {said}")
-        if not plain.vectors and (versions or current is None):
+    def _worded(self, question: Question, versions: Mapping[str, int]) -> "_Worded":
+        """The question with its words and vectors; where no vector can be had, the search goes on by words."""
+        words = query_words(self.ask.text).words
+        if not WEIGHTS[self.ask.mode][1]:
+            return _Worded(question, Wording(words, {}), None)
+        start = time.perf_counter()
+        vectors, failures = vectors_of(self.ask.text, versions, self.shelf)
+        self.degraded += missing_sense(versions, vectors, self.shelf, failures=failures)
+        if not vectors and (versions or self.shelf.encoders.current is None):
             self.mode = "words"
+        spoken = None
+        if question.speakers and self.mode == "hybrid":
+            spoken = Wording(question.words.words, vectors_of(question.sense, versions, self.shelf)[0])
+        self._took("encode", start)
+        return _Worded(question, Wording(words, vectors), spoken)
 
-    def _ranked(
-        self, reading: Reading, question: Question, plain: Wording, spoken: Wording | None
-    ) -> tuple[Ranked, ...]:
+    def _ranked(self, reading: Reading, look: "_Worded") -> tuple[Ranked, ...]:
+        """What was found, best first; more is looked at where the best chunks are of too few documents."""
         pool = max(HYBRID_POOL if self.mode == "hybrid" else LEAST_POOL, 4 * self.k) * self.wider
         streams = Streams(reading, self.filters, mode=self.mode, pool=pool)
         start = time.perf_counter()
-        if self.mode == "hybrid":
-            ranked = self._weighed(reading, streams, question, plain, spoken)
-        else:
-            ranked = self._fused(reading, streams, plain)
+        rank_them = self._weighed if self.mode == "hybrid" else self._fused
+        ranked = rank_them(reading, streams, look=look)
         self._took("rank", start)
         self.times.update(streams.times)
         self.times["rank"] = round(self.times["rank"] - sum(streams.times.values()), 2)
+        is_short = self.ask.by == "document" and len(ranked) < self.k and streams.found >= pool
+        if is_short and self.wider < WIDEST:
+            self.wider *= 2 * WIDER
+            return self._ranked(reading, look)
         return ranked
 
-    def _weighed(
-        self, reading: Reading, streams: Streams, question: Question, plain: Wording, spoken: Wording | None
-    ) -> tuple[Ranked, ...]:
+    def _weighed(self, reading: Reading, streams: Streams, *, look: "_Worded") -> tuple[Ranked, ...]:
+        question = look.question
         clues = Clues(
             windows=question.windows,
             phrases=question.phrases,
@@ -164,25 +153,23 @@ class LookUp:
             asks_reply=question.asks_reply,
             without=self.without,
         )
-        wholes, dropped = Weighers(reading, streams, clues, most=max(WEIGHED, 6 * self.k) * self.wider).wholes(
-            plain, spoken
-        )
+        most = max(WEIGHED, 6 * self.k) * self.wider
+        wholes, dropped = Weighers(reading, streams, clues, most=most).wholes(look.plain, look.spoken)
         self._note_nearest(nearest(one.candidate) for whole in wholes for one in whole.chunks)
         ranked = rank(wholes, Wanted(self.ask.by, self.k, self.min_score, dropped))
-        self.confidence = confidence(wholes, (spoken or plain).words) if ranked else 0.0
+        self.confidence = confidence(wholes, (look.spoken or look.plain).words) if ranked else 0.0
         return ranked
 
-    def _fused(self, reading: Reading, streams: Streams, plain: Wording) -> tuple[Ranked, ...]:
-        matches = streams.matches(plain)
+    def _fused(self, reading: Reading, streams: Streams, *, look: "_Worded") -> tuple[Ranked, ...]:
+        matches = streams.matches(look.plain)
         standings = reading.standings(sorted(matches.numbers))
         candidates = [
             matches.candidate(number, standing, by_sentences="sentences" not in self.without)
             for number, standing in standings.items()
         ]
         self._note_nearest(nearest(each, self.mode) for each in candidates)
-        ranked = fuse(
-            candidates, mode=self.mode, min_score=self.min_score, asked=len(plain.words), dropped=matches.dropped
-        )
+        asked = len(look.plain.words)
+        ranked = fuse(candidates, mode=self.mode, min_score=self.min_score, asked=asked, dropped=matches.dropped)
         if self.ask.by == "document":
             ranked = first_of_documents(ranked, {each.key: each.document for each in candidates})
         return ranked[: self.k]

@@ -73,11 +73,12 @@ class Matches:
 
 
 class Streams:
-    """Where the candidates of one look come from, and how long each stream took."""
+    """Where the candidates of one look come from, how long each stream took, and how many chunks were `found`."""
 
     def __init__(self, reading: Reading, filters: Filters, *, mode: Mode, pool: int) -> None:
         self._reading, self._filters, self._mode, self._pool = reading, filters, mode, pool
         self.times: dict[str, float] = {}
+        self.found = 0
 
     def matches(self, wording: Wording) -> Matches:
         """The best chunks of both streams; of what one has found, the other says what it makes of it."""
@@ -85,8 +86,9 @@ class Streams:
         if WEIGHTS[self._mode][1]:
             self._nearest(wording, found)
         if WEIGHTS[self._mode][0]:
-            self._by_words(wording, found)
-            self.add_sense(wording, found, found.words)
+            self._by_words(wording, found, limit=self._pool, also=found.sense)
+            self._add_sense(wording, found, found.words)
+        self.found = max(self.found, len(found.numbers))
         return found
 
     def _nearest(self, wording: Wording, found: Matches) -> None:
@@ -97,16 +99,23 @@ class Streams:
             found.sense.update((match.number, match) for match in matches)
         self._took("sense", start)
 
-    def _by_words(self, wording: Wording, found: Matches) -> None:
+    def _by_words(self, wording: Wording, found: Matches, *, limit: int, also: Iterable[int]) -> None:
         start = time.perf_counter()
         by_words = self._reading.match_words(
-            wording.words, self._filters, limit=self._pool, weighing=WEIGHING, also=sorted(found.sense)
+            wording.words, self._filters, limit=limit, weighing=WEIGHING, also=sorted(also)
         )
         found.words.update((match.number, match) for match in by_words.matches)
         found.dropped = by_words.dropped
         self._took("words", start)
 
-    def add_sense(self, wording: Wording, found: Matches, numbers: Iterable[int]) -> None:
+    def complete(self, wording: Wording, found: Matches, numbers: Iterable[int]) -> None:
+        """What the wording makes of these chunks, by words and by meaning, as far as it is not known."""
+        others = [number for number in numbers if number not in found.words and number not in found.sense]
+        if others:
+            self._by_words(wording, found, limit=0, also=others)
+            self._add_sense(wording, found, others)
+
+    def _add_sense(self, wording: Wording, found: Matches, numbers: Iterable[int]) -> None:
         """How near these chunks are in meaning, as far as it is not known."""
         start = time.perf_counter()
         others = [number for number in numbers if number not in found.sense]

@@ -25,8 +25,8 @@ WHOLES: Final = Weighing(k1=1.2, b=0.5)
 """How words are weighed where all chunks of a document are taken as one text."""
 
 _WITH_CLUES: Final = 192  # chunks of which more is asked than words and meaning where times or speakers may lift one
-_WHOLES: Final = 32  # documents that are weighed as wholes
-_KIN: Final = 16  # documents that are compared with the best
+_WHOLES: Final = 24  # documents that are weighed as wholes
+_KIN: Final = 12  # documents that are compared with the best
 _BEST: Final = 3
 _ANSWERED: Final = 24  # turns whose replies are looked at where the question is about replies
 _PIECES: Final = 2  # of each such reply
@@ -48,6 +48,10 @@ class Weighers:
         """The documents found, best first, with their chunks; and the words that were too common to count."""
         matches = self._streams.matches(plain)
         of_voices = self._streams.matches(spoken) if spoken else matches
+        if spoken:  # each wording says what it makes of what the other has found
+            both = matches.numbers | of_voices.numbers
+            self._streams.complete(plain, matches, both)
+            self._streams.complete(spoken, of_voices, both)
         standings = self._best_standings(matches, of_voices)
         if self._clues.asks_reply and "replies" not in self._clues.without:
             standings |= self._replies(standings, of_voices, spoken or plain)
@@ -78,7 +82,7 @@ class Weighers:
         turns = [each for each in standings.values() if each.voice == "user"][:_ANSWERED]
         after = [n for each in turns for n in range(each.number + 1, min(each.number + _PIECES, each.last) + 1)]
         more = {n: each for n, each in self._reading.standings(after).items() if each.voice == "assistant"}
-        self._streams.add_sense(wording, found, more)
+        self._streams.complete(wording, found, more)
         known = found.numbers
         return {number: each for number, each in more.items() if number in known}
 
@@ -120,7 +124,8 @@ class Weighers:
     def _with_kin(self, wholes: Sequence[Whole], of: Mapping[str, Standing], wording: Wording) -> list[Whole]:
         some, rest = wholes[:_KIN], wholes[_KIN:]
         documents = [of[each.document] for each in some]
-        likeness = self._reading.likeness(documents, version=next(iter(wording.vectors)), top=_BEST)
+        by_version = [self._reading.likeness(documents, version=each, top=_BEST) for each in wording.vectors]
+        likeness = [[max(each) for each in zip(*rows, strict=True)] for rows in zip(*by_version, strict=True)]
         return [*with_kin(some, likeness), *rest]
 
     def _with_links(self, wholes: Sequence[Whole], of: Mapping[str, Standing]) -> list[Whole]:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import get_args
 
-from commonplace.errors import UsageError
+from commonplace.errors import Refused, UsageError
 from commonplace.history.base import utc_second
 from commonplace.history.conversations import NewThread
 from commonplace.model import ROLES, TRUSTS, Message, Trust
 
+_LAST_TURN = 2**62  # no conversation is as long, and a database counts no further
+_LONGEST_NAME = 200  # characters; what is longer is no name
 _DIGITS = 12  # of an id: one in a hundred thousand that any two of 75 000 conversations share theirs
 
 
@@ -53,6 +55,17 @@ def known_thread(thread: NewThread, arrivals: Sequence[Arrival]) -> NewThread:
     return replace(thread, interface=storable(thread.interface), source_id=source_id, title=title)
 
 
+def check_trust(thread: NewThread, known: Trust, *, title: str, adds: bool) -> None:
+    """Raises Refused when something new is worth less than what is kept under the same id: it would pass for it.
+
+    New is a message, where it `adds` one, and another title than the one that is kept; what is known may come again.
+    """
+    is_new = adds or thread.title not in ("", title)
+    if is_new and TRUSTS.index(thread.trust) > TRUSTS.index(known):
+        message = f"the conversation is {known}, and what is {thread.trust} may not be added to it"
+        raise Refused(message, hint="Record it under another id.")
+
+
 def thread_id(thread: NewThread) -> str:
     """The id of a thread, the same on every machine and for every user."""
     return f"c-{_hash(thread.interface, thread.source_id)[:_DIGITS]}"
@@ -73,7 +86,7 @@ def checked_turns(first: int, last: int | None) -> tuple[int, int | None]:
     """The numbers of the turns. Raises UsageError for a first one below 1."""
     if first < 1:
         raise UsageError(f"there is no turn {first}", hint="Turns are numbered from 1.")
-    return first, last
+    return min(first, _LAST_TURN), None if last is None else min(last, _LAST_TURN)
 
 
 def storable(text: str) -> str:
@@ -87,7 +100,7 @@ def _checked(message: Message) -> Message:
     return replace(
         message,
         text=storable(message.text),
-        author=" ".join(storable(message.author).split()),
+        author=" ".join(storable(message.author).split())[:_LONGEST_NAME].rstrip(),
         at=utc_second(message.at) if message.at else None,
         source_id=storable(message.source_id),
     )

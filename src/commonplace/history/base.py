@@ -142,10 +142,14 @@ ERASED = "[erased]"
 
 
 def utc_second(when: datetime) -> datetime:
-    """The moment in UTC, to the second. Raises UsageError for a time without a zone."""
+    """The moment in UTC, to the second. Raises UsageError for a time without a zone, and for one that UTC has not."""
     if when.tzinfo is None:
         raise UsageError(f"the time {when.isoformat()} has no zone", hint="Give it one, such as datetime.now(UTC).")
-    return when.astimezone(UTC).replace(microsecond=0)
+    try:
+        return when.astimezone(UTC).replace(microsecond=0)
+    except OverflowError as error:  # year 1 or 9999, in a zone in which UTC has left the calendar
+        message = f"the time {when.isoformat()} is out of range"
+        raise UsageError(message, hint="Give one between the years 2 and 9998.") from error
 
 
 def checked_limit(limit: int | None) -> int | None:

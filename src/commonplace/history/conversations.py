@@ -39,7 +39,7 @@ class Conversations(Protocol):
         A known message is left as it is, whatever it says now. A message without a time has that of the message before
         it in the same call, and without one the time `now`. A title that is given replaces the one before; the trust
         stays what it was at first. Raises UsageError for a conversation without messages, a time without a zone, and
-        a role or trust that is none.
+        a role or trust that is none; and Refused for a message or title that is new and worth less than what is kept.
         """
 
     def conversations(

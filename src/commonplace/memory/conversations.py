@@ -39,7 +39,8 @@ class Conversations:
         A mapping has `role` and `content`, and may have `author`, `at` and `id`. With a `source_id`, the id that the
         program `interface` gave the conversation, it may be recorded again as it grows: what is known is kept once.
         Without one it is known by its messages, and cannot grow. What an agent records is `said`, never `told`.
-        Raises UsageError for what is no message, and for a time without a zone.
+        Raises UsageError for what is no message, and for a time without a zone; Refused where something new is worth
+        less than what is kept under that id, as what an agent says is less than what a person told.
         """
         thread = NewThread(interface, source_id, title, trust)
         return record_conversation(thread, [message_of(each) for each in messages], self._table)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from commonplace.errors import UsageError
+from commonplace.flows.document import VAULT
 from commonplace.flows.look_up import Ask
 from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Shelf
@@ -46,7 +47,8 @@ class Search:
         """What the vault says about the question, best first.
 
         `by` is what is ranked: a passage (`chunk`), or a note or conversation as a whole (`document`), of which the
-        best passage is given. Words of time in the question, such as "last week", are counted from `now`, in `zone`.
+        best passage is given. Words of time in the question, such as "last week", are counted from `now`, which is the
+        day of `as_of` where that is given, in `zone`.
         Times are moments, or text such as `2026-03-01`, `2026-03`, `yesterday`, `7d`, read in `zone`; `until` and
         `as_of` reach to the end of the day or month they name. With `snippets`, each hit shows the part of its text
         that has most of the question's words. Raises UsageError for what cannot be asked,
@@ -56,6 +58,8 @@ class Search:
         if min_score is not None and not 0 <= min_score <= 1:
             raise UsageError(f"a least score of {min_score} is none", hint="Give one from 0 to 1.")
         shelf = self._shelf()
+        _check_sources(sources, shelf)
+        is_given = now is not None
         now = _in_zone(now or shelf.clock(), zone).astimezone(zone)
         filters = Filters(
             sources=tuple(sources),
@@ -69,6 +73,8 @@ class Search:
             archived=include_archive,
         )
         past = _window(as_of, now=now, zone=zone)[1]
+        if past and not is_given:
+            now = datetime.fromisoformat(past).astimezone(zone) - timedelta(seconds=1)
         return recall(
             Ask(
                 question,
@@ -92,6 +98,14 @@ def mode_named(name: str) -> Mode:
         if mode == name:
             return mode
     raise UsageError(f"no mode is called {name!r}", hint=f"Modes: {', '.join(MODES)}.")
+
+
+def _check_sources(names: Sequence[str], shelf: Shelf) -> None:
+    """Raises UsageError for a source that is none, or is switched off."""
+    known = (VAULT, *(source.type for source in shelf.sources))
+    for name in names:
+        if name not in known:
+            raise UsageError(f"no source is called {name!r}", hint=f"Sources: {', '.join(known)}.")
 
 
 def _by(name: str) -> By:

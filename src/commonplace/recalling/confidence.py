@@ -8,8 +8,8 @@ from commonplace.recalling.hybrid import Whole
 from commonplace.recalling.modes import HYBRID_SCALE
 
 _BEST: Final = 5  # documents whose words are looked at
-_MIDDLE: Final = 1.4  # where it is as likely as not, and how fast it becomes more likely beyond: both were measured
-_STEEPNESS: Final = 4.7
+_MIDDLE: Final = 1.57  # where it is as likely as not, and how fast it becomes more likely beyond: both were measured
+_STEEPNESS: Final = 6.5
 
 
 def confidence(wholes: Sequence[Whole], asked: Collection[str]) -> float:

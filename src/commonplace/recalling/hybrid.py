@@ -4,14 +4,15 @@
     document  its best chunk + 0.1 its second + 0.05 its third + 0.3 words of the whole + 0.2 kinship + 0.1 links
     hit       chunk + 0.3 document, where chunks are asked for, or the document's score, where documents are
 
-Every score is from 0 to 1 and means the same for every question; all weights are divided by HYBRID_SCALE.
+A score means the same for every question; all weights are divided by HYBRID_SCALE, and few scores are beyond 0 and 1.
 They were chosen by measurement, each in the middle of a range in which little changes: docs/benchmarks.md.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from commonplace.recalling.modes import HYBRID_SCALE, WEIGHTS, Candidate, sense_of
 from commonplace.recalling.parts import Part
@@ -32,14 +33,13 @@ KINSHIP: Final = 0.2
 LINKS: Final = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A part of a score: what it is worth, what it weighs, and what there is to tell of it."""
 
     name: str
     score: float
     weight: float
-    told: Mapping[str, Any] = field(default_factory=dict)
+    told: Mapping[str, Any] = MappingProxyType({})
 
     @property
     def value(self) -> float:
@@ -90,8 +90,7 @@ def chunk_terms(candidate: Candidate, clues: Clues) -> tuple[Term, ...]:
     return tuple(terms)
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A chunk, what it scores by itself, and the terms of that beside words and meaning."""
 
     candidate: Candidate

@@ -22,7 +22,7 @@ INBOX_WEIGHT: Final = 0.9
 
 _PART, _NEAREST = 0.2, 0.8
 HYBRID_SCALE: Final = 2.0
-"""What the weights of the mode hybrid are divided by, so that no score is above 1."""
+"""What the weights of the mode hybrid are divided by, so that few scores are above 1; such a one is shown as 1."""
 
 WEIGHTS: Final[Mapping[Mode, tuple[float, float]]] = {
     "hybrid": (0.5 / HYBRID_SCALE, 1 / HYBRID_SCALE),

@@ -34,6 +34,7 @@ class Question:
     `speakers` are the known speakers that it names, as the index spells them; `names` its capitalised names and
     `phrases` what it quotes, both in order; `windows` the times that it speaks of.
     `asks_reply`: it is about what an assistant said before. `asks_many`: the answer lies in more than one place.
+    `names` and `asks_many` are told to whoever asks why; ranking by them was tried and changed nothing.
     """
 
     text: str
@@ -69,7 +70,7 @@ def understand(text: str, *, now: datetime, speakers: frozenset[str] = frozenset
 
 
 def _words(text: str, mentions: tuple[Mention, ...]) -> QueryWords:
-    """The words to search for: every speaker's name is in what they said, so it tells nothing beside other words."""
+    """The words to search for: people do not say their own names, so others would be found by them."""
     others = query_words(without(text, mentions))
     return others if not mentions or not STOP_WORDS.issuperset(others.spelled) else query_words(text)
 

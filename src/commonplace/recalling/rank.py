@@ -28,11 +28,11 @@ def rank(wholes: Iterable[Whole], wanted: Wanted) -> tuple[Ranked, ...]:
     """The best chunks, or of each of the best documents its best chunk; equals in the order of their ids."""
     found = [entry for whole in wholes for entry in _entries(whole, wanted)]
     found.sort(key=lambda entry: (-entry[0], entry[1].candidate.id))
-    return tuple(_ranked(score, one, terms, wanted) for score, one, terms in found[: wanted.k])
+    return tuple(_ranked(_shown(score), one, terms, wanted) for score, one, terms in found[: wanted.k])
 
 
 def _entries(whole: Whole, wanted: Wanted) -> Iterator[tuple[float, Scored, tuple[Term, ...]]]:
-    near = [one for one in whole.chunks if not _is_far(one.candidate, wanted.min_score)]
+    near = [one for one in whole.chunks if _is_named(one) or not _is_far(one.candidate, wanted.min_score)]
     if wanted.by == "document":
         for one in near[:1]:
             yield _placed(whole.score, one.candidate), one, whole.terms
@@ -61,7 +61,17 @@ def _ranked(score: float, one: Scored, terms: Iterable[Term], wanted: Wanted) ->
 
 
 def _placed(score: float, candidate: Candidate) -> float:
-    return round(max(0.0, min(1.0, score)) * place_weight(candidate, "hybrid"), PLACES)
+    """The score by which hits are ordered: what is beyond 0 and 1 still differs there."""
+    return round(score * place_weight(candidate, "hybrid"), PLACES)
+
+
+def _shown(score: float) -> float:
+    return max(0.0, min(1.0, score))
+
+
+def _is_named(one: Scored) -> bool:
+    """Whether the question names who said it: then the name is what matched, and it is not among the words."""
+    return any(term.name == "speaker" for term in one.terms)
 
 
 def _is_far(candidate: Candidate, min_score: float) -> bool:

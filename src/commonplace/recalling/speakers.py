@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -17,6 +17,7 @@ _GAPS = frozenset({" ", "-", "'", "’", ". "})
 _JOINTS = frozenset("-@/#")
 _PRONOUNS = frozenset({"i", "me", "you", "we", "us", "it"})
 _OTHER_WORDS = STOP_WORDS | MONTHS.keys() | WEEKDAYS.keys() | {day[:3] for day in WEEKDAYS}
+_DETERMINERS = frozenset({"a", "an", "the", "my", "your", "our", "this", "that", "any", "some"})
 _SHORTEST, _LONGEST = 3, 64
 _SETS_REMEMBERED = 4
 
@@ -38,6 +39,23 @@ class _Form:
     words: tuple[str, ...]
     speaker: str
     short: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """The forms that begin with one word, by their words, and how many words they have, most first."""
+
+    by_words: Mapping[tuple[str, ...], _Form]
+    lengths: Sequence[int]
+
+    def at(self, folded: Sequence[str], first: int) -> Iterator[_Form]:
+        """Those that stand there, the longest first."""
+        for length in self.lengths:
+            if form := self.by_words.get(tuple(folded[first : first + length])):
+                yield form
+
+
+_NO_FORMS = _Forms({}, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +118,17 @@ def _rewritten(text: str, mentions: Sequence[Mention], *, name: str, possessive:
     return "".join((*pieces, text[done:]))
 
 
-def _mentions(text: str, forms: Mapping[str, Sequence[_Form]]) -> Iterator[Mention]:
+def _mentions(text: str, forms: Mapping[str, _Forms]) -> Iterator[Mention]:
     words = list(_WORD.finditer(text))
     folded = [word.group().casefold() for word in words]
     tell = not text.isupper() and any(word.group()[0].isupper() and word.group() != "I" for word in words[1:])
     done = 0
     for first, word in enumerate(folded):
-        for form in forms.get(word, ()) if words[first].start() >= done else ():
+        if words[first].start() < done:
+            continue
+        for form in forms.get(word, _NO_FORMS).at(folded, first):
             count = len(form.words)
-            place = _Place(text, words, first, count, tell)
-            if tuple(folded[first : first + count]) == form.words and _is_meant(place, form, forms):
+            if _is_meant(_Place(text, words, first, count, tell), form, forms):
                 end = words[first + count - 1].end()
                 ending = _POSSESSIVE.match(text, end)
                 done = ending.end() if ending else end
@@ -131,15 +150,16 @@ def _is_meant(place: _Place, form: _Form, known: Mapping[str, object]) -> bool:
             capital and place.capitals_tell and not (beside or place.goes_on({}) or starts_sentence(place.text, start))
         )
     if not place.capitals_tell:
-        return len(form.words) > 1 or form.words[0] not in _OTHER_WORDS
+        before = place.words[place.first - 1].group().casefold() if place.first else ""
+        return len(form.words) > 1 or (form.words[0] not in _OTHER_WORDS and before not in _DETERMINERS)
     if not capital or place.goes_on(known):
         return False
     return form.words[0] not in _OTHER_WORDS or not starts_sentence(place.text, start)
 
 
 @lru_cache(maxsize=_SETS_REMEMBERED)
-def _forms(speakers: frozenset[str]) -> Mapping[str, Sequence[_Form]]:
-    """How all these may be named, by the first word, the longest form first; what could be two of them is left out."""
+def _forms(speakers: frozenset[str]) -> Mapping[str, _Forms]:
+    """How all these may be named, by the first word; what could be two of them is left out."""
     whole: dict[tuple[str, ...], str] = {}
     first: defaultdict[str, list[str]] = defaultdict(list)
     short: defaultdict[str, list[str]] = defaultdict(list)
@@ -151,13 +171,19 @@ def _forms(speakers: frozenset[str]) -> Mapping[str, Sequence[_Form]]:
         first[words[0]].append(speaker)
         for length in range(_SHORTEST, min(len(words[0]), _LONGEST)):
             short[words[0][:length]].append(speaker)
-    forms: defaultdict[str, list[_Form]] = defaultdict(list)
-    for words, speaker in sorted(whole.items(), key=lambda named: -len(named[0])):
-        forms[words[0]].append(_Form(words, speaker, short=False))
+    forms = [_Form(words, speaker, short=False) for words, speaker in whole.items()]
     for word, called in first.items():
         if len(called) == 1 and (word,) not in whole:
-            forms[word].append(_Form((word,), called[0], short=False))
+            forms.append(_Form((word,), called[0], short=False))
     for word, called in short.items():
         if len(called) == 1 and word not in first and word not in _OTHER_WORDS:
-            forms[word].append(_Form((word,), called[0], short=True))
-    return dict(forms)
+            forms.append(_Form((word,), called[0], short=True))
+    return _by_first_word(forms)
+
+
+def _by_first_word(forms: Iterable[_Form]) -> Mapping[str, _Forms]:
+    """The forms so that a text costs its words times the lengths of names, however many the speakers are."""
+    found: defaultdict[str, dict[tuple[str, ...], _Form]] = defaultdict(dict)
+    for form in forms:
+        found[form.words[0]][form.words] = form
+    return {word: _Forms(named, sorted({len(each) for each in named}, reverse=True)) for word, named in found.items()}

@@ -68,6 +68,8 @@ def _text(value: object) -> str:
 
 
 def _word(value: object) -> str:
+    if isinstance(value, Mapping | list | tuple):
+        raise UsageError(f"a message's author and id are words, and this is a {type(value).__name__}", hint=_EXAMPLE)
     return "" if value is None else str(value).strip()
 
 

@@ -1,6 +1,7 @@
 """A conversation in a file: JSON, JSON Lines, or plain text whose turns begin with who speaks."""
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,16 +14,17 @@ from commonplace.sources.messages import ROLE_WORDS, message_of
 
 _LISTS: Final = ("messages", "turns")
 _EXAMPLE: Final = "Begin each turn with who speaks, such as `User: ...` and `Assistant: ...`, or give JSON messages."
-_NAME = r"[^\W\d_][^:#*_`<>\[\](){}\n]{0,39}"
+_NAME = r"[^\W\d_][^:\uff1a#*_`<>\[\](){}\n]{0,39}"
 _TURN: Final = re.compile(
     rf"""
-    \#{{1,6}}[ ]+ (?P<headed>{_NAME}?) [ ]* :? [ ]* $  # a heading: ## User
+    \#{{1,6}}[ ]+ (?P<headed>{_NAME}?) [ ]* [:\uff1a]? [ ]* $  # a heading: ## User
     | (?P<mark>\*\*|__) (?P<bold>{_NAME}?)  # in bold: **User:** or **User**
-      (?: [ ]* : [ ]* (?P=mark) | (?P=mark) [ ]* : | (?P=mark) [ ]* $ ) (?P<after>.*)
-    | (?P<plain>{_NAME}?) [ ]* : (?= \s | $ ) (?P<rest>.*)
+      (?: [ ]* [:\uff1a] [ ]* (?P=mark) | (?P=mark) [ ]* [:\uff1a] | (?P=mark) [ ]* $ ) (?P<after>.*)
+    | (?P<plain>{_NAME}?) [ ]* (?: : (?= \s | $ ) | \uff1a ) (?P<rest>.*)
     """,
     re.VERBOSE,
 )
+_COLON: Final = re.compile(r"[:\uff1a]")  # also as it is typed in Chinese and Japanese
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TITLE: Final = re.compile(r"#[ \t]+(.*)")
 _MOST_WORDS: Final = 3  # of a name
@@ -58,7 +60,7 @@ def _decoded(content: bytes, name: str) -> str:
         return content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise _wrong(name, line, "this is not UTF-8 text") from error
+        raise UsageError(f"line {line}: this is not UTF-8 text", path=name, hint="Save it as UTF-8.") from error
 
 
 def _parsed(text: str) -> Any:
@@ -100,12 +102,13 @@ def _message(value: object, name: str, where: str) -> Message:
         raise UsageError(f"{where}: {error.message}", path=name, hint=error.hint) from error
 
 
-def _spoken(text: str, name: str) -> Transcript:
+def _spoken(text: str, name: str, *, code_until: float = math.inf) -> Transcript:
     """Turns of text. Where the first is of a role, only roles begin others: a line `Note: ...` is part of a turn."""
     title, turns = "", list[tuple[str, list[str]]]()
-    fence = ""
+    fence, opened = "", 0
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
-        fence = _fence_after(line, fence)
+        if number < code_until and (after := _fence_after(line, fence)) != fence:
+            fence, opened = after, number
         found = None if fence else _speaker(line, only_roles=bool(turns) and turns[0][0].casefold() in ROLE_WORDS)
         if found:
             turns.append((found[0], [found[1]]))
@@ -115,6 +118,8 @@ def _spoken(text: str, name: str) -> Transcript:
             title = title or heading.group(1)
         elif line.strip():
             raise _wrong(name, number, "nobody says this")
+    if fence:  # never closed, as in a reply that was cut off: what follows is said, not code
+        return _spoken(text, name, code_until=opened)
     return Transcript(tuple(_said(speaker, lines) for speaker, lines in turns), title=title)
 
 
@@ -135,9 +140,9 @@ def _speaker(line: str, *, only_roles: bool) -> tuple[str, str] | None:
         return None
     who = (found["headed"] or found["bold"] or found["plain"]).strip()
     is_role = who.casefold() in ROLE_WORDS
-    if only_roles or found["headed"] or (found["bold"] and ":" not in found.group()):
+    if only_roles or found["headed"] or (found["bold"] and not _COLON.search(found.group())):
         return (who, found["after"] or found["rest"] or "") if is_role else None
-    is_name = is_role or (who[0].isupper() and len(who.split()) <= _MOST_WORDS)
+    is_name = is_role or (not who[0].islower() and len(who.split()) <= _MOST_WORDS)
     return (who, found["after"] or found["rest"] or "") if is_name else None
 
 

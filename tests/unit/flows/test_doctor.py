@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from commonplace.flows.doctor import examine
 from commonplace.flows.ingest import sync
 from commonplace.flows.shelf import Shelf
-from commonplace.model import Finding
+from commonplace.history.conversations import NewThread
+from commonplace.model import Finding, Message
 from commonplace.vault.obsidian import ObsidianVault
 from tests.gitvault import AUTHOR, git, new_vault
 from tests.unit.flows.shelf import CountingEncoder, close, make_shelf, save
@@ -47,7 +49,17 @@ def test_all_is_well_after_a_sync(shelf: Shelf) -> None:
         ("vectors", True),
         ("index", True),
     ]
+    assert findings[2].said == "no change yet, 0 conversations"
     assert "1 notes, 1 chunks, synced 20" in findings[-1].said
+
+
+def test_the_history_tells_how_many_conversations_it_keeps(shelf: Shelf) -> None:
+    """They are nowhere else: whoever looks for a lost one sees it here."""
+    for number in range(3):
+        thread, now = NewThread("chatgpt", str(number)), datetime(2026, 3, 1, tzinfo=UTC)
+        shelf.history.record_conversation(thread, [Message("user", "a")], now=now)
+
+    assert next(each.said for each in examine(shelf) if each.what == "history").endswith(", 3 conversations")
 
 
 def test_an_index_that_was_never_made_or_is_behind_wants_a_sync(shelf: Shelf, root: Path) -> None:

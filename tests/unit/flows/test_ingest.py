@@ -201,8 +201,8 @@ def test_a_note_that_is_ignored_from_now_on_is_forgotten(shelf: Shelf, root: Pat
 
 @pytest.mark.requirement("D-14", "D-13")
 def test_notes_and_conversations_are_the_sources_until_others_are_switched_on() -> None:
-    """sources.vault is on and ignores Templates and what begins with a dot; so is chat; tasks and corrections are off,
-    until there is something that records them."""
+    """sources.vault is on and ignores Templates and what begins with a dot; so is chat, because a person who records a
+    conversation wants to find it; tasks and corrections stay off, until there is something that records them."""
     sources = load_settings(flags={}).settings.sources
 
     assert (sources.vault.enabled, sources.vault.chunker) == (True, "markdown_heading")

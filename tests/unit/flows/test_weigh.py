@@ -457,3 +457,25 @@ def test_a_reply_in_a_sensitive_conversation_stays_there(tmp_path: Path) -> None
 
     assert told[0] == told[1]
     assert len(told[0][0][0]) == 3
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "words", "sense"])
+def test_a_document_with_very_many_chunks_does_not_hide_the_others(shelf: Shelf, root: Path, mode: Mode) -> None:
+    """Where documents are ranked, as many come as are asked for, if there are as many."""
+    save(root, "long.md", "".join(f"# Part {number}\n\nThe apple orchard blooms.\n\n" for number in range(400)))
+    for number in range(9):
+        save(root, f"{number}.md", f"An apple a day, and much else on page {number} about the weather.\n")
+    sync(shelf)
+    answer = look(shelf, "apple orchard", by="document", mode=mode, k=10)
+
+    assert len(answer) == 10
+    assert answer.hits[0].path == "long.md"
+
+
+def test_what_a_named_speaker_said_is_found_by_the_name_alone(shelf: Shelf) -> None:
+    """It shares no word with the question, and the name is not among its words."""
+    keep(shelf, talk("1", "Ada: The quote came today.", "Ben: Forty euro is fine."))
+    options = replace(shelf.retrieval, min_score=0.9)
+    answer = recall(Ask("Ben", k=5, now=NOW), replace(shelf, retrieval=options), sink="person")
+
+    assert turns(answer) == [("1", 2)]

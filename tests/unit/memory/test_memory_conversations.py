@@ -72,9 +72,25 @@ def test_an_agent_records_and_erases_nothing(sample: Path) -> None:
             memory.conversations.erase(recorded.id)
 
 
+def test_an_agent_may_send_again_what_a_person_told_and_add_nothing_to_it(sample: Path) -> None:
+    """A hook that hands over a whole transcript each time goes on; its own words do not pass for the person's."""
+    with open_memory(sample) as memory:
+        told = memory.conversations.record([Message("user", "a")], source_id="1", title="T")
+    with open_memory(sample, actor="agent") as memory:
+        again = memory.conversations.record([Message("user", "a")], source_id="1", title="T")
+        with pytest.raises(Refused, match="may not be added"):
+            memory.conversations.record([Message("user", "a"), Message("user", "b")], source_id="1")
+
+        assert (again.id, again.added, again.known) == (told.id, 0, 1)
+        assert len(memory.conversations.show(told.id)[1]) == 1
+
+
 @pytest.mark.requirement("D-14")
 def test_conversations_are_searched_unless_that_is_switched_off(sample: Path) -> None:
-    """`sources.chat: false` keeps them in the history; a sync takes them out of the index, and brings them back."""
+    """Chat is on by default, because a person who records a conversation wants to find it.
+
+    `sources.chat: false` keeps them in the history; a sync takes them out of the index, and brings them back.
+    """
     off = {"sources.chat.enabled": False}
     with open_memory(sample) as memory:
         memory.conversations.record([Message("user", "My boat is called Argo.")])

@@ -65,3 +65,20 @@ def test_days_are_those_of_the_zone(memory: Memory) -> None:
     assert window(memory, "varnish of yesterday", now=LATE, zone=EAST) == expected
     assert window(memory, "varnish of yesterday", now=bare, zone=EAST) == expected
     assert window(memory, "varnish of yesterday", now=bare) == ("2026-03-15T00:00:00Z", "2026-03-16T00:00:00Z")
+
+
+def test_a_question_about_the_past_counts_from_its_day(memory: Memory) -> None:
+    """Unless another moment is given."""
+    today = datetime.now(UTC).date()
+    yesterday = f"{today - timedelta(days=1)}T00:00:00Z"
+
+    assert window(memory, "varnish of yesterday", as_of=today.isoformat())[0] == yesterday
+    assert window(memory, "varnish of yesterday", as_of=today.isoformat(), now=NOW)[0] == "2026-03-14T00:00:00Z"
+
+
+def test_a_source_that_is_none_cannot_be_asked(memory: Memory) -> None:
+    """The caller is told which there are."""
+    with pytest.raises(UsageError, match="no source is called 'foo'") as told:
+        memory.search("oak", sources=("foo",))
+
+    assert told.value.hint == "Sources: vault, chat."

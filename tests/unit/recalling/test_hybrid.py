@@ -298,3 +298,18 @@ def test_reasons_tell_what_they_are_about() -> None:
     assert hit.why["words"] == {"score": 0.5, "weight": 0.25, "by": {"x": 0.5}, "dropped": ["the"]}
     assert hit.why["sense"]["score"] == 0.6
     assert hit.cosine == 0.6
+
+
+def test_scores_beyond_one_are_shown_as_one_and_still_ordered() -> None:
+    """So are those below zero: what is clipped alike still differs."""
+    above = [replace(chunk(name, 1.0, key=key), words=1.0, by={"x": 1.0}) for key, name in enumerate("zya", start=1)]
+    best = replace(above[0], voice="user", opens=True, speaker="Ann", at=INSIDE)
+    more = replace(above[1], voice="user", speaker="Ann", at=INSIDE)
+    clues = Clues(windows=(WINDOW,), speakers=frozenset({"Ann"}))
+    low = [
+        replace(chunk(name, near, key=key), voice="assistant") for key, name, near in ((4, "b", 0.0), (5, "c", 0.02))
+    ]
+    hits = ranked(score_documents(score_chunks([*above[2:], more, best, *low], clues), clues))
+
+    assert [each.id for each in hits] == ["z-1", "y-2", "a-3", "c-5", "b-4"]
+    assert [each.score for each in hits if each.score in (0, 1)] == [1, 1, 0, 0]

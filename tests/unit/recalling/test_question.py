@@ -1,10 +1,12 @@
 """What a question asks for, by rules alone."""
 
+import timeit
 from datetime import UTC, datetime
 
 import pytest
 
 from commonplace.recalling.question import READ, Question, understand
+from commonplace.recalling.speakers import find_speakers
 
 NOW = datetime(2024, 5, 15, 10, 0, tzinfo=UTC)
 SPEAKERS = frozenset(
@@ -60,6 +62,7 @@ def test_known_speakers_are_turned_to_the_first_person(text: str, sense: str, sp
         "What did You say?",
         "Who was the sand man in Rome?",
         "What did Zoe say?",
+        "what is in the melanie",
     ],
 )
 def test_what_could_be_somebody_else_is_no_speaker(text: str) -> None:
@@ -67,6 +70,31 @@ def test_what_could_be_somebody_else_is_no_speaker(text: str) -> None:
     found = _asked(text)
 
     assert (found.sense, found.speakers) == (text, ())
+
+
+def test_the_longest_name_that_is_meant_counts() -> None:
+    """Of many that begin alike; one that is cut short is nobody's."""
+    many = frozenset({"Ann", "Ann Lee", "Ann Lee Fox", *(f"Ann {number}" for number in range(100))})
+
+    def named(text: str) -> list[str]:
+        return [each.speaker for each in find_speakers(text, many)]
+
+    assert named("What did Ann Lee Fox tell Ann Lee, Ann and Ann 17?") == ["Ann Lee Fox", "Ann Lee", "Ann", "Ann 17"]
+    assert named("What did Ann, Lee Fox and Ann 170 say?") == ["Ann", "Ann"]
+    assert find_speakers("What did Ann say?", frozenset({"Ann 1", "Ann 2"})) == ()
+
+
+def test_a_question_costs_no_more_where_very_many_speak() -> None:
+    """It is compared with the names that have its words, not with each of twenty thousand that begin alike."""
+    text = ("What did Ann say? " * 112)[:2000]
+
+    def seconds(speakers: frozenset[str]) -> float:
+        find_speakers(text, speakers)
+        return min(timeit.repeat(lambda: find_speakers(text, speakers), number=1, repeat=5))
+
+    few, many = (frozenset(f"Ann {number}" for number in range(1, most + 1)) for most in (2, 20_000))
+
+    assert seconds(many) < 20 * seconds(few)
 
 
 def test_the_names_of_speakers_are_not_searched_for_while_other_words_remain() -> None:

@@ -145,7 +145,10 @@ def test_the_defaults_of_the_meeting_note() -> None:
 
 @pytest.mark.requirement("D-14")
 def test_each_source_of_episodes_is_switched_by_itself() -> None:
-    """`chat: true`, `tasks: false`, `corrections: false` is the default, and the short form loads."""
+    """`chat: true`, `tasks: false`, `corrections: false` is the default, and the short form loads.
+
+    Chat is on because a person who records a conversation wants to find it; tasks and corrections stay off.
+    """
     unset, sources = load().settings.sources, load(yaml="sources:\n  chat: false\n  tasks: true\n").settings.sources
 
     assert (unset.chat.enabled, unset.tasks.enabled, unset.corrections.enabled) == (True, False, False)

@@ -30,8 +30,21 @@ def read(text: str) -> Transcript:
         "**User**\n\nhello\n\n**Assistant**\n\nhi\n",
         "## User\n\nhello\n\n## Assistant\n\nhi\n",
         "You: hello\nChatGPT: hi",
+        "User：hello\n**Assistant：** hi",
     ],
-    ids=["list", "object", "parts", "lines", "text", "own lines", "bold", "bold alone", "headings", "other names"],
+    ids=[
+        "list",
+        "object",
+        "parts",
+        "lines",
+        "text",
+        "own lines",
+        "bold",
+        "bold alone",
+        "headings",
+        "other names",
+        "wide colons",
+    ],
 )
 def test_a_conversation_is_read_in_every_form(text: str) -> None:
     """JSON, JSON Lines, plain text and Markdown say the same."""
@@ -92,6 +105,9 @@ def test_lines_that_look_like_speakers_stay_what_was_said(inside: str) -> None:
         (b'[{"role": "user", "content": "a", "at": NaN}]', "not a time"),
         (b'[{"role": "user", "content": "a", "at": 1e300}]', "not a time"),
         (b"User: a\n\xff", "line 2: this is not UTF-8"),
+        (b'[{"role": "user", "content": "a", "author": ["Ada"]}]', "message 1: .* words, and this is a list"),
+        (b'[{"role": "user", "content": "a", "name": {"first": "Ada"}}]', "message 1: .* words, and this is a dict"),
+        (b'[{"role": "user", "content": "a", "id": []}]', "message 1: .* words, and this is a list"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_place(content: bytes, wrong: str) -> None:
@@ -101,6 +117,41 @@ def test_what_cannot_be_read_is_named_with_its_place(content: bytes, wrong: str)
 
     assert caught.value.path == "talk.json"
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_text_in_another_encoding_is_to_be_saved_anew(encoding: str) -> None:
+    """The hint says how: the words of the file are right, and only their bytes are not."""
+    with pytest.raises(UsageError, match="line 1: this is not UTF-8 text") as caught:
+        read_transcript("User: Grüße".encode(encoding), name="talk.txt")
+
+    assert caught.value.hint == "Save it as UTF-8."
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~", "```python"])
+def test_code_that_is_never_closed_hides_no_turns(fence: str) -> None:
+    """A reply was cut off within code: what others say after it is theirs; code that was closed before stays code."""
+    closed = "```\nUser: not me\n```"
+    found = read(f"User: hello\n{closed}\nAssistant: see\n{fence}\nx = 1\nUser: go on\nAssistant: hi")
+
+    assert found.messages == (
+        Message("user", f"hello\n{closed}"),
+        Message("assistant", f"see\n{fence}\nx = 1"),
+        Message("user", "go on"),
+        HI,
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("田中", "鈴木"), ("محمد", "ليلى"), ("דנה", "יוסי"), ("नेहा", "रवि"), ("Юля", "Ёлка")]
+)
+@pytest.mark.parametrize("colon", [": ", "："])
+def test_names_of_every_script_begin_turns(first: str, second: str, colon: str) -> None:
+    """Also of those that have no capitals, and with the colon of those that have a wide one."""
+    assert read(f"{first}{colon}hello\n{second}{colon}hi").messages == (
+        Message("user", "hello", author=first),
+        Message("user", "hi", author=second),
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from datetime import datetime
 from commonplace.history.arrivals import (
     Arrival,
     arrivals_of,
+    check_trust,
     checked_turns,
     grown,
     known_thread,
@@ -43,6 +44,8 @@ class InMemoryConversations:
         id_ = thread_id(known)
         with self._turn:
             kept = self._threads.setdefault(id_, _Kept(_thread(id_, known, at=arrivals[0].at, now=utc_second(now))))
+            is_known = all(each.identity in kept.messages for each in arrivals)
+            check_trust(known, kept.thread.trust, title=kept.thread.title, adds=not is_known)
             before = kept.thread.count
             kept.thread = replace(kept.thread, title=known.title or kept.thread.title)
             for arrival in arrivals:
@@ -73,7 +76,7 @@ class InMemoryConversations:
 
     def messages(self, id: str, *, first: int = 1, last: int | None = None) -> tuple[Message, ...]:
         """The messages from one number to another, both within."""
-        checked_turns(first, last)
+        first, last = checked_turns(first, last)
         with self._turn:
             kept = self._threads.get(id)
             return tuple(kept.messages.values())[first - 1 : last] if kept else ()

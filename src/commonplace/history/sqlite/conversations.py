@@ -11,6 +11,7 @@ from commonplace.database import Database
 from commonplace.history.arrivals import (
     Arrival,
     arrivals_of,
+    check_trust,
     checked_turns,
     grown,
     known_thread,
@@ -24,13 +25,13 @@ from commonplace.history.sqlite.moments import moment_text
 from commonplace.model import Message, Recorded, Thread
 
 _FIND: Final = """
-SELECT number, count, digest, started, updated FROM conversation_threads
+SELECT number, count, digest, started, updated, trust, title FROM conversation_threads
 WHERE interface = :interface AND source_id = :source_id
 """
 _ADD_THREAD: Final = """
 INSERT INTO conversation_threads (id, interface, source_id, title, trust, started, updated, recorded, count, digest)
 VALUES (:id, :interface, :source_id, :title, :trust, :at, :at, :now, 0, '')
-RETURNING number, count, digest, started, updated
+RETURNING number, count, digest, started, updated, trust, title
 """
 _GROW: Final = """
 UPDATE conversation_threads
@@ -92,7 +93,7 @@ class SqliteConversations:
 
     def messages(self, id: str, *, first: int = 1, last: int | None = None) -> tuple[Message, ...]:
         """The messages from one number to another, both within."""
-        checked_turns(first, last)
+        first, last = checked_turns(first, last)
         with self._database.reading() as connection:
             rows = connection.execute(_MESSAGES, {"id": storable(id), "first": first, "last": last}).fetchall()
         return tuple(_message(*row) for row in rows)
@@ -135,8 +136,9 @@ def _record(connection: apsw.Connection, thread: NewThread, arrivals: Sequence[A
         "now": now,
     }
     there: Any = connection.execute(_FIND, values).fetchone() or connection.execute(_ADD_THREAD, values).fetchone()
-    number, count, digest, started, updated = there
+    number, count, digest, started, updated, trust, title = there
     new = _unknown(connection, number, arrivals)
+    check_trust(thread, trust, title=title, adds=bool(new))
     for arrival in new:
         digest = grown(digest, arrival)
     times = [moment_text(each.at) for each in new]
