@@ -119,12 +119,14 @@ class LookUp:
             return _Worded(question, Wording(words, {}), None)
         start = time.perf_counter()
         vectors, failures = vectors_of(self.ask.text, versions, self.shelf)
-        self.degraded += missing_sense(versions, vectors, self.shelf, failures=failures)
         if not vectors and (versions or self.shelf.encoders.current is None):
             self.mode = "words"
         spoken = None
         if question.speakers and self.mode == "hybrid":
-            spoken = Wording(question.words.words, vectors_of(question.sense, versions, self.shelf)[0])
+            of_them, more = vectors_of(question.sense, versions, self.shelf)
+            failures += more
+            spoken = Wording(question.words.words, vectors | of_them)  # where only this failed, its own words will do
+        self.degraded += missing_sense(versions, vectors, self.shelf, failures=failures)
         self._took("encode", start)
         return _Worded(question, Wording(words, vectors), spoken)
 
@@ -136,8 +138,9 @@ class LookUp:
         rank_them = self._weighed if self.mode == "hybrid" else self._fused
         ranked = rank_them(reading, streams, look=look)
         self._took("rank", start)
-        self.times.update(streams.times)
-        self.times["rank"] = round(self.times["rank"] - sum(streams.times.values()), 2)
+        for what, took in streams.times.items():
+            self.times[what] = round(self.times.get(what, 0.0) + took, 2)
+            self.times["rank"] = round(self.times["rank"] - took, 2)
         is_short = self.ask.by == "document" and len(ranked) < self.k and streams.found >= pool
         if is_short and self.wider < WIDEST:
             self.wider *= 2 * WIDER

@@ -40,8 +40,8 @@ class Weighers:
 
     def __init__(self, reading: Reading, streams: Streams, clues: Clues, *, most: int) -> None:
         self._reading, self._streams, self._clues = reading, streams, clues
-        self._fewest = most
-        self._most = max(_WITH_CLUES, most) if clues.need_standings else most
+        self._weighed_at_most = most
+        self._looked_at = max(_WITH_CLUES, most) if clues.need_standings else most
         self._by_sentences = "sentences" not in clues.without
 
     def wholes(self, plain: Wording, spoken: Wording | None) -> tuple[list[Whole], tuple[str, ...]]:
@@ -60,7 +60,7 @@ class Weighers:
             for number, standing in standings.items()
         ]
         scored = score_chunks(self._with_quotes(candidates), self._clues)
-        best = nsmallest(self._fewest, scored, key=lambda one: (-one.score, one.candidate.id))
+        best = nsmallest(self._weighed_at_most, scored, key=lambda one: (-one.score, one.candidate.id))
         return self._weighed(best, standings, plain=plain, spoken=spoken or plain), matches.dropped
 
     def _best_standings(self, matches: Matches, of_voices: Matches) -> dict[int, Standing]:
@@ -72,7 +72,7 @@ class Weighers:
         if of_voices is not matches:
             for number, score in of_voices.scores(by_sentences=self._by_sentences).items():
                 scores[number] = max(score, scores.get(number, 0.0))
-        least = min(nlargest(self._most, scores.values()), default=0.0)
+        least = min(nlargest(self._looked_at, scores.values()), default=0.0)
         found = self._reading.standings([number for number, score in scores.items() if score >= least])
         best = sorted(found.values(), key=lambda each: (-scores[each.number], each.chunk_id))
         return {each.number: each for each in best}

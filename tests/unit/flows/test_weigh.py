@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from commonplace.errors import ProviderFailed
 from commonplace.flows.ingest import sync
 from commonplace.flows.ingest_source import sync_source
 from commonplace.flows.look_up import Ask
@@ -479,3 +480,23 @@ def test_what_a_named_speaker_said_is_found_by_the_name_alone(shelf: Shelf) -> N
     answer = recall(Ask("Ben", k=5, now=NOW), replace(shelf, retrieval=options), sink="person")
 
     assert turns(answer) == [("1", 2)]
+
+
+def test_an_encoder_that_fails_at_the_second_wording_is_told(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What people said is then compared with the question's own wording."""
+    keep(shelf, talk("1", "Ann: I bought a red bicycle today."))
+    encoder = shelf.encoders.current
+    assert encoder is not None
+    encode = encoder.encode
+
+    def failing(texts: Any, **fields: Any) -> Any:
+        if any("Ann" not in text for text in texts):
+            raise ProviderFailed("the encoder is gone")
+        return encode(texts, **fields)
+
+    monkeypatch.setattr(encoder, "encode", failing)
+    answer = look(shelf, "Which bicycle did Ann buy?")
+
+    assert answer.degraded == ("sense: the encoder is gone",)
+    assert answer.mode == "hybrid"
+    assert "sense" in answer.hits[0].why
