@@ -159,6 +159,17 @@ def test_a_removed_document_is_found_by_nothing_at_once_and_comes_back(index: In
     assert by_sense(index, "soil", limit=1) == ["a.md"]
 
 
+def test_a_document_that_another_writer_has_replaced_is_not_touched(index: Index) -> None:
+    """A writer that saw earlier chunks may not lay the particulars of its own text over those that are there now."""
+    seen, written_since = document("a.md", "soil"), document("a.md", "rain and seed")
+    add(index, written_since)
+
+    with pytest.raises(Conflict):
+        index.touch(replace(seen, chunks=()), now=NOW)
+    assert index.stamps("vault")["a.md"].made_from == written_since.made_from
+    assert by_words(index, "rain") == ["a.md"]
+
+
 def test_a_removed_document_can_be_replaced(index: Index) -> None:
     """Its key is free for the note that is at its path now."""
     add(index, document("a.md", "soil"))

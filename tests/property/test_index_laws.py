@@ -78,7 +78,8 @@ def do(index: Index, step: Step, held: dict[str, Document]) -> None:
         index.upsert(held[step.path], vectors(held[step.path]), now=NOW)
     elif step.verb == "touch" and step.path in held:
         old = held[step.path]
-        held[step.path] = replace(at(step.path, step.note), chunks=old.chunks, version=old.version)
+        note = at(step.path, step.note)
+        held[step.path] = replace(note, chunks=old.chunks, version=old.version, made_from=old.made_from)
         index.touch(held[step.path], now=NOW)
     elif step.verb == "rename" and step.path in held and step.target not in held:
         held[step.target] = at(step.target, held.pop(step.path))

@@ -241,7 +241,10 @@ class Index(Protocol):
         """
 
     def touch(self, document: Document, *, now: float) -> None:
-        """Bring a document up to date in everything but its chunks; one that was removed is there again."""
+        """Bring a document up to date in everything but its chunks; one that was removed is there again.
+
+        Raises NotFound, and Conflict when its chunks were made from something else: another writer was there since.
+        """
 
     def rename(self, source_id: str, document: Document, *, now: float) -> None:
         """Give the document at `source_id` the id, path and particulars of this one, and its chunks their new ids.

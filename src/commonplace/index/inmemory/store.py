@@ -59,8 +59,10 @@ class InMemoryIndex:
         self._keep(document, rows or ((),) * len(document.chunks), now=now)
 
     def touch(self, document: Document, *, now: float) -> None:
-        """Bring a document up to date in everything but its chunks. Raises NotFound."""
+        """Bring a document up to date in everything but its chunks. Raises NotFound, and Conflict for other chunks."""
         entry = self._entry(document.source_type, document.source_id)
+        if entry.document.made_from != document.made_from:
+            raise Conflict(f"{document.source_id} has other chunks", path=document.source_id)
         kept = replace(document, user=self.user, chunks=entry.document.chunks, version=entry.document.version)
         self._entries[_key(document)] = replace(entry, document=kept, seen=now, deleted=None)
 

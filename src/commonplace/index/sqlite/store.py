@@ -32,8 +32,8 @@ from commonplace.model import Document, Stamp
 _OF_SOURCE: Final = " FROM memory_documents WHERE user_id = ? AND source_type = ?"
 _STAMPS: Final = f"SELECT {STAMP_COLUMNS}{_OF_SOURCE}"
 _KNOWN: Final = (
-    "SELECT key, source_id, deleted_at IS NOT NULL, first_chunk, chunk_count, embedding_version, aliases_json"
-    f"{_OF_SOURCE} AND source_id = ?"
+    "SELECT key, source_id, deleted_at IS NOT NULL, first_chunk, chunk_count, embedding_version, aliases_json,"
+    f" made_from{_OF_SOURCE} AND source_id = ?"
 )
 _REMOVE: Final = "UPDATE memory_documents SET deleted_at = ? WHERE key = ?"
 _DELETE: Final = "DELETE FROM memory_documents WHERE key = ?"
@@ -51,6 +51,7 @@ class _Known:
     chunk_count: int
     version: str
     aliases: str
+    made_from: str
 
 
 class SqliteIndex:
@@ -103,11 +104,16 @@ class SqliteIndex:
             self._replace(connection, known, document, vectors, now=now)
 
     def touch(self, document: Document, *, now: float) -> None:
-        """Bring a document up to date in everything but its chunks and their version. Raises NotFound."""
+        """Bring a document up to date in everything but its chunks and their version.
+
+        Raises NotFound, and Conflict when the chunks that are there were made from something else.
+        """
         with self._changing() as connection:
             known = self._known(connection, document.source_type, document.source_id)
             if not known:
                 raise _missing(document.source_id)
+            if known.made_from != document.made_from:
+                raise _changed(known.source_id, document.source_id)
             self._update(connection, known, document, now=now)
 
     def rename(self, source_id: str, document: Document, *, now: float) -> None:
