@@ -6,7 +6,7 @@ DATA   ?= ../shared/data
 STAMP  := $(VENV)/installed
 MODEL  := $(VENV)/models/installed
 
-.PHONY: help demo test lint bench bench-equality bench-quality bench-quality-short faults docs setup clean
+.PHONY: help demo test lint bench bench-equality bench-gate bench-quality bench-quality-short faults docs setup clean
 .DEFAULT_GOAL := help
 
 help:                ## this list
@@ -51,13 +51,19 @@ bench: $(MODEL)      ## speed, on generated notes and on the vaults in $(DATA)
 	@$(BIN)/python bench/search.py --data "$(DATA)" $(KEEP)
 	@$(BIN)/python bench/cold.py --data "$(DATA)" $(KEEP)
 	@$(BIN)/python bench/index.py --data "$(DATA)" $(KEEP)
+	@$(BIN)/python bench/entries.py --entries 1000 10000 100000 $(KEEP)
+	@$(BIN)/python bench/gate.py $(KEEP)
 
 bench-equality: $(MODEL)  ## step by step beside rebuild, on the vaults in $(DATA)
 	@$(BIN)/python bench/equality.py --data "$(DATA)" $(KEEP)
 
+bench-gate: $(MODEL)  ## the gate at the door of memory, on its labelled examples; only the blind half counts
+	@$(BIN)/python bench/gate.py $(KEEP)
+
 bench-quality: $(MODEL)  ## recall on the public sets in $(DATA), with what each part of the ranking is worth
 	@$(BIN)/python bench/quality.py --data "$(DATA)" --ablate $(KEEP)
 	@$(BIN)/python bench/pool.py --data "$(DATA)" $(KEEP)
+	@$(BIN)/python bench/updates.py --data "$(DATA)" $(KEEP)
 
 bench-quality-short: $(MODEL)  ## the same on 20 questions of each set
 	@$(BIN)/python bench/quality.py --data "$(DATA)" --questions 20 --ablate

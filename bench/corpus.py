@@ -21,6 +21,7 @@ import numpy.typing as npt
 from bench.figures import archives, say, unpack
 
 from commonplace.encoders.base import EncoderProvider, fixed
+from commonplace.facts.claims import FactRules
 from commonplace.flows.document import Cut, document_of
 from commonplace.model import Chunk, Document, WordCounts
 from commonplace.notes import parse
@@ -183,7 +184,7 @@ def _cut(data: Path, encoder: EncoderProvider) -> Iterator[Chunk]:
             vault = unpack(archive, Path(folder) / "vault")
             for path in sorted(vault.rglob("*.md")):
                 note = parse(path.read_bytes(), path=path.relative_to(vault).as_posix(), mtime=0.0)
-                for chunk in document_of(note, cut, user="default", safety=SafetyOptions()).chunks:
+                for chunk in document_of(note, cut, rules=FactRules(user="default"), safety=SafetyOptions()).chunks:
                     if chunk.tokens >= 30:
                         yield chunk
 

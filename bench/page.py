@@ -16,6 +16,7 @@ from bench.cold import TARGET_S
 from bench.index import TARGET_FIRST_S
 from bench.quality_tables import table, tables
 from bench.search import TARGET_MB, TARGETS
+from bench.updates_tables import tables as tables_of_updates
 
 PAGE: Final = figures.ROOT / "docs/benchmarks.md"
 BEGIN: Final = "<!-- figures: written by bench/page.py -->"
@@ -136,6 +137,20 @@ def pool_tables(told: dict[str, Any]) -> Iterator[str]:
     yield from table(["hybrid, %", "n", "the best few hundred chunks", "every chunk"], rows)
 
 
+def updates_tables(told: dict[str, Any]) -> Iterator[str]:
+    """Which value comes first where something has changed."""
+    count = told["questions"]
+    asked = "All questions" if count == "all" else f"{count} questions about what has changed, {count} others"
+    yield from [
+        "## What has changed, and weighing by age",
+        "",
+        _where(told),
+        f"{asked}; {told['encoder']} encoder.",
+        "",
+    ]
+    yield from tables_of_updates(told)
+
+
 def _asked(told: dict[str, Any]) -> str:
     return "All questions" if told["questions"] == "all" else f"{told['questions']} questions of each set"
 
@@ -144,6 +159,7 @@ def written() -> str:
     """The page with its figures as they are now."""
     makers = {
         "quality": quality_tables,
+        "updates": updates_tables,
         "pool": pool_tables,
         "search": search_tables,
         "cold": cold_tables,

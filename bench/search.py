@@ -24,6 +24,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,7 +95,7 @@ def built(real: corpus.Real, chunks: int, *, cache: Path, model: Path) -> tuple[
 def _build(real: corpus.Real, chunks: int, place: Place) -> dict[str, Any]:
     settings = load_settings(flags={"vault.root": str(place.vault), **place.settings()}).settings
     vault = backends(settings.vault).select(settings.vault.backend, root=place.vault)
-    index = make_shelf(settings, vault, InMemoryHistory()).index
+    index = make_shelf(settings, vault, InMemoryHistory(), clock=lambda: datetime.now(UTC)).index
     putting, start = 0.0, time.perf_counter()
     for number, (document, vectors) in enumerate(corpus.documents(real, chunks)):
         begun = time.perf_counter()

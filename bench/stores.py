@@ -21,12 +21,21 @@ Settings = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How a question is asked: the mode, by documents or chunks, how many hits, and without which parts."""
+    """How a question is asked: the mode, by documents or chunks, how many hits, and without which parts.
+
+    `half_life` is that by which age is weighed, in days; 0 does not weigh it.
+    """
 
     mode: str = "hybrid"
     by: str = "document"
     k: int = 10
     without: tuple[str, ...] = ()
+    half_life: int = 0
+
+    @property
+    def settings(self) -> Settings:
+        """What it takes beside the settings of the run."""
+        return {"retrieval.without": list(self.without), "retrieval.recency_half_life_days": self.half_life}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +123,10 @@ def _fill(vault: Path, store: Store, settings: Settings) -> dict[str, str]:
 
 
 def _ask(vault: Path, job: Job, *, names: Mapping[str, str], settings: Settings) -> Iterator[tuple[Ask, Found]]:
-    """Ask everything; what has the same parts switched off is asked of one memory."""
-    ordered = sorted(job.asks, key=lambda each: each[1].without)
-    for without, asks in groupby(ordered, key=lambda each: each[1].without):
-        with open_memory(vault, settings={**settings, "retrieval.without": list(without)}) as memory:
+    """Ask everything; what is asked with the same settings is asked of one memory."""
+    ordered = sorted(job.asks, key=lambda each: (each[1].without, each[1].half_life))
+    for own, asks in groupby(ordered, key=lambda each: each[1].settings):
+        with open_memory(vault, settings={**settings, **own}) as memory:
             yield from (
                 (Ask(job.name, question.id, way), _find(memory, question, way, names)) for question, way in asks
             )

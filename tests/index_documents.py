@@ -2,7 +2,8 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from commonplace.index.base import Found, Reading, WordMatches, vector_texts
-from commonplace.model import Chunk, Document, Link
+from commonplace.model import Chunk, Document, End, Fact, Link
 
 Fixed = npt.NDArray[np.int16]
 DIM = 8
@@ -33,8 +34,45 @@ class PathLinker:
         return min(meant, default=None)
 
 
-def link(target: str, line: int = 1) -> Link:
-    return Link(target, None, None, None, "wikilink", "body", line, 0, len(target) + 4)
+@dataclass(frozen=True)
+class PlainRules:
+    """A fact with a predicate claims it for its subject, one without claims its text; the next to begin holds."""
+
+    def entity(self, name: str) -> str:
+        bare = name.rpartition("/")[2].removesuffix(".md").casefold()
+        return "me" if bare in ("i", "me") else bare
+
+    def claim(self, fact: Fact) -> str:
+        if fact.status != "active" or fact.place in ("archive", "staging"):
+            return ""
+        return f"{self.entity(fact.subject)}|{fact.predicate}" if fact.predicate else fact.fingerprint
+
+    def ends(self, facts: Sequence[Fact]) -> Mapping[str, End]:
+        ordered = sorted(facts, key=lambda fact: (fact.begins, fact.id))
+        return {one.id: End(other.begins, other.id) for one, other in pairwise(ordered)}
+
+
+def link(target: str, line: int = 1, relation: str = "") -> Link:
+    return Link(target, None, None, None, "wikilink", "body", line, 0, len(target) + 4, relation)
+
+
+def fact(identity: str, path: str = "", **fields: Any) -> Fact:
+    """A fact that stands in an entry at that path."""
+    values: dict[str, Any] = {
+        "line": 1,
+        "origin": "entry",
+        "text": f"text of {identity}",
+        "recorded": "2026-01-01T00:00:00Z",
+        "updated": "2026-01-01T00:00:00Z",
+    }
+    return Fact(id=identity, path=path or f"{identity}.md", **{**values, **fields})
+
+
+def entry(identity: str, path: str = "", **fields: Any) -> Document:
+    """A document that stands for one fact and says what it says."""
+    one = fact(identity, path, **fields)
+    told = {name: getattr(one, name) for name in ("status", "place", "sensitive", "kind", "topics")}
+    return document(one.path, one.text, facts=(one,), valid_from=one.valid_from, valid_until=one.valid_until, **told)
 
 
 def chunk_of(identity: str, ordinal: int, text: str, *, title: str = "", parts: Sequence[str] | None = None) -> Chunk:

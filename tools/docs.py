@@ -12,6 +12,7 @@ import typer
 
 from commonplace.cli.main import app
 from commonplace.errors import ANSWERS, REASONS
+from commonplace.facts.claims import FactRules
 from commonplace.index.sqlite import SqliteIndex, SqliteVectorCache
 from commonplace.notes.linker import NoteLinker
 from commonplace.settings import KNOBS, Knob
@@ -91,7 +92,7 @@ def index_page() -> str:
         "",
         "| file | holds |",
         "|---|---|",
-        "| `index/index.db` | documents, chunks, words, vectors and links: the record |",
+        "| `index/index.db` | documents, chunks, words, vectors, links, facts and topics: the record |",
         "| `index/index.segments/` | the same words and vectors as arrays that are mapped into memory and scanned |",
         "| `vectors.db` | vectors by encoder version and hash of their text, so that nothing is encoded twice |",
         "| `past/COMMIT/` | an index of the vault as it stood in a commit, for `--as-of`; eight are kept |",
@@ -104,6 +105,11 @@ def index_page() -> str:
         "`hashes` (the sha256 of each text), `scales` and `vectors` are those of the parts, then of the sentences.",
         "`words` is an array of 13 bytes each: the first 8 bytes of the BLAKE2b hash of a stemmed word, little endian,",
         "and how often it stands in title, aliases, headings, tags and body.",
+        "A fact is valid from `valid_from` on and no longer at its end: the earlier of `valid_until` and `end_at`,",
+        "the moment at which the fact `end_by` with the same `claim` begins.",
+        "A document's `ends_at` is the end of its entry.",
+        "The `sum` of a topic is of 64-bit whole numbers, little endian: those of 8 bits times their scale times 2^15,",
+        "of the first part that has a vector in each document.",
         "",
     ]
     with tempfile.TemporaryDirectory() as folder:
@@ -115,7 +121,7 @@ def index_page() -> str:
 def _schema(name: str, folder: Path) -> Iterator[str]:
     file = folder / name
     if name == "index.db":
-        SqliteIndex(file, user="me", linker=NoteLinker()).stamps("vault")
+        SqliteIndex(file, user="me", linker=NoteLinker(), rules=FactRules()).stamps("vault")
     else:
         SqliteVectorCache(file).get("", [])
     ours = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%'"

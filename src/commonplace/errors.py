@@ -3,7 +3,7 @@
 CommonplaceError
 |- UsageError         the caller asked for something impossible: fix the call
 |- NotFound           no such note, entry, fact
-|- Refused            policy says no: path, tier, sensitivity, size
+|- Refused            policy says no: path, tier, sensitivity, size, secrets, junk
 |- Conflict           the vault moved under us: read again and retry
 |- VaultUnavailable   the disk, the lock or git said no
 |- IndexDamaged       derived data is bad: `commonplace rebuild` mends it
@@ -25,6 +25,8 @@ Reason = Literal[
     "too_large",
     "sensitive",
     "ignored",
+    "secret",
+    "junk",
     "refused",
     "conflict",
     "locked",

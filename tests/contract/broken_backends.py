@@ -5,6 +5,7 @@ They show that every check can fail. A check without one here is an error in `te
 
 from tests.contract import (
     broken_changes,
+    broken_derivings,
     broken_histories,
     broken_reads,
     broken_tellings,
@@ -17,6 +18,7 @@ __all__ = [
     "BREAKAGES",
     "Breakage",
     "broken_changes",
+    "broken_derivings",
     "broken_histories",
     "broken_reads",
     "broken_tellings",

@@ -5,10 +5,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from commonplace.errors import Refused
 from commonplace.model import Stat
 from commonplace.vault.base import Capability, Label, Listing, Locator, Made, Merge, Revision, Skip, Then
 from commonplace.vault.changes import Changes
 from commonplace.vault.inmemory import Files
+from commonplace.vault.rules import own
 from commonplace.vault.skipping import skipping
 from tests.contract.breaking import Broken, breaks
 
@@ -27,6 +29,7 @@ class BrokenHistory(Broken):
     def __init__(self) -> None:
         super().__init__()
         self.commits: list[Commit] = []
+        self.derived: set[str] = set()
 
     def is_worth_a_commit(self, made: Made) -> bool:
         return made.changed
@@ -50,10 +53,19 @@ class BrokenHistory(Broken):
             before = self._files
             yield changes
 
+    def derive(self, at: Locator, content: bytes) -> None:
+        self.refuse_held(own(at, self))
+        super().derive(at, content)
+        self.derived.add(at.path)
+
+    def refuse_held(self, path: str) -> None:
+        if self.commits and path in self.commits[-1].files:
+            raise Refused("history holds it", path=path)
+
     def _commit(self, before: Files, label: Label) -> None:
-        after = self._files
+        after = {path: file for path, file in self._files.items() if path not in self.derived}
         paths = {path: "changed" if path in before else "added" for path in after if after[path] != before.get(path)}
-        paths |= {path: "removed" for path in before if path not in after}
+        paths |= {path: "removed" for path in before if path not in {*after, *self.derived}}
         revision = Revision(
             f"{len(self.commits):040d}", datetime.now(UTC), "someone", label.message, self.trailers(label), paths
         )

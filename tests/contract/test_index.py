@@ -16,6 +16,7 @@ from commonplace.model import Document, Filters, Problem
 from tests.index_documents import (
     VERSION,
     PathLinker,
+    PlainRules,
     document,
     found_one,
     link,
@@ -29,9 +30,11 @@ from tests.index_documents import (
 NOW = 1_800_000_000.5
 WEIGHING = Weighing()
 TWINS: dict[str, Callable[[Path], Index]] = {
-    "sqlite": lambda folder: SqliteIndex(folder / "index.db", user="me", linker=PathLinker()),
-    "segments": lambda folder: SqliteIndex(folder / "index.db", user="me", linker=PathLinker(), least=1, most=8),
-    "in-memory": lambda folder: InMemoryIndex("me", PathLinker()),
+    "sqlite": lambda folder: SqliteIndex(folder / "index.db", user="me", linker=PathLinker(), rules=PlainRules()),
+    "segments": lambda folder: SqliteIndex(
+        folder / "index.db", user="me", linker=PathLinker(), rules=PlainRules(), least=1, most=8
+    ),
+    "in-memory": lambda folder: InMemoryIndex("me", PathLinker(), PlainRules()),
 }
 
 

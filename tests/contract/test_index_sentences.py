@@ -99,8 +99,11 @@ def test_sentences_of_a_chunk_without_parts_have_no_vectors(index: Index) -> Non
     assert len(index.part_hashes("vault", "a.md")) == 1
 
 
+UPDATED = document("a.md").updated
+
+
 def test_a_standing_says_what_a_ranking_must_know(index: Index) -> None:
-    """Its document with all its chunks, the path where links may mean it, its line, its place, and who speaks."""
+    """Its document with all its chunks, the path where links may mean it, line, place, who speaks, its last update."""
     note = document("Inbox/a.md", "soil", "rain", place="inbox")
     talk = document(
         "t1",
@@ -121,13 +124,35 @@ def test_a_standing_says_what_a_ranking_must_know(index: Index) -> None:
         standings = reading.standings([second, first, first - 2, 10**9])
         assert set(standings) == {first - 2, first, second}
         assert standings[first] == Standing(
-            first, talk.chunks[0].id, talk.id, first, second, "", 1, "", "user", "Ann", "2026-02-01T10:00:00Z"
+            first,
+            talk.chunks[0].id,
+            talk.id,
+            first,
+            second,
+            "",
+            1,
+            "",
+            "user",
+            "Ann",
+            "2026-02-01T10:00:00Z",
+            talk.updated,
         )
         assert standings[second] == Standing(
-            second, talk.chunks[1].id, talk.id, first, second, "", 2, "", "assistant", "", ""
+            second, talk.chunks[1].id, talk.id, first, second, "", 2, "", "assistant", "", "", UPDATED
         )
         assert standings[first - 2] == Standing(
-            first - 2, note.chunks[0].id, note.id, first - 2, first - 1, "Inbox/a.md", 1, "inbox", "", "", ""
+            first - 2,
+            note.chunks[0].id,
+            note.id,
+            first - 2,
+            first - 1,
+            "Inbox/a.md",
+            1,
+            "inbox",
+            "",
+            "",
+            "",
+            note.updated,
         )
         assert reading.standings([]) == {}
         assert first - 3 not in reading.standings([first - 3])

@@ -378,7 +378,7 @@ def test_a_command_alone_prints_its_help(run: Run, words: list[str]) -> None:
 
 def test_events_go_to_standard_error_and_only_when_asked_for(run: Run) -> None:
     """`-v` shows them as JSON lines; the answer on standard output is the same."""
-    quiet, loud = run("lint"), run("lint", "-v")
+    quiet, loud = run("links"), run("links", "-v")
     events = [json.loads(line)["event"] for line in loud.stderr.splitlines() if line.startswith("{")]
 
     assert events == ["vault_opened", "vault_checked"]

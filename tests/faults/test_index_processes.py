@@ -9,14 +9,18 @@ import pytest
 from commonplace.index.base import Weighing
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.model import Filters
-from tests.index_documents import VERSION, PathLinker, document, vector, vectors
+from tests.index_documents import VERSION, PathLinker, PlainRules, document, vector, vectors
 
 OPENING = """
 import sys
 from pathlib import Path
 from commonplace.index.sqlite import SqliteIndex
-from tests.index_documents import PathLinker, document, link, vectors
-index = SqliteIndex(Path(sys.argv[1]), user="me", linker=PathLinker(), least=5, most=40, wait=60)
+from tests.index_documents import PathLinker, PlainRules, document, link, vectors
+def opened():
+    return SqliteIndex(
+        Path(sys.argv[1]), user="me", linker=PathLinker(), rules=PlainRules(), least=5, most=40, wait=60
+    )
+index = opened()
 def add(name, *texts):
     each = document(name, *texts, links=(link("0-0"),))
     index.upsert(each, vectors(each), now=1.8e9)
@@ -43,7 +47,7 @@ for number in range(10 ** 6):
     with index.rebuilding() as index:
         for place in range(6):
             add(f"{{place}}.md", f"soil {{number}}", f"rain {{number}}", f"soil {{number}}")
-    index = SqliteIndex(Path(sys.argv[1]), user="me", linker=PathLinker(), least=5, most=40, wait=60)
+    index = opened()
     print(number, flush=True)
 """
 
@@ -55,7 +59,7 @@ def start(program: str, *args: object) -> subprocess.Popen[str]:
 
 
 def opened(file: Path) -> SqliteIndex:
-    return SqliteIndex(file, user="me", linker=PathLinker(), least=5, most=40, wait=60)
+    return SqliteIndex(file, user="me", linker=PathLinker(), rules=PlainRules(), least=5, most=40, wait=60)
 
 
 def check_whole(file: Path) -> None:

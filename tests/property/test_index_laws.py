@@ -4,21 +4,41 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from commonplace.index.base import Index, Reading, Weighing
+from commonplace.index.base import FactQuery, Index, Reading, Weighing
 from commonplace.index.inmemory import InMemoryIndex
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.model import Document, Filters
-from tests.index_documents import VERSION, PathLinker, document, link, vector, vectors
+from commonplace.model import BONDS, Document, Fact, Filters
+from tests.index_documents import VERSION, PathLinker, PlainRules, document, fact, link, vector, vectors
 
 NOW = 1_800_000_000.0
 WORDS = ("soil", "rain", "seed", "sun", "the")
 PATHS = ("a.md", "b.md", "Projects/a.md", "Projects/c.md")
-FILTERS = (Filters(), Filters(path="Projects"), Filters(tags=("x",)), Filters(entities=("a",)), Filters(archived=True))
+MOMENTS = ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z")
+FILTERS = (
+    Filters(),
+    Filters(path="Projects"),
+    Filters(tags=("x",)),
+    Filters(entities=("a",)),
+    Filters(archived=True),
+    *(Filters(at=moment) for moment in ("2025-06-01T00:00:00Z", *MOMENTS)),
+    Filters(at=MOMENTS[1], entities=("alias",)),
+)
+IDS = ("x1", "x2", "x3", "x4")
+QUERIES = (
+    FactQuery(staged=True),
+    FactQuery(sensitive=False, statuses=("active",), limit=3),
+    FactQuery(names=("a", "ann"), limit=2),
+    FactQuery(names=("alias",)),
+    FactQuery(claims=("ann|works_at", "f1")),
+    FactQuery(topics=("soil",), origins=("entry",)),
+    FactQuery(prefix="x", fingerprint="f1"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +52,31 @@ class Step:
 
 
 texts = st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), max_size=4)
+
+
+def fact_of(identity: str, origin: str, **fields: Any) -> Fact:
+    return fact(identity, "to be said", origin=origin, **fields)
+
+
+def facts(origin: str) -> st.SearchStrategy[Fact]:
+    """Facts that often have an id or a claim in common with others."""
+    return st.builds(
+        fact_of,
+        st.sampled_from(IDS),
+        st.just(origin),
+        subject=st.sampled_from(("Ann", "Ann", "a", "alias", "")),
+        predicate=st.sampled_from(("works_at", "works_at", "")),
+        object=st.sampled_from(("", "a", "Acme")),
+        fingerprint=st.sampled_from(("f1", "")),
+        valid_from=st.sampled_from(("", *MOMENTS)),
+        valid_until=st.sampled_from(("", "", MOMENTS[1])),
+        updated=st.sampled_from(MOMENTS),
+        importance=st.sampled_from((0.25, 0.5)),
+        status=st.sampled_from(("active", "active", "active", "superseded")),
+        topics=st.sampled_from(((), ("Soil",))),
+        supersedes=st.sampled_from(("", "", "x1")),
+        bonds=st.lists(st.tuples(st.sampled_from(BONDS), st.sampled_from(IDS)), max_size=2).map(tuple),
+    )
 
 
 @st.composite
@@ -48,11 +93,41 @@ def notes(draw: st.DrawFn) -> Document:
         speakers=[draw(st.sampled_from(("", "Ann", "Bob"))) for _ in chunks],
         tags=draw(st.sampled_from(((), ("x",), ("X/y",)))),
         place=draw(st.sampled_from(("", "", "archive", "staging"))),
+        status=draw(st.sampled_from(("active", "active", "superseded"))),
+        sensitive=draw(st.sampled_from((False, False, False, True))),
         aliases=draw(st.sampled_from(((), ("alias",)))),
-        links=tuple(map(link, draw(st.lists(st.sampled_from(("a", "c", "alias", "nobody")), max_size=2)))),
+        links=tuple(
+            link(target, relation=draw(st.sampled_from(("", "works_at"))))
+            for target in draw(st.lists(st.sampled_from(("a", "c", "alias", "nobody")), max_size=2))
+        ),
+        topics=draw(st.sampled_from(((), ("soil",), ("Soil", "SOIL", "sun")))),
+        facts=draw(st.tuples(facts("entry")) | st.lists(facts("line"), max_size=2).map(tuple)),
+        valid_from=draw(st.sampled_from(("", MOMENTS[0]))),
+        valid_until=draw(st.sampled_from(("", "", MOMENTS[2]))),
+        updated=draw(st.sampled_from(MOMENTS)),
     )
 
 
+@st.composite
+def tellers(draw: st.DrawFn) -> Document:
+    """Notes that say little beside their facts."""
+    return document(
+        "to be said",
+        draw(st.sampled_from(WORDS)),
+        place=draw(st.sampled_from(("", "", "", "archive"))),
+        topics=draw(st.sampled_from(((), ("soil",), ("Soil",)))),
+        links=(link("a"),),
+        facts=draw(st.tuples(facts("entry")) | st.lists(facts("line"), min_size=1, max_size=2).map(tuple)),
+    )
+
+
+fact_steps = st.builds(
+    Step,
+    verb=st.sampled_from(("upsert", "upsert", "upsert", "upsert", "touch", "rename", "remove", "purge")),
+    path=st.sampled_from(PATHS),
+    note=tellers(),
+    target=st.sampled_from(PATHS),
+)
 steps = st.builds(
     Step,
     verb=st.sampled_from(
@@ -68,7 +143,10 @@ def at(path: str, note: Document) -> Document:
     """The note as it is at that path."""
     whole = document(path, *(chunk.text for chunk in note.chunks), parts=[chunk.parts for chunk in note.chunks])
     chunks = tuple(replace(old, id=new.id) for new, old in zip(whole.chunks, note.chunks, strict=True))
-    return replace(note, id=whole.id, source_id=path, uri=whole.uri, title=note.title or path, chunks=chunks)
+    facts = tuple(replace(each, path=path, place=note.place) for each in note.facts)
+    return replace(
+        note, id=whole.id, source_id=path, uri=whole.uri, title=note.title or path, chunks=chunks, facts=facts
+    )
 
 
 def do(index: Index, step: Step, held: dict[str, Document]) -> None:
@@ -114,8 +192,17 @@ def answers(index: Index) -> list[object]:
                 told.append((filters, words, by_words.dropped, sorted(rows)))
         told.append((reading.edges(), reading.versions(), reading.problems(), reading.speakers(sensitive=True)))
         told.append(wholes(reading))
+        told.append(known(reading))
         told.append(replace(reading.counts(), size=0, removed=0))
     return told
+
+
+def known(reading: Reading) -> list[object]:
+    """All that is told of facts, topics and names."""
+    names = [reading.entities(name) for name in ("a", "alias", "Ann")]
+    paths = [reading.edges([path]) for path in PATHS]
+    told = [reading.contests(), reading.twins(), reading.topics(), reading.bonds(IDS), reading.bonds(IDS[:1])]
+    return [*map(reading.facts, QUERIES), *told, *names, *paths]
 
 
 def wholes(reading: Reading) -> list[object]:
@@ -136,6 +223,8 @@ def wholes(reading: Reading) -> list[object]:
                 each.turn,
                 each.voice,
                 each.speaker,
+                each.updated,
+                each.importance,
                 score,
             )
             for each, score in zip(standings, scores, strict=True)
@@ -153,6 +242,7 @@ def senses(index: Index) -> list[object]:
             ids = {each.number: each.chunk.id for each in reading.found([m.number for m in near])}
             told.append(sorted((-m.best, ids[m.number], m.cosine, m.part, m.sentence) for m in near))
             assert near == reading.sense_of(vector("rain"), [match.number for match in near], version=VERSION)
+        told += [(each.topic, each.vector.tolist()) for each in reading.centroids(VERSION)]
     return told
 
 
@@ -165,7 +255,7 @@ def nearly(one: object, other: object) -> bool:
     return one == other
 
 
-@pytest.mark.requirement("D-68", "D-66")
+@pytest.mark.requirement("D-68", "D-66", "V-27")
 @settings(max_examples=60, deadline=None)
 @given(st.lists(steps, max_size=14))
 def test_step_by_step_is_the_same_as_from_nothing(todo: list[Step]) -> None:
@@ -174,13 +264,13 @@ def test_step_by_step_is_the_same_as_from_nothing(todo: list[Step]) -> None:
     By meaning the plain count agrees bit by bit too; by words it adds up in another order.
     """
     with TemporaryDirectory() as folder:
-        stepped = SqliteIndex(Path(folder, "a.db"), user="me", linker=PathLinker(), least=2, most=6)
+        stepped = SqliteIndex(Path(folder, "a.db"), user="me", linker=PathLinker(), rules=PlainRules(), least=2, most=6)
         held: dict[str, Document] = {}
         for step in todo:
             do(stepped, step, held)
         shuffled = sorted(held.values(), key=lambda each: each.title + each.id)
-        rebuilt = SqliteIndex(Path(folder, "b.db"), user="me", linker=PathLinker())
-        counted = InMemoryIndex("me", PathLinker())
+        rebuilt = SqliteIndex(Path(folder, "b.db"), user="me", linker=PathLinker(), rules=PlainRules())
+        counted = InMemoryIndex("me", PathLinker(), PlainRules())
         build(rebuilt, shuffled)
         build(counted, [*held.values()])
 
@@ -191,3 +281,32 @@ def test_step_by_step_is_the_same_as_from_nothing(todo: list[Step]) -> None:
         finally:
             stepped.close()
             rebuilt.close()
+
+
+@pytest.mark.requirement("V-27", "I-53", "V-07")
+@settings(max_examples=100, deadline=None)
+@given(st.lists(fact_steps, min_size=3, max_size=9))
+def test_facts_step_by_step_are_the_same_as_from_nothing(todo: list[Step]) -> None:
+    """Facts, their ends, bonds, topics and what is valid when, whatever came before and whatever competes."""
+    with TemporaryDirectory() as folder:
+        stepped = SqliteIndex(Path(folder, "a.db"), user="me", linker=PathLinker(), rules=PlainRules())
+        held: dict[str, Document] = {}
+        for step in todo:
+            do(stepped, step, held)
+        rebuilt = SqliteIndex(Path(folder, "b.db"), user="me", linker=PathLinker(), rules=PlainRules())
+        counted = InMemoryIndex("me", PathLinker(), PlainRules())
+        build(rebuilt, [*held.values()][::-1])
+        build(counted, [*held.values()])
+
+        try:
+            assert told_of_facts(stepped) == told_of_facts(rebuilt) == told_of_facts(counted)
+        finally:
+            stepped.close()
+            rebuilt.close()
+
+
+def told_of_facts(index: Index) -> list[object]:
+    """All that is told of facts, and how many documents are valid at each moment."""
+    with index.reading() as reading:
+        middles = [(each.topic, each.vector.tolist()) for each in reading.centroids(VERSION)]
+        return [known(reading), middles, [reading.passing(filters) for filters in FILTERS]]

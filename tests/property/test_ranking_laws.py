@@ -1,6 +1,7 @@
 """Laws of the mode hybrid: scores from 0 to 1, each the sum of its reasons, in an order that is theirs alone."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from random import Random
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.model import By
+from commonplace.recalling.age import Ageing
 from commonplace.recalling.fuse import Ranked
 from commonplace.recalling.hybrid import (
     Clues,
@@ -60,6 +62,8 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
                 speaker=draw(st.sampled_from(("", "Ann", "Bob"))),
                 at=draw(st.sampled_from(TIMES)),
                 quoted=draw(st.sampled_from(((), PHRASES[:1], PHRASES))),
+                updated=draw(st.sampled_from(TIMES)),
+                importance=draw(st.sampled_from((0.0, 0.5, 0.8))),
             )
         )
     return some
@@ -71,6 +75,7 @@ questions = st.builds(
     phrases=st.just(PHRASES),
     speakers=st.sampled_from((frozenset[str](), frozenset({"Ann"}))),
     asks_reply=st.booleans(),
+    ageing=st.sampled_from((None, Ageing(90, datetime(2026, 11, 15, tzinfo=UTC)))),
     without=st.frozensets(st.sampled_from(PARTS), max_size=2),
 )
 bys = st.sampled_from(("chunk", "document"))
@@ -104,8 +109,8 @@ def summed(hit: Ranked) -> float:
 def test_every_score_is_the_sum_of_its_reasons(
     found: list[Candidate], clues: Clues, alike: list[float], by: By, min_score: float
 ) -> None:
-    """Of each the score times the weight, from 0 to 1, times what its place takes; four places, best first, equals by
-    their ids, and of each document one hit where documents are ranked."""
+    """Of each the score times the weight, from 0 to 1, times what its place takes; four places, best first; of each
+    document one hit where documents are ranked."""
     wholes = weighed(found, clues, alike)
     hits = rank(wholes, Wanted(by, 20, min_score))
     of = {each.key: each.document for each in found}

@@ -1,46 +1,64 @@
 """Puts the parts together: the only room that picks implementations."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from commonplace.app.models import install_model, model_status
 from commonplace.app.shelves import conversation_source, make_shelf
+from commonplace.app.turns import turns_in
 from commonplace.app.vaults import Initialised, backends, copy_sample, init_vault, kept_in, put_under_git
 from commonplace.events import emit
+from commonplace.facts.claims import rules_of
+from commonplace.facts.routes import is_entry_path
 from commonplace.flows.converse import Table
 from commonplace.flows.forget import forget_notes
 from commonplace.flows.ingest import ingest_paths
+from commonplace.flows.keeper import Judge, Keeper
+from commonplace.flows.overview import OVERVIEW, write_overview
 from commonplace.flows.shelf import Shelf
 from commonplace.flows.write import Desk
 from commonplace.history.base import History
 from commonplace.history.inmemory import InMemoryHistory
 from commonplace.history.sqlite import SqliteHistory
-from commonplace.memory import Conversations, IndexVerbs, Memory, Notes, Search
+from commonplace.memory import Conversations, Entries, Facts, IndexVerbs, Lint, Memory, Notes, Search, Topics
 from commonplace.model import Actor, ActorKind
 from commonplace.policy.ignore import ignores
 from commonplace.settings import Settings, load_settings
 from commonplace.vault.base import StorageBackend
 
+_now = partial(datetime.now, UTC)
+
 
 def open_memory(
-    vault: str | Path | None = None, *, actor: ActorKind = "person", settings: Mapping[str, object] | None = None
+    vault: str | Path | None = None,
+    *,
+    actor: ActorKind = "person",
+    settings: Mapping[str, object] | None = None,
+    judge: Judge | None = None,
 ) -> Memory:
     """The memory of a vault, given by its folder or else by the settings.
 
     `actor` says who writes: a program that acts for an agent says so, and policy treats it as one.
     `settings` are dotted keys that win over files and environment, such as `{"retrieval.default_k": 5}`.
+    `judge` is asked, where rules alone cannot tell, how something new stands to a known fact: a model of your own.
     Raises UsageError for a wrong setting or when no vault is named, VaultUnavailable when it cannot be opened.
     """
     flags = dict(settings or {})
     if vault is not None:
         flags["vault.root"] = str(vault)
-    return open_with(load_settings(flags=flags).settings, actor=Actor(actor, "library"))
+    return open_with(load_settings(flags=flags).settings, actor=Actor(actor, "library"), judge=judge)
 
 
-def open_with(settings: Settings, *, actor: Actor) -> Memory:
+def open_with(
+    settings: Settings,
+    *,
+    actor: Actor,
+    judge: Judge | None = None,
+    clock: Callable[[], datetime] = _now,
+) -> Memory:
     """The memory that these settings describe. Raises as `open_memory` does."""
     backend = backends(settings.vault).select(settings.vault.backend, root=settings.vault.root)
     emit("vault_opened", level="debug", backend=backend.name, root=str(settings.vault.root or ""))
@@ -51,8 +69,18 @@ def open_with(settings: Settings, *, actor: Actor) -> Memory:
     def shelf() -> Shelf:
         with making:  # two threads at first use share one
             if not made:
-                made.append(make_shelf(settings, backend, history))
+                made.append(make_shelf(settings, backend, history, clock=clock))
             return made[0]
+
+    def ingest(paths: Sequence[str]) -> None:
+        ingest_paths(paths, shelf())
+        if any(map(is_entry_path, paths)):
+            write_overview(shelf())
+
+    def forget(paths: Sequence[str], contents: Sequence[bytes]) -> None:
+        forget_notes(paths, contents, shelf())
+        if any(map(is_entry_path, paths)):
+            write_overview(shelf())
 
     desk = Desk(
         vault=backend,
@@ -60,13 +88,22 @@ def open_with(settings: Settings, *, actor: Actor) -> Memory:
         actor=actor,
         safety=settings.safety,
         message=settings.vault.commit_message,
-        ignored=ignores(settings.vault.ignore_globs),
-        clock=partial(datetime.now, UTC),
-        ingest=lambda paths: ingest_paths(paths, shelf()),
-        forget=lambda paths, contents: forget_notes(paths, contents, shelf()),
+        ignored=ignores((*settings.vault.ignore_globs, OVERVIEW)),
+        clock=clock,
+        ingest=ingest,
+        forget=forget,
         wait=settings.vault.lock_wait_seconds,
     )
 
+    keeper = Keeper(
+        desk=desk,
+        shelf=shelf,
+        rules=rules_of(settings.facts, settings.user),
+        options=settings.facts,
+        turn=turns_in(kept_in(settings, backend), wait=settings.vault.lock_wait_seconds),
+        judge=judge,
+    )
+    entries = Entries(keeper)
     table = Table(history, conversation_source(history), actor, clock=desk.clock, shelf=shelf)
 
     def close() -> None:
@@ -77,6 +114,10 @@ def open_with(settings: Settings, *, actor: Actor) -> Memory:
 
     return Memory(
         notes=Notes(desk),
+        entries=entries,
+        facts=Facts(keeper, entries),
+        topics=Topics(keeper),
+        lint=Lint(keeper),
         conversations=Conversations(table),
         search=Search(shelf, actor),
         index=IndexVerbs(shelf),

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 
@@ -16,7 +16,9 @@ from commonplace.app.encoders import make_encoders
 from commonplace.app.vaults import kept_in
 from commonplace.encoders.heuristic import heuristic_tokens
 from commonplace.errors import Refused
+from commonplace.facts.claims import rules_of
 from commonplace.flows.document import Cut, form_of
+from commonplace.flows.overview import OVERVIEW
 from commonplace.flows.shelf import Encoders, Shelf
 from commonplace.history.base import History
 from commonplace.index.base import Index, VectorCache
@@ -28,7 +30,7 @@ from commonplace.sources.conversations import ConversationSource
 from commonplace.vault.base import Skip, StorageBackend
 
 
-def make_shelf(settings: Settings, vault: StorageBackend, history: History) -> Shelf:
+def make_shelf(settings: Settings, vault: StorageBackend, history: History, *, clock: Callable[[], datetime]) -> Shelf:
     """The shelf that these settings describe. Nothing is opened before it is used."""
     encoders = make_encoders(settings.embedding)
     folder = kept_in(settings, vault)
@@ -40,6 +42,7 @@ def make_shelf(settings: Settings, vault: StorageBackend, history: History) -> S
         encoders=encoders,
         history=history,
         user=settings.user,
+        rules=rules_of(settings.facts, settings.user),
         safety=settings.safety,
         retrieval=settings.retrieval,
         max_tokens=settings.embedding.max_tokens,
@@ -47,7 +50,7 @@ def make_shelf(settings: Settings, vault: StorageBackend, history: History) -> S
         rename_window=settings.sources.vault.rename_window_seconds,
         heuristic=heuristic_tokens,
         ignored=_ignored(settings),
-        clock=partial(datetime.now, UTC),
+        clock=clock,
         past=parts.past,
         forget_past=parts.forget_past,
         scratch=parts.scratch,
@@ -64,7 +67,7 @@ def _ignored(settings: Settings) -> Skip:
     source = settings.sources.vault
     if not source.enabled:
         return lambda path: True
-    return ignores((*settings.vault.ignore_globs, *source.ignore_globs))
+    return ignores((*settings.vault.ignore_globs, *source.ignore_globs, OVERVIEW))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,8 @@ class _Parts:
 def _in_memory(settings: Settings) -> _Parts:
     from commonplace.index.inmemory import InMemoryIndex, InMemoryVectorCache
 
-    make = partial(InMemoryIndex, user=settings.user, linker=NoteLinker())
+    rules = rules_of(settings.facts, settings.user)
+    make = partial(InMemoryIndex, user=settings.user, linker=NoteLinker(), rules=rules)
     return _Parts(make(), InMemoryVectorCache(), lambda commit: make(), lambda: None, lambda: nullcontext(make()))
 
 
@@ -88,7 +92,8 @@ def _on_disk(settings: Settings, encoders: Encoders, folder: Path) -> _Parts:
     from commonplace.app.scratches import Scratches
     from commonplace.index.sqlite import SqliteIndex, SqliteVectorCache
 
-    make = partial(SqliteIndex, user=settings.user, linker=NoteLinker())
+    rules = rules_of(settings.facts, settings.user)
+    make = partial(SqliteIndex, user=settings.user, linker=NoteLinker(), rules=rules)
     index = make(folder / "index" / "index.db")
 
     pasts = Pasts(folder / "past", make, _fingerprint(settings, encoders))
@@ -116,6 +121,6 @@ def _fingerprint(settings: Settings, encoders: Encoders) -> str:
     encoder, options, source = encoders.current, settings.embedding, settings.sources.vault
     version, is_remote = (encoder.version, encoder.is_remote) if encoder else ("", False)
     cut = Cut(heuristic_tokens, options.max_tokens, options.chunk_overlap, version, is_remote)
-    made = (settings.user, form_of(cut, settings.safety), version, is_remote)
+    made = (settings.user, form_of(cut, settings.safety, rules_of(settings.facts, settings.user)), version, is_remote)
     left_out = (source.enabled, *settings.vault.ignore_globs, *source.ignore_globs)
     return hashlib.sha256(json.dumps([made, left_out]).encode()).hexdigest()[:8]

@@ -109,7 +109,7 @@ def erase(
     with door.memory() as memory:
         erased = memory.notes.erase(path, Terms(personal=personal))
 
-    door.answer({"erased": erased}, lambda: _show_erased(erased))
+    door.answer({"erased": erased}, lambda: show_erased(erased))
 
 
 def history(
@@ -183,7 +183,8 @@ def log(
     door.answer({"entries": entries}, lambda: print_table(["commit", "when", "who", "what", "note", "why"], rows))
 
 
-def _show_erased(erased: Erased) -> None:
+def show_erased(erased: Erased) -> None:
+    """What is gone, what git still holds, and how to purge that."""
     print_line(f"erased {erased.path}")
     if erased.former:
         print_line(f"  it was moved there from: {', '.join(erased.former)}")

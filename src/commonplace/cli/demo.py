@@ -51,6 +51,7 @@ STORY: tuple[Call | ByHand, ...] = (
     Call(
         "What is wrong in the notes: shown with its line, never repaired behind your back.",
         ("lint",),
+        code=1,
     ),
     Call("Everything indexed, by words and by meaning.", ("sync",)),
     Call(

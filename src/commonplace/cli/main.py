@@ -7,7 +7,23 @@ from typing import Annotated
 import typer
 
 from commonplace import events
-from commonplace.cli import change, conversation, demo, evaluate, index, init, model, note, search, settings, vault
+from commonplace.cli import (
+    amend,
+    change,
+    conversation,
+    demo,
+    entry,
+    evaluate,
+    fact,
+    index,
+    init,
+    lint,
+    model,
+    note,
+    search,
+    settings,
+    topics,
+)
 from commonplace.cli.door import Door, help_alone, print_aside, print_json, print_line
 from commonplace.errors import CommonplaceError, UsageError, answer_to
 
@@ -28,11 +44,15 @@ for word in (init.init, change.undo, change.log, change.grant):
     app.command(word.__name__)(word)
 for deed in (index.sync, index.watch, index.rebuild, index.stats, index.doctor):
     app.command(deed.__name__)(deed)
+for thought in (entry.save, entry.show, entry.evolve, amend.confirm, amend.forget, amend.erase, entry.recall):
+    app.command(thought.__name__)(thought)
+for look in (fact.facts, fact.timeline, topics.styles, lint.lint, lint.links):
+    app.command(look.__name__)(look)
+app.add_typer(fact.app, name="fact")
+app.add_typer(topics.app, name="topics")
 app.command("search")(search.search)
 app.command("eval")(evaluate.evaluate)
 app.add_typer(model.app, name="model")
-app.command("lint")(vault.lint)
-app.command("links")(vault.links)
 app.command("demo")(demo.demo)
 
 _HELP = "`commonplace --help` shows every command."

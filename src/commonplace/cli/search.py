@@ -71,10 +71,11 @@ def search(
             zone=local_zone(),
             snippets=not door.json,
         )
-    door.answer(_as_json(answer, explain=explain), lambda: _show(answer, door, explain=explain))
+    door.answer(answer_as_json(answer, explain=explain), lambda: show_answer(answer, door, explain=explain))
 
 
-def _as_json(answer: Answer, *, explain: bool) -> dict[str, Any]:
+def answer_as_json(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
+    """The answer of a search, as every door gives it."""
     values: dict[str, Any] = {
         "query": answer.query,
         "mode": answer.mode,
@@ -109,7 +110,8 @@ def _hit_as_json(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _show(answer: Answer, door: Door, *, explain: bool) -> None:
+def show_answer(answer: Answer, door: Door, *, explain: bool = False) -> None:
+    """The hits for people, and beside them how the search went."""
     for rank, hit in enumerate(answer.hits, start=1):
         if rank > 1:
             print_line()
@@ -135,7 +137,7 @@ def _show_hit(rank: int, hit: Hit) -> None:
     sensitive = "  sensitive" if hit.sensitive else ""
     if not sys.stdout.isatty():
         print_line(f"{rank:>2}. {place}  {hit.score:.2f}{sensitive}")
-        print_line(textwrap.indent(hit.snippet, "     "))
+        print_line(textwrap.indent(hit.snippet or hit.text, "     "))
         return
     from rich.console import Console
     from rich.padding import Padding
@@ -143,7 +145,7 @@ def _show_hit(rank: int, hit: Hit) -> None:
 
     console = Console(highlight=False)
     head = Text.assemble(f"{rank:>2}. ", (defused(place), "bold"), (f"  {hit.score:.2f}", "dim"), (sensitive, "red"))
-    body = Text(defused(hit.snippet))
+    body = Text(defused(hit.snippet or hit.text))
     for start, end in hit.marks:
         body.stylize("bold yellow", start, end)
     console.print(head)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from commonplace.errors import CommonplaceError
+from commonplace.facts.lint import lint_facts
 from commonplace.flows.document import VAULT
 from commonplace.flows.ingest import waiting_for_sync
 from commonplace.flows.shelf import Shelf
@@ -12,12 +13,13 @@ from commonplace.index.base import Counts
 from commonplace.model import Finding, Problem
 from commonplace.vault.base import Capability
 
+Looks = tuple[Callable[[Shelf], Iterator[Finding]], ...]
 _BY_HAND: Final = "Open the note at that line and mend it; nothing is repaired behind your back."
 
 
 def examine(shelf: Shelf) -> tuple[Finding, ...]:
     """Every part looked at in turn; one that cannot be looked at is a finding, not the end."""
-    looks: tuple[Callable[[Shelf], Iterator[Finding]], ...] = (_vault, _git, _history, _encoder, _vectors, _index)
+    looks: Looks = (_vault, _git, _history, _encoder, _vectors, _index, _facts)
     return tuple(finding for look in looks for finding in _looked(look, shelf))
 
 
@@ -73,6 +75,16 @@ def _index(shelf: Shelf) -> Iterator[Finding]:
     yield _state(counts, shelf)
     for problem in problems:
         yield _of(problem, remedy=_BY_HAND)
+
+
+def _facts(shelf: Shelf) -> Iterator[Finding]:
+    with shelf.index.reading() as reading:
+        contests, twins = reading.contests(), reading.twins()
+    if not (contests or twins):
+        yield Finding("facts", ok=True, said="no two claim the same")
+        return
+    for problem in lint_facts((), twins=twins, contests=contests):
+        yield _of(problem, remedy="Evolve, end or forget one of the two; `commonplace lint` shows all.")
 
 
 def _state(counts: Counts, shelf: Shelf) -> Finding:

@@ -7,8 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID, uuid5
 
-from commonplace.flows.marks import CREATED, UPDATED, kept_of, moment_of, time_of, topics_of, word_of
-from commonplace.model import Chunk, Document, Note, Problem, WordCounts
+from commonplace.facts.claims import FactRules
+from commonplace.facts.cues import typed_links
+from commonplace.facts.entry import fact_of
+from commonplace.facts.lines import line_facts
+from commonplace.flows.marks import CREATED, UPDATED, bound_of, kept_of, moment_of, time_of, topics_of, word_of
+from commonplace.model import Chunk, Document, Fact, Note, Problem, WordCounts
 from commonplace.notes.chunks import chunks_of
 from commonplace.notes.passages import Passage, parts_of
 from commonplace.notes.sentences import sentences_of
@@ -19,7 +23,7 @@ from commonplace.recalling.words import count_words
 from commonplace.sources.conflicts import conflict_copy
 
 VAULT: Final = "vault"
-_FORM: Final = 2  # counted up when chunks, words or parts are made in another way, so that all are made anew
+_FORM: Final = 3  # counted up when chunks, words or parts are made in another way, so that all are made anew
 _NAMESPACE: Final = UUID("6d1f7a8e-50f4-5c1a-9a52-0b1c3f0d7e21")
 
 
@@ -47,33 +51,37 @@ def body_hash(note: Note) -> str:
     return hashlib.sha256(note.body.encode(errors="surrogatepass")).hexdigest()
 
 
-def form_of(cut: Cut, safety: SafetyOptions) -> str:
+def form_of(cut: Cut, safety: SafetyOptions, rules: FactRules) -> str:
     """What the settings say of how documents are made: with this `made_from` begins, so that other settings show."""
     marks = (safety.sensitive_frontmatter_key, safety.local_only_frontmatter_key)
-    return _digest(_FORM, cut.max_tokens, cut.overlap, *marks)[:16]
+    predicates = [sorted(each) for each in (rules.predicates.single, rules.predicates.temporary)]
+    return _digest(_FORM, cut.max_tokens, cut.overlap, *marks, *predicates)[:16]
 
 
-def made_from(note: Note, cut: Cut, *, safety: SafetyOptions) -> str:
+def made_from(note: Note, cut: Cut, *, rules: FactRules, safety: SafetyOptions) -> str:
     """A hash of all that the note's chunks depend on, beside the encoder; their lines in the file are part of it."""
     encodes = not (is_sensitive(note, safety) and cut.is_remote)
     digest = _digest(note.body, note.body_line, note.title, note.aliases, note.tags, time_of(note), encodes)
-    return f"{form_of(cut, safety)}-{digest}"
+    return f"{form_of(cut, safety, rules)}-{digest}"
 
 
-def document_of(note: Note, cut: Cut, *, user: str, safety: SafetyOptions) -> Document:
+def document_of(note: Note, cut: Cut, *, rules: FactRules, safety: SafetyOptions) -> Document:
     """The note as the index keeps it."""
     passages = chunks_of(note, tokens=cut.tokens, max_tokens=cut.max_tokens, overlap=cut.overlap)
-    return _document(note, passages, cut, user=user, safety=safety)
+    return _document(note, passages, cut, rules=rules, safety=safety)
 
 
-def particulars_of(note: Note, cut: Cut, *, user: str, safety: SafetyOptions) -> Document:
+def particulars_of(note: Note, cut: Cut, *, rules: FactRules, safety: SafetyOptions) -> Document:
     """The same without the chunks, for a note whose chunks are known already."""
-    return _document(note, (), cut, user=user, safety=safety)
+    return _document(note, (), cut, rules=rules, safety=safety)
 
 
-def _document(note: Note, passages: Sequence[Passage], cut: Cut, *, user: str, safety: SafetyOptions) -> Document:
-    marks, sensitive = note.frontmatter, is_sensitive(note, safety)
+def _document(
+    note: Note, passages: Sequence[Passage], cut: Cut, *, rules: FactRules, safety: SafetyOptions
+) -> Document:
+    marks, sensitive, user = note.frontmatter, is_sensitive(note, safety), rules.user
     identity = document_id(user, VAULT, note.path)
+    facts, oddities = _facts(note, rules, sensitive=sensitive)
     return Document(
         id=identity,
         user=user,
@@ -82,7 +90,7 @@ def _document(note: Note, passages: Sequence[Passage], cut: Cut, *, user: str, s
         title=note.title,
         uri=f"vault:{note.path}",
         content_hash=body_hash(note),
-        made_from=made_from(note, cut, safety=safety),
+        made_from=made_from(note, cut, rules=rules, safety=safety),
         version=cut.version,
         created=moment_of(note, CREATED),
         updated=moment_of(note, UPDATED),
@@ -95,11 +103,22 @@ def _document(note: Note, passages: Sequence[Passage], cut: Cut, *, user: str, s
         aliases=note.aliases,
         tags=note.tags,
         topics=topics_of(note),
-        links=note.links,
-        problems=(*note.problems, *_conflict(note.path)),
+        links=typed_links(note),
+        problems=(*note.problems, *oddities, *_conflict(note.path)),
         metadata={"mtime": note.mtime, "size": note.size, "sensitive": sensitive, "frontmatter": kept_of(marks)},
         chunks=_chunks(note, passages, document=identity, encodes=not (sensitive and cut.is_remote)),
+        facts=facts,
+        valid_from=bound_of(note, "valid_from"),
+        valid_until=bound_of(note, "valid_until"),
     )
+
+
+def _facts(note: Note, rules: FactRules, *, sensitive: bool) -> tuple[tuple[Fact, ...], tuple[Problem, ...]]:
+    """The facts that stand in the note, its own if it is an entry or those of its lines; and what is odd about them."""
+    place = place_of(note.path)
+    own, problems = fact_of(note, place=place, sensitive=sensitive, rules=rules)
+    lines = line_facts(note, user=rules.user, place=place, sensitive=sensitive, rules=rules)
+    return ((own, *lines) if own else lines), problems
 
 
 def _chunks(note: Note, passages: Sequence[Passage], *, document: str, encodes: bool) -> tuple[Chunk, ...]:

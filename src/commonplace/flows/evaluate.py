@@ -132,7 +132,7 @@ def _fill(index: Index, notes: Sequence[Note], shelf: Shelf, progress: Telling) 
         filling = Filling(fresh, shelf)
         for at in range(0, len(notes), BATCH):
             some = notes[at : at + BATCH]
-            filling.put([document_of(note, shelf.cut, user=shelf.user, safety=shelf.safety) for note in some])
+            filling.put([document_of(note, shelf.cut, rules=shelf.rules, safety=shelf.safety) for note in some])
             progress("indexed", at + len(some), len(notes))
         filling.finish()
     return filling

@@ -48,7 +48,7 @@ def _forget_texts(hashes: Iterable[str], shelf: Shelf) -> None:
 
 
 def _making(note: Note, shelf: Shelf) -> Callable[[Cut], Document]:
-    return lambda cut: document_of(note, cut, user=shelf.user, safety=shelf.safety)
+    return lambda cut: document_of(note, cut, rules=shelf.rules, safety=shelf.safety)
 
 
 def _hashes(make: Callable[[Cut], Document], shelf: Shelf) -> Iterator[str]:

@@ -127,7 +127,7 @@ def _notes(listing: Listing) -> dict[str, Stat]:
 
 def _difference(shelf: Shelf) -> Callable[[Stat, Stamp | None], bool]:
     """Tells whether a note is new, its time or size is another, or other settings or another encoder made it."""
-    form, version = form_of(shelf.cut, shelf.safety), shelf.cut.version
+    form, version = form_of(shelf.cut, shelf.safety, shelf.rules), shelf.cut.version
 
     def differs(stat: Stat, stamp: Stamp | None) -> bool:
         if stamp is None or stamp.deleted or (stat.mtime, stat.size) != (stamp.mtime, stamp.size):

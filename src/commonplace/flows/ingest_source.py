@@ -101,6 +101,6 @@ def _take_in_some(there: Mapping[str, str], source: Source, round_: Round) -> No
 
 
 def _is_current(known: Stamp | None, stamp: str, shelf: Shelf) -> bool:
-    if known is None or known.deleted or known.made_from != f"{form_of(shelf.cut, shelf.safety)}-{stamp}":
+    if known is None or known.deleted or known.made_from != f"{form_of(shelf.cut, shelf.safety, shelf.rules)}-{stamp}":
         return False
     return shelf.cut.version in ("", known.version)

@@ -18,6 +18,7 @@ from commonplace.flows.wordings import missing_sense, vectors_of
 from commonplace.index.base import Reading
 from commonplace.model import Answer, By, Filters, Hit, Mode
 from commonplace.policy.sinks import Sink, shown
+from commonplace.recalling.age import Ageing
 from commonplace.recalling.confidence import confidence
 from commonplace.recalling.empty import Circumstances, why_empty
 from commonplace.recalling.fuse import Ranked, first_of_documents, fuse
@@ -25,6 +26,7 @@ from commonplace.recalling.hybrid import Clues
 from commonplace.recalling.modes import WEIGHTS, effective_k, nearest
 from commonplace.recalling.question import Question, understand
 from commonplace.recalling.rank import Wanted, rank
+from commonplace.recalling.times import in_utc
 from commonplace.recalling.words import query_words
 
 LEAST_POOL: Final = 48  # chunks that each stream brings to the fusion, or four for each hit that is wanted
@@ -68,9 +70,12 @@ class LookUp:
     def __init__(self, ask: Ask, shelf: Shelf, sink: Sink) -> None:
         self.ask, self.shelf = ask, shelf
         self.tells_all = shown(sensitive=True, sink=sink) == "whole"
-        self.filters = ask.filters if self.tells_all else replace(ask.filters, sensitive="out")
+        self.now = ask.now or shelf.clock()
+        filters = replace(ask.filters, at=ask.filters.at or in_utc(self.now))
+        self.filters = filters if self.tells_all else replace(filters, sensitive="out")
         options = shelf.retrieval
         self.without = frozenset(options.without)
+        self.ageing = Ageing(days, self.now) if (days := options.recency_half_life_days) else None
         self.k = effective_k(ask.k, default_k=options.default_k, max_k=options.max_k)
         self.wider = WIDER if ask.by == "document" else 1
         self.min_score = options.min_score if ask.min_score is None else ask.min_score
@@ -87,7 +92,7 @@ class LookUp:
             versions = dict(reading.versions()) if WEIGHTS[self.ask.mode][1] else {}
             speakers = frozenset[str]() if "names" in self.without else reading.speakers(sensitive=self.tells_all)
         start = time.perf_counter()
-        question = understand(self.ask.text, now=self.ask.now or self.shelf.clock(), speakers=speakers)
+        question = understand(self.ask.text, now=self.now, speakers=speakers)
         self._took("understand", start)
         look = self._worded(question, versions)
         with self.shelf.index.reading() as reading:
@@ -154,6 +159,7 @@ class LookUp:
             phrases=question.phrases,
             speakers=frozenset(question.speakers),
             asks_reply=question.asks_reply,
+            ageing=self.ageing,
             without=self.without,
         )
         most = max(WEIGHED, 6 * self.k) * self.wider

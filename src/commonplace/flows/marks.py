@@ -31,13 +31,19 @@ def moment_of(note: Note, keys: Sequence[str]) -> str:
     return _moment(note.frontmatter, keys) or in_utc(_calendar_time(note.mtime))
 
 
+def bound_of(note: Note, key: str) -> str:
+    """The moment that the key holds, a day being its midnight in UTC; empty where it holds none."""
+    return _moment(note.frontmatter, (key,))
+
+
 def topics_of(note: Note) -> tuple[str, ...]:
     """What the note is about, by its own word: the key `topics` or `topic`, and the topics of its structured lines."""
     listed = note.frontmatter.get("topics", note.frontmatter.get("topic"))
-    own = [listed] if isinstance(listed, str) else listed if isinstance(listed, list | tuple) else []
+    own = listed.split(",") if isinstance(listed, str) else listed if isinstance(listed, list | tuple) else []
     lines = [each.topics for each in note.observations] + [each.topics for each in note.relations]
     stated = [topic for topics in lines for topic in topics]
-    return tuple(dict.fromkeys(str(topic) for topic in (*own, *stated) if topic))
+    names = (str(topic).strip().lstrip("#") for topic in (*own, *stated) if topic)
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def word_of(value: object) -> str:

@@ -109,7 +109,7 @@ def _documents(stats: Sequence[Stat], building: _Building, veil: Veil) -> Iterat
     for stat, content in zip(stats, contents, strict=True):
         if content is not None:
             note = parse(content, path=stat.path, mtime=stat.mtime)
-            document = document_of(note, past.cut, user=past.user, safety=past.safety)
+            document = document_of(note, past.cut, rules=past.rules, safety=past.safety)
             if not document.sensitive and veil.covers(stat.path):
                 document = as_sensitive(document, is_remote=past.cut.is_remote)
             yield document

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from commonplace.encoders.base import EncoderProvider, Spans
+from commonplace.facts.claims import FactRules
 from commonplace.flows.document import Cut
 from commonplace.history.base import History
 from commonplace.index.base import Index, VectorCache
@@ -42,6 +43,7 @@ class Shelf:
     encoders: Encoders
     history: History
     user: str
+    rules: FactRules
     safety: SafetyOptions
     retrieval: RetrievalOptions
     max_tokens: int

@@ -69,6 +69,8 @@ class Matches:
             voice=standing.voice,
             speaker=standing.speaker,
             at=standing.at,
+            updated=standing.updated,
+            importance=standing.importance,
         )
 
 

@@ -98,7 +98,7 @@ class Round:
         stamp = self.stamps.get(note.path)
         if not stamp or self.cut.version not in ("", stamp.version):
             return False
-        if stamp.made_from != made_from(note, self.cut, safety=self.shelf.safety):
+        if stamp.made_from != made_from(note, self.cut, rules=self.shelf.rules, safety=self.shelf.safety):
             return False
         self.shelf.index.touch(replace(self._particulars(note), version=stamp.version), now=now)
         self.synced.unchanged += 1
@@ -116,7 +116,7 @@ class Round:
 
     def take_in_sourced(self, found: Sequence[tuple[Sourced, str]]) -> None:
         """Take in these things of another source, each with its stamp."""
-        form = form_of(self.cut, self.shelf.safety)
+        form = form_of(self.cut, self.shelf.safety, self.shelf.rules)
         documents = [
             sourced_document(
                 thing, self.cut, user=self.shelf.user, source_type=self.source_type, stamp=stamp, form=form
@@ -181,12 +181,12 @@ class Round:
 
     def _moved_from(self, note: Note) -> str | None:
         """The path that is gone and had just these chunks, when no other had them."""
-        chunks = made_from(note, self.cut, safety=self.shelf.safety)
+        chunks = made_from(note, self.cut, rules=self.shelf.rules, safety=self.shelf.safety)
         alike = [path for path in self.gone_by_chunks.get((chunks, self.cut.version), ()) if path in self.gone]
         return alike[0] if len(alike) == 1 else None
 
     def _document(self, note: Note) -> Document:
-        return document_of(note, self.cut, user=self.shelf.user, safety=self.shelf.safety)
+        return document_of(note, self.cut, rules=self.shelf.rules, safety=self.shelf.safety)
 
     def _particulars(self, note: Note) -> Document:
-        return particulars_of(note, self.cut, user=self.shelf.user, safety=self.shelf.safety)
+        return particulars_of(note, self.cut, rules=self.shelf.rules, safety=self.shelf.safety)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from heapq import nlargest, nsmallest
+from heapq import nlargest
 from typing import Final
 
 from commonplace.flows.streams import Matches, Streams, Wording
@@ -20,6 +20,7 @@ from commonplace.recalling.hybrid import (
 )
 from commonplace.recalling.modes import Candidate
 from commonplace.recalling.question import quoted_in
+from commonplace.recalling.ties import best_first
 
 WHOLES: Final = Weighing(k1=1.2, b=0.5)
 """How words are weighed where all chunks of a document are taken as one text."""
@@ -60,8 +61,10 @@ class Weighers:
             for number, standing in standings.items()
         ]
         scored = score_chunks(self._with_quotes(candidates), self._clues)
-        best = nsmallest(self._weighed_at_most, scored, key=lambda one: (-one.score, one.candidate.id))
-        return self._weighed(best, standings, plain=plain, spoken=spoken or plain), matches.dropped
+        best = best_first(scored, score=lambda one: one.score, candidate=lambda one: one.candidate)
+        return self._weighed(
+            best[: self._weighed_at_most], standings, plain=plain, spoken=spoken or plain
+        ), matches.dropped
 
     def _best_standings(self, matches: Matches, of_voices: Matches) -> dict[int, Standing]:
         """What is to be known of the best chunks by words and meaning alone, best first; ties are not cut.

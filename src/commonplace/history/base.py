@@ -6,7 +6,7 @@ Terms:
 - mutation  one change as the vault made it; a mutation of many notes has one row for each.
 - grant     a person's leave for one write to one personal note; it works once and for a short time.
 - call      one text that was given to a model, by its hash alone; `forget_calls` takes away those of an erased note.
-Those of conversations stand in `conversations.py`.
+Those of conversations stand in `conversations.py`, those of use in `uses.py`.
 
 Times are UTC to the second, as in notes and commits.
 """
@@ -20,6 +20,7 @@ from typing import Protocol
 
 from commonplace.errors import UsageError
 from commonplace.history.conversations import Conversations
+from commonplace.history.uses import Uses
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,8 @@ class ModelCall:
         object.__setattr__(self, "at", utc_second(self.at))
 
 
-class History(Conversations, Protocol):
-    """One history, with the conversations that it keeps.
+class History(Conversations, Uses, Protocol):
+    """One history, with the conversations that it keeps and what it knows of use.
 
     Its methods raise VaultUnavailable when it cannot be read or written, and then did nothing.
     """

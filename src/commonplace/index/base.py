@@ -17,13 +17,30 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
-from commonplace.model import Chunk, Document, Filters, Link, Place, Problem, Stamp, Voice
+from commonplace.model import (
+    Chunk,
+    Document,
+    End,
+    Fact,
+    FactEdge,
+    Filters,
+    Known,
+    Link,
+    Origin,
+    Place,
+    Problem,
+    Stamp,
+    Status,
+    Topic,
+    Voice,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     Fixed = npt.NDArray[np.int16]
+    Floats = npt.NDArray[np.float32]
 
 LINKED: Final = "vault"
 """The source whose documents links may mean: notes, each by its path."""
@@ -84,7 +101,8 @@ class Standing(NamedTuple):
     """What a ranking must know of a chunk beside its words and its meaning.
 
     `document` is the id of its document, `first` and `last` the numbers of that one's chunks; `path` is its source id
-    where links may mean it, else empty. `turn` is the chunk's `line`.
+    where links may mean it, else empty. `turn` is the chunk's `line`. `updated` is that of the document, `importance`
+    that of the fact for which it stands, or 0.
     """
 
     number: int
@@ -98,11 +116,13 @@ class Standing(NamedTuple):
     voice: Voice
     speaker: str
     at: str
+    updated: str = ""
+    importance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A chunk as the index keeps it, with the document it belongs to (whose `chunks`, `links` are left empty)."""
+    """A chunk as the index keeps it, with the document it belongs to (`chunks`, `links`, `facts` left empty)."""
 
     number: int
     chunk: Chunk
@@ -111,12 +131,65 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A link between two documents, by path; `target` is as written, `path` None where there is no such note."""
+    """A link between two documents, by path; `target` is as written, `path` None where there is no such note.
+
+    `relation` is what the link says of the two, or the Bond between the facts for which they stand; empty where it
+    says nothing.
+    """
 
     source: str
     target: str
     path: str | None
     line: int
+    relation: str = ""
+
+
+TAIL: Final = 6
+"""How many characters at the end of an id tell it from others: the beginning is its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactQuery:
+    """Which facts are wanted; an empty field leaves all of them in, and all fields must fit.
+
+    `prefix` is the beginning of an id, `suffix` its end, of TAIL characters at least.
+    `names` are entities as `Rules.entity` writes them: facts whose subject or
+    object is one of them fit, and entries that link to a note of that name. `claims` are as `Rules.claim` writes them.
+    `sensitive` False leaves out those of sensitive documents. Staged facts come only where `staged` says so.
+    """
+
+    ids: tuple[str, ...] = ()
+    prefix: str = ""
+    suffix: str = ""
+    paths: tuple[str, ...] = ()
+    fingerprint: str = ""
+    claims: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    predicate: str = ""
+    topics: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    statuses: tuple[Status, ...] = ()
+    origins: tuple[Origin, ...] = ()
+    always_load: bool = False
+    sensitive: bool = True
+    staged: bool = False
+    limit: int | None = None
+
+
+class Contest(NamedTuple):
+    """Two facts that claim the same thing at once: the one that holds no longer, the one that holds, and since when."""
+
+    loser: Fact
+    winner: Fact
+    at: str
+
+
+class Centroid(NamedTuple):
+    """The middle of all that is about a topic, as a unit vector of that version."""
+
+    topic: str
+    version: str
+    vector: "Floats"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +228,19 @@ class Linker(Protocol):
 
     def resolve(self, link: Link, *, source: str, among: Mapping[str, tuple[str, ...]]) -> str | None:
         """The path that the link in the note `source` means, among these paths and the aliases of each."""
+
+
+class Rules(Protocol):
+    """What the index must know of facts. It asks whenever a document with facts comes, goes or changes."""
+
+    def entity(self, name: str) -> str:
+        """The name of an entity as it compares: the same for all spellings of one name; empty for none."""
+
+    def claim(self, fact: Fact) -> str:
+        """What only one fact may say at a time, as a text that compares; empty where many may."""
+
+    def ends(self, facts: Sequence[Fact]) -> Mapping[str, End]:
+        """Of facts with the same claim, those that hold no longer because another begins, by id."""
 
 
 class Reading(Protocol):
@@ -214,7 +300,43 @@ class Reading(Protocol):
         """Every Problem of every document, in order."""
 
     def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
-        """The links from or to these documents, or all links."""
+        """The links from or to these documents, or all links; then the bonds between the facts for which they stand."""
+
+    def facts(self, asked: FactQuery) -> tuple[Known, ...]:
+        """The facts that fit, those last updated first, then by id; each id once.
+
+        Where one id stands at two paths, the fact is that of the path whose name ends in the last six digits of the
+        id, else of the first path in order.
+        """
+
+    def bonds(self, ids: Iterable[str]) -> tuple[FactEdge, ...]:
+        """Every bond from or to these facts, `update` for each that supersedes another; in order."""
+
+    def contests(self) -> tuple[Contest, ...]:
+        """Every fact that is active and holds no longer, because another with its claim does.
+
+        They come in the order of the paths and places of the losers.
+        """
+
+    def twins(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """The ids that stand at several paths, with those paths; the one that keeps it first."""
+
+    def named(self, name: str) -> tuple[str, ...]:
+        """The paths of the notes that have this name, as `Rules.entity` writes it; in order."""
+
+    def entities(self, name: str) -> frozenset[str]:
+        """The names, as `Rules.entity` writes them, of what this one may mean: itself, and the titles, file names and
+        aliases of the notes that it names."""
+
+    def topics(self) -> tuple[Topic, ...]:
+        """Every topic of what can be found without asking for the archive, and how many documents are about it.
+
+        They come in the order of their names; the spellings of one topic count together, under the first of them.
+        Sensitive documents count for nothing here.
+        """
+
+    def centroids(self, version: str) -> tuple[Centroid, ...]:
+        """The middle of each topic, by the first part of the first chunk of every document that `topics` counts."""
 
 
 class Index(Protocol):

@@ -14,6 +14,7 @@ Fixed = npt.NDArray[np.int16]
 
 _ONE: Final = 32767  # stands for 1 in a vector of 16 bits
 _MOST: Final = 127
+_FINE: Final = 2.0**15  # products with it lose nothing: a scale has 24 bits and a number 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,3 +55,15 @@ def alike(sums: npt.NDArray[np.float64], *, top: int) -> list[list[float]]:
     units = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
     cosines: list[list[float]] = np.round(units @ units[:top].T, 6).tolist()
     return cosines
+
+
+def widen(row: npt.NDArray[np.int8], scale: float) -> npt.NDArray[np.int64]:
+    """A vector of 8 bits as whole numbers that can be added up in any order, and taken away again."""
+    return np.rint(row.astype(np.float64) * scale * _FINE).astype(np.int64)
+
+
+def direction(sums: npt.NDArray[np.int64]) -> npt.NDArray[np.float32] | None:
+    """The unit vector of a sum of such numbers; None where it has no direction."""
+    wide = sums.astype(np.float64)
+    length = float(np.sqrt((wide**2).sum()))
+    return (wide / length).astype(np.float32) if length else None

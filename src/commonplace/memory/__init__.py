@@ -3,13 +3,18 @@
 from collections.abc import Callable
 from types import TracebackType
 
+from commonplace.facts.timeline import Moment
 from commonplace.flows.take_in import Synced
 from commonplace.history.base import AuditEntry
 from commonplace.index.base import Counts
 from commonplace.memory.conversations import Conversations
+from commonplace.memory.entries import Entries
+from commonplace.memory.facts import Facts
 from commonplace.memory.index import IndexVerbs
+from commonplace.memory.lint import Lint
 from commonplace.memory.notes import Notes
 from commonplace.memory.search import Search
+from commonplace.memory.topics import Topics
 
 
 class Memory:
@@ -19,12 +24,20 @@ class Memory:
         self,
         *,
         notes: Notes,
+        entries: Entries,
+        facts: Facts,
+        topics: Topics,
+        lint: Lint,
         conversations: Conversations,
         search: Search,
         index: IndexVerbs,
         close: Callable[[], None],
     ) -> None:
         self.notes = notes
+        self.entries = entries
+        self.facts = facts
+        self.topics = topics
+        self.lint = lint
         self.conversations = conversations
         self.search = search
         self.index = index
@@ -43,4 +56,18 @@ class Memory:
         self._close()
 
 
-__all__ = ["AuditEntry", "Conversations", "Counts", "IndexVerbs", "Memory", "Notes", "Search", "Synced"]
+__all__ = [
+    "AuditEntry",
+    "Conversations",
+    "Counts",
+    "Entries",
+    "Facts",
+    "IndexVerbs",
+    "Lint",
+    "Memory",
+    "Moment",
+    "Notes",
+    "Search",
+    "Synced",
+    "Topics",
+]

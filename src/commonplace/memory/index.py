@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from commonplace.flows.doctor import examine
 from commonplace.flows.evaluate import EVALUATED, Plan, Telling, evaluate
 from commonplace.flows.ingest import Progress, sync
+from commonplace.flows.overview import write_overview
 from commonplace.flows.rebuild import rebuild
 from commonplace.flows.shelf import Shelf
 from commonplace.flows.take_in import Synced
@@ -31,11 +32,15 @@ class IndexVerbs:
 
     def sync(self, *, progress: Progress = _quietly) -> Synced:
         """Make the index say what the vault says now. Raises VaultUnavailable, and IndexDamaged for a bad index."""
-        return sync(self._shelf(), progress=progress)
+        synced = sync(self._shelf(), progress=progress)
+        write_overview(self._shelf())
+        return synced
 
     def rebuild(self, *, progress: Progress = _quietly) -> Synced:
         """Make the index anew from nothing, with the vectors that are known. Mends a damaged index."""
-        return rebuild(self._shelf(), progress=progress)
+        synced = rebuild(self._shelf(), progress=progress)
+        write_overview(self._shelf())
+        return synced
 
     def watch(self, stop: threading.Event, *, heard: Callable[[Synced], None]) -> None:
         """Keep the index true to the vault until `stop` is set; `heard` is called with each change taken in."""

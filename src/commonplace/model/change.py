@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 ActorKind = Literal["person", "agent", "job"]
-Verb = Literal["write", "delete", "move", "undo", "erase"]
+Verb = Literal["write", "delete", "move", "undo", "erase", "confirm"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,13 @@ Times are text such as 2026-03-01T09:12:44Z, so that their order as text is thei
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from commonplace.model.note import Link
 from commonplace.model.problem import Problem
+
+if TYPE_CHECKING:
+    from commonplace.model.fact import Fact
 
 FIELDS: Final = ("title", "aliases", "headings", "tags", "body")
 """Where in a chunk a word may stand; counts of words are given in this order."""
@@ -54,6 +57,7 @@ class Document:
     `source_id` names it within its source: a note by its path. `content_hash` is the sha256 of its body.
     `made_from` is a hash of all that its chunks were made from: while it stays the same, so do they.
     `version` is that of the encoder whose vectors the chunks have; empty when they have none.
+    `facts` are those that stand in it. `valid_from` and `valid_until` bound the time in which it is worth finding.
     """
 
     id: str
@@ -80,6 +84,9 @@ class Document:
     problems: tuple[Problem, ...]
     metadata: Mapping[str, Any]
     chunks: tuple[Chunk, ...]
+    facts: "tuple[Fact, ...]" = ()
+    valid_from: str = ""
+    valid_until: str = ""
 
 
 @dataclass(frozen=True, slots=True)

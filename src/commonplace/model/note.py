@@ -40,6 +40,7 @@ class Link:
 
     `target` is the bare name or path, empty for a link within the note.
     `form` is `wikilink`, `embed` or `markdown`; `where` tells a link in the body from one in a property.
+    `relation` is what the words before it say of the two notes, such as `works_at`; empty where they say nothing.
     """
 
     target: str
@@ -51,6 +52,7 @@ class Link:
     line: int
     start: int
     end: int
+    relation: str = ""
 
 
 @dataclass(frozen=True, slots=True)

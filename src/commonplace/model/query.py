@@ -17,9 +17,11 @@ class Filters:
     """Which documents count; an empty field leaves all of them in.
 
     Of the several values of one field any may fit; all fields must. `path` is a folder or a prefix of paths,
-    `entity` the title, alias or path of a note: the note itself and those that link to it fit.
+    `entity` the title, alias or path of a note: the note itself, those that link to it, and those with a fact about
+    it fit.
     `since` and `until` are half open bounds of a document's `updated`, as text in UTC.
     `sensitive` leaves sensitive documents `out`, or lets them count `only`.
+    `at` is the moment at which a document must be valid, unless `archived` ones count too; empty leaves all in.
     """
 
     sources: tuple[str, ...] = ()
@@ -32,6 +34,7 @@ class Filters:
     until: str = ""
     archived: bool = False
     sensitive: Literal["", "out", "only"] = ""
+    at: str = ""
 
 
 @dataclass(frozen=True, slots=True)

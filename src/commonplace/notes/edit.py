@@ -6,7 +6,7 @@ the edit is refused and nothing is changed.
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,9 +23,11 @@ from commonplace.notes.yaml_values import plain_value, same
 _BY_HAND = "Edit this property by hand."
 
 
-def set_key(raw: bytes, key: str, value: object, *, path: str) -> bytes:
-    """The note with this key at this value, a new key last; the same bytes if it says so already.
+def set_key(raw: bytes, key: str, value: object, *, path: str, order: Sequence[str] = ()) -> bytes:
+    """The note with this key at this value; the same bytes if it says so already.
 
+    A new key stands behind the nearest one that comes before it in `order`, and last where there is none; with an
+    order, a list stands in brackets.
     Raises Refused when the change would touch more than the key's own lines or could not be verified,
     and UsageError for a value that no frontmatter can hold.
     """
@@ -42,7 +44,11 @@ def set_key(raw: bytes, key: str, value: object, *, path: str) -> bytes:
     if root and key in before:
         block = _changed(document, root, key, wanted, path=path)
     else:
-        block = document.block + _new_lines(document, root, key, wanted, path=path)
+        after = _before(key, before, order=order)
+        at = _place(root, document.block, after)
+        lines = _new_lines(document, root, key, wanted, path=path, inline=bool(order))
+        block = document.block[:at] + lines + document.block[at:]
+        before = _with_key(before, key, after=after if at < len(document.block) else None)
     return _verified(document, block, {**before, key: wanted}, path=path)
 
 
@@ -110,15 +116,36 @@ def _changed(document: Document, root: MapNode, key: str, value: Any, *, path: s
     return block[: lines.start] + text.replace("\n", _newline(document)) + block[lines.end :]
 
 
-def _new_lines(document: Document, root: MapNode | None, key: str, value: Any, *, path: str) -> str:
+def _new_lines(
+    document: Document, root: MapNode | None, key: str, value: Any, *, path: str, inline: bool = False
+) -> str:
     """The lines of a key that is not there yet, indented as its neighbours are."""
     own = " " * _column(root, document.block)
-    first, _, further = emit(key, value).partition("\n")
+    first, _, further = emit(key, value, inline=inline).partition("\n")
     if first.startswith("? "):
         raise _refused(f"the key {key!r} does not fit on one line", path, "Choose a shorter key.")
     is_list = first.endswith(":") and bool(further)
     text = own + first.rstrip() + "\n" + _further(further, own + "  ", is_list=is_list)
     return text.replace("\n", _newline(document))
+
+
+def _before(key: str, present: Collection[str], *, order: Sequence[str]) -> str | None:
+    """Of the keys that are there, the last that comes before this one in the order."""
+    earlier = order[: order.index(key)] if key in order else ()
+    return next((name for name in reversed(earlier) if name in present), None)
+
+
+def _with_key(keys: Mapping[str, Any], key: str, *, after: str | None) -> dict[str, Any]:
+    """The keys with a new one behind that one, or last."""
+    names = [*keys]
+    names.insert(names.index(after) + 1 if after else len(names), key)
+    return {name: keys.get(name) for name in names}
+
+
+def _place(root: MapNode | None, block: str, after: str | None) -> int:
+    """Where the lines of that key end, or the block does."""
+    lines = find_key(root, block, after) if root and after else None
+    return lines.end if lines else len(block)
 
 
 def _further(lines: str, indent: str, *, is_list: bool) -> str:

@@ -4,6 +4,7 @@ import hashlib
 
 from commonplace.model import Link, Note, Problem
 from commonplace.notes.blocks import blocks_of
+from commonplace.notes.conflict_markers import merge_conflict
 from commonplace.notes.document import Document, readable, split
 from commonplace.notes.frontmatter import read_tree
 from commonplace.notes.lines import Lines
@@ -48,7 +49,7 @@ def parse(raw: bytes, *, path: str, mtime: float) -> Note:
         links=in_properties + in_body,
         observations=tuple(observations(prose, body, lines=lines)),
         relations=tuple(relations(prose, body, lines=lines)),
-        problems=_problems_of(document, path=path) + problems,
+        problems=_problems_of(document, path=path) + merge_conflict(text, path=path) + problems,
         version=hashlib.sha256(raw).hexdigest(),
         size=len(raw),
         mtime=mtime,

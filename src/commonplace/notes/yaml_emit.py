@@ -21,11 +21,12 @@ _NUMBER = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?
 _QUOTES = ("'", '"')
 
 
-def emit(key: str, value: Any, *, like: Node | None = None, one_line: bool = False) -> str:
+def emit(key: str, value: Any, *, like: Node | None = None, one_line: bool = False, inline: bool = False) -> str:
     """`key: value` on its lines, ended by line feeds, a list's dashes at the margin.
 
     The value is a plain one. `like` is the old value, whose style is kept where it fits.
     A text of several lines becomes a `|` block, or a quoted one when all must stand on `one_line`.
+    A list that has no style yet stands in brackets where `inline` says so.
     """
     style = like.style if isinstance(like, ScalarNode) and like.style in _QUOTES else ""
     if isinstance(value, str) and "\n" in value:
@@ -33,20 +34,20 @@ def emit(key: str, value: Any, *, like: Node | None = None, one_line: bool = Fal
         if not (one_line or style or value.endswith("\n\n") or len(value) == 1) and _opens_block(block):
             return block
         return _write(key, value, like, style='"')
-    return _write(key, value, like, style=style)
+    return _write(key, value, like, style=style, inline=inline)
 
 
 def _opens_block(emitted: str) -> bool:
     return emitted.partition("\n")[0].endswith(("|", "|-", "|2", "|2-"))
 
 
-def _write(key: str, value: Any, like: Node | None, *, style: str) -> str:
+def _write(key: str, value: Any, like: Node | None, *, style: str, inline: bool = False) -> str:
     stream = (
         events.StreamStartEvent(),
         events.DocumentStartEvent(explicit=False),
         events.MappingStartEvent(anchor=None, tag=None, implicit=True, flow_style=False),
         _text_event(key, ""),
-        *_events(value, like, style=style),
+        *_events(value, like, style=style, nested=inline and isinstance(value, list)),
         events.MappingEndEvent(),
         events.DocumentEndEvent(explicit=False),
         events.StreamEndEvent(),

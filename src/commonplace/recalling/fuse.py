@@ -15,9 +15,7 @@ from commonplace.recalling.modes import (
     place_weight,
     word_share,
 )
-
-PLACES = 4
-"""Scores are rounded to so many places, so that they are the same on every machine."""
+from commonplace.recalling.ties import PLACES, best_first
 
 Parts = tuple[float | None, float | None]
 
@@ -41,7 +39,7 @@ def fuse(
     asked: int,
     dropped: Sequence[str] = (),
 ) -> tuple[Ranked, ...]:
-    """The candidates, best first, equals in the order of their ids.
+    """The candidates, best first; equals as `best_first` orders them.
 
     `min_score` is a floor for the cosine of what no word matched; in the modes sense and vector, of everything.
     `asked` is how many words the question has, `dropped` those of them that were too common to count.
@@ -55,10 +53,9 @@ def fuse(
             continue
         used = ranks[each.key] if mode == "rrf" else parts
         scored.append((round(_mixed(used, mode) * place_weight(each, mode), PLACES), each, used))
-    scored.sort(key=lambda entry: (-entry[0], entry[1].id))
     return tuple(
         Ranked(each.key, each.id, score, _rounded(each.cosine), explain(each, mode=mode, parts=used, dropped=dropped))
-        for score, each, used in scored
+        for score, each, used in best_first(scored, score=lambda entry: entry[0], candidate=lambda entry: entry[1])
     )
 
 
@@ -89,8 +86,9 @@ def _ranks(taking_part: Sequence[tuple[Candidate, Parts]]) -> dict[int, Parts]:
 def _reciprocals(
     taking_part: Sequence[tuple[Candidate, Parts]], score_of: Callable[[Parts], float | None]
 ) -> dict[int, float]:
-    stream = [(-score, each.id, each.key) for each, parts in taking_part if (score := score_of(parts)) is not None]
-    return {key: (RRF_CONSTANT + 1) / (RRF_CONSTANT + rank) for rank, (_, _, key) in enumerate(sorted(stream), start=1)}
+    stream = [(score, each) for each, parts in taking_part if (score := score_of(parts)) is not None]
+    ordered = best_first(stream, score=lambda entry: entry[0], candidate=lambda entry: entry[1])
+    return {each.key: (RRF_CONSTANT + 1) / (RRF_CONSTANT + rank) for rank, (_, each) in enumerate(ordered, start=1)}
 
 
 def _mixed(parts: Parts, mode: Mode) -> float:

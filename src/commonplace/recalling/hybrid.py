@@ -1,6 +1,6 @@
 """The mode hybrid: what a chunk scores by itself, what its document scores, and what both make together.
 
-    chunk     sense + 0.5 words + 0.2 time + 0.2 phrases + 0.15 speaker + 0.1 opening - 0.3 reply
+    chunk     sense + 0.5 words + 0.2 time + 0.2 phrases + 0.15 speaker + 0.1 opening - 0.3 reply (+ 0.3 age)
     document  its best chunk + 0.1 its second + 0.05 its third + 0.3 words of the whole + 0.2 kinship + 0.1 links
     hit       chunk + 0.3 document, where chunks are asked for, or the document's score, where documents are
 
@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from commonplace.recalling.age import Ageing
 from commonplace.recalling.modes import HYBRID_SCALE, WEIGHTS, Candidate, sense_of
 from commonplace.recalling.parts import Part
+from commonplace.recalling.ties import best_first
 from commonplace.recalling.when import Window
 from commonplace.recalling.when import nearness as time_nearness
 
@@ -25,6 +27,7 @@ SPEAKER: Final = 0.15
 OPENING: Final = 0.1
 REPLY: Final = -0.3  # what a program said, where the question is not about it
 REPLY_ASKED: Final = 0.2
+AGE: Final = 0.3  # added and not multiplied by: what is old is not hidden, however old it is
 BEFORE: Final = 0.2  # of the score of the turn that a reply answers, where the question is about replies
 DOCUMENT: Final = 0.3
 OTHERS: Final = (0.1, 0.05)
@@ -51,19 +54,25 @@ class Term(NamedTuple):
 class Clues:
     """What a question says beside its words: times, who spoke, what it quotes, whether it is about replies.
 
-    Parts of the ranking that are in `without` are left out.
+    `ageing` is how age is to be weighed, if at all. Parts of the ranking that are in `without` are left out.
     """
 
     windows: tuple[Window, ...] = ()
     phrases: tuple[str, ...] = ()
     speakers: frozenset[str] = frozenset()
     asks_reply: bool = False
+    ageing: Ageing | None = None
     without: frozenset[Part] = frozenset()
+
+    @property
+    def weighed_age(self) -> Ageing | None:
+        """How age is weighed; a question that names a time may be about the past, and does not weigh it."""
+        return None if self.windows or "age" in self.without else self.ageing
 
     @property
     def need_standings(self) -> bool:
         """Whether more must be known of many chunks than their words and their meaning."""
-        return bool(self.windows or self.phrases or self.speakers or self.asks_reply)
+        return bool(self.windows or self.phrases or self.speakers or self.asks_reply or self.weighed_age)
 
 
 _WORDS, _SENSE = WEIGHTS["hybrid"]
@@ -87,6 +96,9 @@ def chunk_terms(candidate: Candidate, clues: Clues) -> tuple[Term, ...]:
         terms.append(Term("opening", 1.0, OPENING))
     if candidate.voice == "assistant" and "replies" not in clues.without:
         terms.append(Term("reply", 1.0, REPLY_ASKED if clues.asks_reply else REPLY))
+    if (ageing := clues.weighed_age) and (at := candidate.at or candidate.updated):
+        days = ageing.days_since(at)
+        terms.append(Term("age", ageing.freshness(days), AGE, {"at": at, "days": days}))
     return tuple(terms)
 
 
@@ -160,8 +172,8 @@ def score_documents(scored: Iterable[Scored], clues: Clues) -> list[Whole]:
 
 
 def in_order(wholes: Iterable[Whole]) -> list[Whole]:
-    """Best first, equals in the order of their ids."""
-    return sorted(wholes, key=lambda each: (-each.score, each.document))
+    """Best first, equals as `best_first` orders them."""
+    return best_first(wholes, score=lambda each: each.score, candidate=lambda each: each.chunks[0].candidate)
 
 
 def with_words(wholes: Sequence[Whole], scores: Sequence[float]) -> list[Whole]:

@@ -44,6 +44,7 @@ class Candidate:
     nearest sentence; None where it has no vector. A chunk found by words alone must be given these if it has one.
     `quoted` are the phrases of the question that it has word by word.
     `document` is the id of its document, `turn` its place in a conversation, and `opens` whether it is the first.
+    `updated` and `importance` are those of its document; `at` is the time of which the chunk tells, where it is known.
     """
 
     key: int
@@ -62,6 +63,8 @@ class Candidate:
     speaker: str = ""
     at: str = ""
     quoted: tuple[str, ...] = ()
+    updated: str = ""
+    importance: float = 0.0
 
 
 def effective_k(k: int | None, *, default_k: int, max_k: int) -> int:

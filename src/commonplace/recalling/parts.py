@@ -2,7 +2,7 @@
 
 from typing import Final, Literal, get_args
 
-Part = Literal["sentences", "whole", "names", "phrases", "time", "replies", "opening", "kinship", "links"]
+Part = Literal["sentences", "whole", "names", "phrases", "time", "replies", "opening", "kinship", "links", "age"]
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
 """
 - sentences  a chunk is compared by its sentences too.
@@ -14,4 +14,5 @@ PARTS: Final[tuple[Part, ...]] = get_args(Part)
 - opening    the turn that opens a conversation counts more.
 - kinship    documents that are alike count more together.
 - links      documents that are linked count more together.
+- age        what was told lately counts more; off unless `recency_half_life_days` is set.
 """

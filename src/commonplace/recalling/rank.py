@@ -6,9 +6,10 @@ from typing import Any
 
 from commonplace.model import By
 from commonplace.recalling.explain import told_sense, told_words
-from commonplace.recalling.fuse import PLACES, Ranked, is_too_far
+from commonplace.recalling.fuse import Ranked, is_too_far
 from commonplace.recalling.hybrid import DOCUMENT, Scored, Term, Whole
 from commonplace.recalling.modes import HYBRID_SCALE, WEIGHTS, Candidate, nearest, nearness, place_weight
+from commonplace.recalling.ties import PLACES, best_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,9 @@ class Wanted:
 
 
 def rank(wholes: Iterable[Whole], wanted: Wanted) -> tuple[Ranked, ...]:
-    """The best chunks, or of each of the best documents its best chunk; equals in the order of their ids."""
-    found = [entry for whole in wholes for entry in _entries(whole, wanted)]
-    found.sort(key=lambda entry: (-entry[0], entry[1].candidate.id))
+    """The best chunks, or of each of the best documents its best chunk; equals as `best_first` orders them."""
+    entries = (entry for whole in wholes for entry in _entries(whole, wanted))
+    found = best_first(entries, score=lambda entry: entry[0], candidate=lambda entry: entry[1].candidate)
     return tuple(_ranked(_shown(score), one, terms, wanted) for score, one, terms in found[: wanted.k])
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from commonplace.encoders.options import EmbeddingOptions
+from commonplace.facts.options import FactsOptions
 from commonplace.flows.options import SkillsOptions
 from commonplace.model import option
 from commonplace.policy.options import SafetyOptions
@@ -25,6 +26,7 @@ class Settings:
     embedding: EmbeddingOptions = field(default_factory=EmbeddingOptions)
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     sources: SourcesOptions = field(default_factory=SourcesOptions)
+    facts: FactsOptions = field(default_factory=FactsOptions)
     skills: SkillsOptions = field(default_factory=SkillsOptions)
 
 

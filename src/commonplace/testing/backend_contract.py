@@ -3,6 +3,7 @@
 from commonplace.testing.changing import CHANGING
 from commonplace.testing.concurrency import CONCURRENCY
 from commonplace.testing.contract import Check
+from commonplace.testing.deriving import DERIVING
 from commonplace.testing.history import HISTORY
 from commonplace.testing.listing import LISTING
 from commonplace.testing.paths import PATHS
@@ -19,6 +20,7 @@ CHECKS: tuple[Check, ...] = (
     *CHANGING,
     *TOGETHER,
     *TELLING,
+    *DERIVING,
     *CONCURRENCY,
     *HISTORY,
     *WATCHING,

@@ -78,6 +78,7 @@ def _verbs(at: Locator) -> tuple[tuple[str, Callable[[StorageBackend], object]],
         ("write", change("write", b"other")),
         ("delete", change("delete")),
         ("move", change("move", at)),
+        ("derive", lambda backend: backend.derive(at, b"other")),
     )
 
 

@@ -7,6 +7,7 @@ Terms:
 - version      the sha256 of a file's bytes. Every change carries the version it was based on.
 - transaction  changes that are checked together, under the store's lock, and made together or not at all.
                Each file may be named once in it. Folders come into being with their first file.
+- derived file a file that is made from others and can be made again, named `_index.md`. No history ever holds it.
 
 The seam moves bytes: it knows no Markdown, no YAML and no policy.
 """
@@ -138,6 +139,14 @@ class StorageBackend(Protocol):
         self, *, wait: float = 10.0, label: Label | None = None, then: Then | None = None
     ) -> AbstractContextManager[Transaction]:
         """Take the lock and collect changes. Raises VaultUnavailable(locked) after `wait` seconds."""
+
+    def derive(self, at: Locator, content: bytes) -> None:
+        """Let a derived file say this, in one step, without a transaction; one that says it already is left alone.
+
+        Raises Refused for a path that is not named `_index.md`, and for one that history holds or that a person made:
+        that file is left as it is. Raises VaultUnavailable(locked) when the lock is not free within ten seconds, and
+        UsageError inside a transaction of the same thread.
+        """
 
 
 @dataclass(frozen=True, slots=True)

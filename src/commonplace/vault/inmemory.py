@@ -22,6 +22,7 @@ from commonplace.vault.base import (
     version_of,
 )
 from commonplace.vault.changes import Change, Changes, Delete, Move, Write
+from commonplace.vault.derived import WAIT_S, refuse_other_names
 from commonplace.vault.paths import normal, normal_folder, spelling
 from commonplace.vault.rules import blocked, collision, compare, missing, no_folder, not_a_file, own, taken
 from commonplace.vault.skipping import skipping
@@ -100,10 +101,17 @@ class InMemory:
             if then and changes.planned:
                 then(Made(None, changed=self._files != before))
 
+    def derive(self, at: Locator, content: bytes) -> None:
+        """Let a derived file say this. Raises Refused for a path that is not named `_index.md`."""
+        path = refuse_other_names(own(at, self))
+        with self._hold(WAIT_S):
+            before, self._files = self._files, _changed(self._files, [Write(path, content, None)])
+            self._watchers.tell(_differences(before, self._files))
+
     def watch(
         self, *, stop: threading.Event, skip: Skip | None = None, step: float = 0.5
     ) -> Iterator[tuple[Seen, ...]]:
-        """What transactions do from this call on, until `stop` is set; () each `step` seconds while they do nothing."""
+        """What is changed from this call on, until `stop` is set; () each `step` seconds while nothing is."""
         return self._watchers.watch(stop=stop, skip=skip, step=step)
 
     @contextmanager

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from commonplace.vault.base import Capability, Label, Made, Then
+from commonplace.vault.base import Capability, Label, Locator, Made, Then
 from commonplace.vault.batch import make_all, plan_all
 from commonplace.vault.changes import Changes
+from commonplace.vault.derived import WAIT_S, refuse_other_names
+from commonplace.vault.deriving import put_derived
 from commonplace.vault.folder import Folder
+from commonplace.vault.rules import own
 from commonplace.vault.undisturbed import undisturbed
 
 
@@ -32,3 +35,9 @@ class DeviceLocal(Folder):
                 make_all(self._tree, steps)
             if then and changes.planned:
                 then(Made(None, changed=bool(steps)))
+
+    def derive(self, at: Locator, content: bytes) -> None:
+        """Let a derived file say this, in one step. Raises Refused for a path that is not named `_index.md`."""
+        path = refuse_other_names(own(at, self))
+        with self._lock.hold(wait=WAIT_S):
+            put_derived(self._tree, path, content)

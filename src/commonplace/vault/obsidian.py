@@ -15,6 +15,7 @@ from commonplace.errors import CommonplaceError
 from commonplace.events import emit
 from commonplace.vault.base import Capability, Label, Listing, Locator, Merge, Revision, Skip, Then
 from commonplace.vault.changes import Changes
+from commonplace.vault.derived import WAIT_S, refuse_other_names
 from commonplace.vault.folder import Folder
 from commonplace.vault.journal import JournalFile
 from commonplace.vault.paths import normal
@@ -68,6 +69,17 @@ class ObsidianVault(Folder):
                 then(made)
         if is_due:
             self._maintain_quietly()
+
+    def derive(self, at: Locator, content: bytes) -> None:
+        """Let a derived file say this, in one step, and let git never take it. A merge that is under way is no matter.
+
+        Raises Refused for a path that is not named `_index.md`, that git holds, or where a person's file stands.
+        """
+        from commonplace.vault.deriving import put_beside_git
+
+        path = refuse_other_names(own(at, self))
+        with self._lock.hold(wait=WAIT_S):
+            put_beside_git(self._tree, self._git, path, content=content)
 
     def recover(self, *, wait: float = 10.0) -> "Recovered | None":
         """Make good what a crash left, and say what was done; None when there was nothing to do."""

@@ -8,6 +8,7 @@ import pytest
 
 from commonplace.app.pasts import Pasts
 from commonplace.errors import VaultUnavailable
+from commonplace.facts.claims import FactRules
 from commonplace.index.base import Index
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.notes.linker import NoteLinker
@@ -27,7 +28,7 @@ def opened() -> Iterator[list[Index]]:
 @pytest.fixture
 def make(opened: list[Index]) -> Callable[[Path], Index]:
     def made(file: Path) -> Index:
-        opened.append(SqliteIndex(file, user="me", linker=NoteLinker()))
+        opened.append(SqliteIndex(file, user="me", linker=NoteLinker(), rules=FactRules()))
         return opened[-1]
 
     return made

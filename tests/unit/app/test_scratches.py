@@ -6,13 +6,14 @@ import pytest
 
 from commonplace.app.scratches import Scratches
 from commonplace.errors import VaultUnavailable
+from commonplace.facts.claims import FactRules
 from commonplace.index.base import Index
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.notes.linker import NoteLinker
 
 
 def make(file: Path) -> Index:
-    return SqliteIndex(file, user="me", linker=NoteLinker())
+    return SqliteIndex(file, user="me", linker=NoteLinker(), rules=FactRules())
 
 
 @pytest.fixture

@@ -12,6 +12,9 @@ from commonplace.encoders.base import EncoderProvider, Spans
 from commonplace.encoders.hashing import HashingEncoder
 from commonplace.encoders.heuristic import heuristic_tokens
 from commonplace.errors import ProviderFailed
+from commonplace.facts.claims import FactRules
+from commonplace.facts.options import FactsOptions
+from commonplace.facts.predicates import predicates_of
 from commonplace.flows.look_up import Ask
 from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Encoders, Shelf
@@ -51,12 +54,12 @@ def make_shelf(
 
     `least` is how many chunks make a segment; `others` are encoders whose vectors the index may still have.
     """
-    linker = NoteLinker()
+    linker, rules = NoteLinker(), FactRules(predicates_of(FactsOptions()))
     by_version = {each.version: each for each in (encoder, *others) if each}
     settling = {} if least is None else {"least": least}
     return Shelf(
         vault=vault or DeviceLocal(root),
-        index=index or SqliteIndex(folder / "index" / "index.db", user="me", linker=linker, **settling),
+        index=index or SqliteIndex(folder / "index" / "index.db", user="me", linker=linker, rules=rules, **settling),
         cache=SqliteVectorCache(folder / "vectors.db"),
         encoders=Encoders(
             encoder,
@@ -65,6 +68,7 @@ def make_shelf(
         ),
         history=InMemoryHistory(),
         user="me",
+        rules=rules,
         safety=SafetyOptions(),
         retrieval=retrieval or RetrievalOptions(),
         max_tokens=64,
@@ -73,15 +77,15 @@ def make_shelf(
         heuristic=heuristic_tokens,
         ignored=ignores(globs),
         clock=clock,
-        past=lambda commit: SqliteIndex(folder / "past" / commit / "index.db", user="me", linker=linker),
+        past=lambda commit: SqliteIndex(folder / "past" / commit / "index.db", user="me", linker=linker, rules=rules),
         forget_past=lambda: shutil.rmtree(folder / "past", ignore_errors=True),
-        scratch=lambda: _scratch(folder / "scratch", linker),
+        scratch=lambda: _scratch(folder / "scratch", linker, rules),
     )
 
 
 @contextmanager
-def _scratch(folder: Path, linker: NoteLinker) -> Iterator[Index]:
-    index = SqliteIndex(folder / "index.db", user="me", linker=linker)
+def _scratch(folder: Path, linker: NoteLinker, rules: FactRules) -> Iterator[Index]:
+    index = SqliteIndex(folder / "index.db", user="me", linker=linker, rules=rules)
     try:
         yield index
     finally:

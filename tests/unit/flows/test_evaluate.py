@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.errors import UsageError
+from commonplace.facts.claims import FactRules
 from commonplace.flows.evaluate import Plan, evaluate
 from commonplace.flows.ingest import sync
 from commonplace.flows.scores import Asked, misses_among, score_rows
@@ -83,7 +84,7 @@ def test_each_mode_is_asked_what_the_others_are(shelf: Shelf, root: Path) -> Non
 def test_the_twin_of_the_index_gives_the_same_numbers(shelf: Shelf, root: Path) -> None:
     """A vault that is kept in memory is evaluated in memory."""
     tiny(root)
-    twin = replace(shelf, scratch=lambda: nullcontext(InMemoryIndex(user="me", linker=NoteLinker())))
+    twin = replace(shelf, scratch=lambda: nullcontext(InMemoryIndex(user="me", linker=NoteLinker(), rules=FactRules())))
     ours, theirs = (evaluated(each, "hybrid", "words", "sense") for each in (shelf, twin))
 
     assert (ours.rows, ours.misses) == (theirs.rows, theirs.misses)

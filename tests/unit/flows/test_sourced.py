@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from commonplace.encoders.heuristic import heuristic_tokens
+from commonplace.facts.claims import FactRules
 from commonplace.flows.document import Cut, document_of, made_from
 from commonplace.flows.sourced import sourced_document
 from commonplace.model import Chunk
@@ -157,7 +158,7 @@ def test_other_sources_are_found_by_title_and_headings() -> None:
 def test_a_note_tells_of_its_date(path: str, marks: str, at: str) -> None:
     """Its own, or that in its name; when the file was saved says nothing of it."""
     note = parse(f"---\n{marks}\n---\ntext\n".encode(), path=path, mtime=1e9)
-    document = document_of(note, CUT, user="me", safety=SafetyOptions())
+    document = document_of(note, CUT, rules=FactRules(), safety=SafetyOptions())
 
     assert [each.at for each in document.chunks] == [at]
 
@@ -167,4 +168,6 @@ def test_another_date_makes_the_chunks_anew() -> None:
     dated = [f"---\ndate: 2026-03-0{day}\n---\ntext\n".encode() for day in (1, 2)]
     first, second = (parse(content, path="a.md", mtime=0.0) for content in dated)
 
-    assert made_from(first, CUT, safety=SafetyOptions()) != made_from(second, CUT, safety=SafetyOptions())
+    assert made_from(first, CUT, rules=FactRules(), safety=SafetyOptions()) != made_from(
+        second, CUT, rules=FactRules(), safety=SafetyOptions()
+    )

@@ -12,6 +12,7 @@ from commonplace.errors import ProviderFailed
 from commonplace.flows.ingest import sync
 from commonplace.flows.ingest_source import sync_source
 from commonplace.flows.look_up import Ask
+from commonplace.flows.rebuild import rebuild
 from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Shelf
 from commonplace.model import BYS, MODES, Answer, By, Filters, Mode, Voice
@@ -53,10 +54,11 @@ def look(
     k: int = 20,
     now: datetime = NOW,
     without: tuple[Part, ...] = (),
+    half_life: int = 0,
     **filters: Any,
 ) -> Answer:
     """The answer, with nothing too far in meaning to be shown."""
-    options = replace(shelf.retrieval, without=without)
+    options = replace(shelf.retrieval, without=without, recency_half_life_days=half_life)
     asked = Ask(text, mode, k=k, min_score=0.0, filters=Filters(**filters), by=by, now=now)
     return recall(asked, replace(shelf, retrieval=options), sink=sink)
 
@@ -238,7 +240,7 @@ def test_equal_notes_are_found_in_one_order_whatever_came_first(root: Path, tmp_
         folder.mkdir()
         shelf = make_shelf(folder, tmp_path / f"data{number}")
         for name in [*range(150)][::order]:
-            save(folder, f"{name}.md", "---\ntitle: One of many\n---\nThe quince.\n")
+            save(folder, f"{name}.md", f"---\ntitle: One of many\nupdated: {SUMMER}\n---\nThe quince.\n")
             if name % 50 == 0:
                 sync(shelf)
         sync(shelf)
@@ -246,6 +248,93 @@ def test_equal_notes_are_found_in_one_order_whatever_came_first(root: Path, tmp_
         close(shelf)
 
     assert told[0] == told[1]
+
+
+@pytest.mark.requirement("V-12")
+@pytest.mark.parametrize("mode", MODES)
+def test_of_equal_notes_the_one_updated_last_comes_first(shelf: Shelf, root: Path, mode: Mode) -> None:
+    """Among more than are looked at, in every mode, and the same once the index is built anew from the notes."""
+    for number in range(150):
+        day = f"2026-{number % 9 + 1:02}-{number % 27 + 1:02}"
+        save(root, f"{number:03}.md", f"---\ntitle: One of many\nupdated: {day}\n---\nThe quince.\n")
+    save(root, "newest.md", "---\ntitle: One of many\nupdated: 2026-10-01\n---\nThe quince.\n")
+    sync(shelf)
+    before = [(hit.path, hit.score) for hit in look(shelf, "quince", mode=mode, k=8)]
+    rebuild(shelf, progress=lambda done, total: None)
+    after = [(hit.path, hit.score) for hit in look(shelf, "quince", mode=mode, k=8)]
+
+    assert before[0][0] == "newest.md"
+    assert {path for path, _ in before[1:6]} == {"026.md", "053.md", "080.md", "107.md", "134.md"}
+    assert before == after
+
+
+@pytest.mark.requirement("V-12")
+@pytest.mark.parametrize("mode", MODES)
+def test_of_equal_entries_the_more_important_comes_first(shelf: Shelf, root: Path, mode: Mode) -> None:
+    """Though the other was updated later; the same once the index is built anew from the notes."""
+    for number, (importance, day) in enumerate(((0.3, "03"), (0.9, "01"), (0.5, "02"))):
+        id_ = f"0199f3c2-7a4e-7c31-9d53-b1f20c6a11e{number}"
+        says = f"subject: me\npredicate: likes\nobject: quince {number}\nimportance: {importance}"
+        path = f"Agent/Memory/preference/2026-01/quince-6a11e{number}.md"
+        save(root, path, f"---\nid: {id_}\ntitle: Quince\n{says}\nupdated: 2026-01-{day}\n---\nThe quince.\n")
+    sync(shelf)
+    before = [hit.path[-4] for hit in look(shelf, "quince", mode=mode)]
+    rebuild(shelf, progress=lambda done, total: None)
+    after = [hit.path[-4] for hit in look(shelf, "quince", mode=mode)]
+
+    assert before == after == ["1", "2", "0"]
+
+
+def test_the_order_of_equals_follows_a_note_that_is_updated(shelf: Shelf, root: Path) -> None:
+    """Though nothing but its frontmatter has changed, so that its chunks are kept."""
+    told = []
+    for day in ("2026-01-01", "2026-03-01"):
+        for name, updated in (("a.md", day), ("b.md", "2026-02-01")):
+            save(root, name, f"---\ntitle: One of two\nupdated: {updated}\n---\nThe quince.\n")
+        sync(shelf)
+        told.append([hit.path for hit in look(shelf, "quince")])
+
+    assert told == [["b.md", "a.md"], ["a.md", "b.md"]]
+
+
+# Age, where a person wants it weighed
+
+
+@pytest.mark.requirement("I-11")
+def test_where_age_is_weighed_what_was_told_lately_comes_before_better_words(shelf: Shelf) -> None:
+    """And by default it does not; the reasons tell how old it is."""
+    keep(
+        shelf,
+        talk("old", "My quince tree stands in the garden here.", at="2025-11-15T09:00:00Z"),
+        talk("new", "Now my old quince tree stands in the garden here.", at=FIRST_OF_NOVEMBER),
+    )
+    question = "Where in the garden stands my quince tree?"
+    plain, aged = look(shelf, question), look(shelf, question, half_life=180)
+
+    assert [hit.path for hit in plain] == ["old", "new"]
+    assert [hit.path for hit in aged] == ["new", "old"]
+    assert [hit.why["age"]["days"] for hit in aged] == [14, 365]
+    assert not any("age" in hit.why for hit in plain)
+
+
+def test_a_document_gains_by_the_age_of_its_best_chunk(shelf: Shelf) -> None:
+    """Of two conversations that say the same, the later one; without it they are told apart by nothing."""
+    keep(shelf, *(talk(day, "The quince is ripe.", at=f"2026-{day}T09:00:00Z") for day in ("03-01", "11-14", "07-01")))
+    plain, aged = (look(shelf, "ripe quince", by="document", half_life=days) for days in (0, 90))
+
+    assert len({hit.score for hit in plain}) == 1
+    assert [hit.path for hit in aged] == ["11-14", "07-01", "03-01"]
+    assert len({hit.score for hit in aged}) == 3
+
+
+def test_a_question_about_a_time_is_answered_alike_whether_age_is_weighed_or_not(shelf: Shelf) -> None:
+    """Age decay would lower what was told then."""
+    keep(shelf, talk("1", "I planted garlic."), talk("2", "I planted garlic in the bed.", at=FIRST_OF_NOVEMBER))
+    question = "What did I plant in July 2026?"
+    plain, aged = (look(shelf, question, half_life=days) for days in (0, 30))
+
+    assert plain.hits == aged.hits
+    assert plain.hits[0].path == "1"
 
 
 # What each part is worth
@@ -280,8 +369,11 @@ OWN: dict[Part, set[str]] = {
     "opening": {"opening"},
     "kinship": {"kinship"},
     "links": {"links"},
+    "age": {"age"},
 }
 """The terms that each part brings."""
+TIMELESS = QUESTION.removesuffix(" two weeks ago?") + "?"
+"""The same without its time, so that age is weighed."""
 OTHER_WORDING: dict[Part, set[str]] = {"names": {"words", "sense", "whole"}, "sentences": {"sense"}}
 """The terms that each part puts otherwise."""
 SUMS = {"best", "second", "third", "document", "answers", "links", "kinship"}
@@ -292,8 +384,9 @@ SUMS = {"best", "second", "third", "document", "answers", "links", "kinship"}
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_that_is_left_out_takes_its_terms_and_no_other(full: Shelf, part: Part, by: By) -> None:
     """Of every hit; terms that do not hang on others keep their numbers."""
-    every = {hit.chunk_id: hit.why for hit in look(full, QUESTION, by=by)}
-    fewer = {hit.chunk_id: hit.why for hit in look(full, QUESTION, by=by, without=(part,))}
+    question = TIMELESS if part == "age" else QUESTION
+    every = {hit.chunk_id: hit.why for hit in look(full, question, by=by, half_life=90)}
+    fewer = {hit.chunk_id: hit.why for hit in look(full, question, by=by, half_life=90, without=(part,))}
     both = every.keys() & fewer.keys()
     changing = SUMS | OTHER_WORDING.get(part, set())
 
@@ -307,7 +400,8 @@ def test_a_part_that_is_left_out_takes_its_terms_and_no_other(full: Shelf, part:
 
 def test_every_part_takes_part(full: Shelf) -> None:
     """Else leaving it out would show nothing."""
-    reasons = [hit.why for by in BYS for hit in look(full, QUESTION, by=by)]
+    asked = (QUESTION, TIMELESS)
+    reasons = [hit.why for by in BYS for each in asked for hit in look(full, each, by=by, half_life=90)]
     sentences = look(full, QUESTION), look(full, QUESTION, without=("sentences",))
     cosines = [{hit.chunk_id: hit.why["sense"].get("sentence") for hit in answer} for answer in sentences]
 
@@ -328,9 +422,10 @@ def test_parts_may_be_left_out_in_the_settings(full: Shelf) -> None:
 
 
 @pytest.mark.parametrize("by", ["chunk", "document"])
-def test_a_score_is_the_sum_of_its_reasons(full: Shelf, by: By) -> None:
+@pytest.mark.parametrize("question", [QUESTION, TIMELESS])
+def test_a_score_is_the_sum_of_its_reasons(full: Shelf, by: By, question: str) -> None:
     """Each score times its weight."""
-    for hit in look(full, QUESTION, by=by):
+    for hit in look(full, question, by=by, half_life=90):
         parts = sum(reason["score"] * reason["weight"] for reason in hit.why.values())
         assert hit.score == pytest.approx(min(1.0, max(0.0, parts)), abs=3e-4), hit.why
 

@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from commonplace.errors import IndexDamaged, UsageError, VaultUnavailable
-from commonplace.index.base import Weighing
+from commonplace.index.base import FactQuery, Weighing
 from commonplace.index.shrinking import shrink
 from commonplace.index.sqlite import SqliteIndex, segment_file, segments
 from commonplace.index.sqlite.schema import MIGRATIONS
@@ -22,7 +22,19 @@ from commonplace.index.sqlite.segment import Segment
 from commonplace.index.sqlite.segment_rows import read_segment
 from commonplace.index.sqlite.words import word_hash
 from commonplace.model import Document, Filters
-from tests.index_documents import VERSION, PathLinker, document, link, numbers, paths, vector, vectors
+from tests.index_documents import (
+    VERSION,
+    PathLinker,
+    PlainRules,
+    document,
+    entry,
+    fact,
+    link,
+    numbers,
+    paths,
+    vector,
+    vectors,
+)
 
 NOW = 1_800_000_000.0
 SECRET = "what-nobody-should-find"
@@ -34,7 +46,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def opened(file: Path, *, user: str = "me", least: int = 1, most: int = 64, wait: float = 5.0) -> SqliteIndex:
-    return SqliteIndex(file, user=user, linker=PathLinker(), least=least, most=most, wait=wait)
+    return SqliteIndex(file, user=user, linker=PathLinker(), rules=PlainRules(), least=least, most=most, wait=wait)
 
 
 def add(index: SqliteIndex, *documents: Document) -> None:
@@ -81,22 +93,25 @@ def test_the_tables_have_the_columns_that_were_promised(file: Path) -> None:
     assert chunks["user_id"]
 
 
-@pytest.mark.requirement("I-52")
+@pytest.mark.requirement("I-52", "I-60")
 def test_what_a_chunk_can_be_asked_for_is_kept_in_columns(file: Path) -> None:
-    """Source, topics, the notes it links to, metadata, hash and time: each in a table that a filter looks at."""
+    """Source, topics, notes that it links to, validity, metadata, hash and time: each where a filter looks at it."""
     search(opened(file))
 
-    assert {"source_type", "metadata_json", "topics_json"} <= set(columns(file, "memory_documents"))
+    promised = {"source_type", "metadata_json", "topics_json", "valid_from", "valid_until", "ends_at"}
+    assert promised <= set(columns(file, "memory_documents"))
     assert {"content_hash", "created_at"} <= set(columns(file, "memory_chunks"))
     assert {"field", "label"} <= set(columns(file, "memory_labels"))
-    assert {"document", "path"} <= set(columns(file, "memory_links"))
+    assert {"document", "path", "relation"} <= set(columns(file, "memory_links"))
+    assert {"subject", "predicate", "object", "status", "end_at"} <= set(columns(file, "memory_facts"))
 
 
 @pytest.mark.requirement("D-49", "D-50")
 def test_the_keys_and_indexes_are_there(file: Path) -> None:
     """One document for each source and path of a user; deleting it deletes its chunks and their vectors."""
     index = opened(file)
-    add(index, document("a.md", "soil", links=(link("b"),), tags=("x",)))
+    told = fact("x", "a.md", origin="line", topics=("t",), bonds=(("extend", "y"),))
+    add(index, document("a.md", "soil", links=(link("b"),), tags=("x",), facts=(told,)))
 
     with closing(apsw.Connection(str(file))) as other:
         named = {
@@ -108,8 +123,10 @@ def test_the_keys_and_indexes_are_there(file: Path) -> None:
         assert named["memory_documents_by_removal"].startswith("user_id,deleted_at,")
         assert named["memory_chunks_by_document"].startswith("document_id")
         other.execute("PRAGMA foreign_keys = ON; DELETE FROM memory_documents")
-        left = ("memory_chunks", "memory_vectors", "memory_labels", "memory_names", "memory_links", "memory_link_names")
-        assert [other.execute(f"SELECT count(*) FROM {table}").get for table in left] == [0] * 6
+        of_documents = ("chunks", "vectors", "labels", "names", "links", "link_names")
+        of_facts = ("facts", "fact_topics", "bonds", "entities")
+        for table in (*of_documents, *of_facts):
+            assert other.execute(f"SELECT count(*) FROM memory_{table}").get == 0, table
 
 
 @pytest.mark.requirement("D-51")
@@ -211,6 +228,67 @@ def test_an_erased_document_is_in_no_file(file: Path) -> None:
         assert all(near not in segment.numbers for segment in index._views.at(reading._connection).segments)  # type: ignore[union-attr]
 
 
+def test_users_of_one_file_do_not_see_each_others_facts(file: Path) -> None:
+    """Neither facts, nor bonds, nor topics; and no fact of one ends a fact of the other."""
+    mine, theirs = opened(file), opened(file, user="you")
+    add(mine, entry("a", subject="Ann", predicate="p", topics=("soil",), bonds=(("extend", "b"),)))
+    theirs.upsert(replace(entry("b", subject="Ann", predicate="p"), id="other"), vectors(entry("b")), now=NOW)
+
+    with mine.reading() as reading, theirs.reading() as other:
+        assert [(each.fact.id, each.end) for each in reading.facts(FactQuery(names=("ann",)))] == [("a", None)]
+        assert [(each.fact.id, each.end) for each in other.facts(FactQuery(names=("ann",)))] == [("b", None)]
+        assert (other.topics(), other.bonds(["a", "b"]), other.edges(), other.contests()) == ((), (), (), ())
+
+
+def test_an_erased_fact_is_in_no_file(file: Path) -> None:
+    """Text, entities, topics, kind, bonds and what it means, in the database and its log; what it ended holds again."""
+    index = opened(file)
+    job = {"subject": "Ann", "predicate": "works_at"}
+    told: dict[str, Any] = {
+        "text": SECRET,
+        "object": SECRET,
+        "topics": (SECRET, "soil"),
+        "kind": SECRET,
+        "fingerprint": SECRET,
+    }
+    add(index, entry("first", topics=("soil",), **job), *(entry(f"{n}", subject="Bob") for n in range(30)))
+    before = index_sum(file, "soil")
+    bonds = (("extend", f"to-{SECRET}"),)
+    add(index, entry(SECRET, recorded="2026-02-01T00:00:00Z", reason=SECRET, bonds=bonds, **told, **job))
+    assert index_sum(file, "soil") != before
+    index.settle()
+
+    assert index.erase("vault", f"{SECRET}.md")
+    assert SECRET.encode() not in raw_bytes(file.parent)
+    assert index_sum(file, "soil") == before
+    with index.reading() as reading:
+        assert [each.end for each in reading.facts(FactQuery(names=("ann",)))] == [None]
+
+
+def index_sum(file: Path, topic: str) -> bytes:
+    """What all documents about a topic mean together."""
+    with closing(apsw.Connection(str(file))) as reader:
+        total: bytes = reader.execute("SELECT sum FROM memory_topics WHERE topic = ?", (topic,)).get
+        return total
+
+
+@pytest.mark.requirement("I-12")
+def test_a_mask_is_kept_until_something_begins_or_ends(file: Path) -> None:
+    """Every search has its own moment: it may not look at all documents anew because a second has passed."""
+    index = opened(file)
+    add(index, entry("a", valid_from="2026-01-01T00:00:00Z", valid_until="2026-03-01T00:00:00Z"), document("b.md", "x"))
+
+    def masks(*moments: str) -> int:
+        with index.reading() as reading:
+            for at in moments:
+                reading.match_words(["text"], Filters(at=at), limit=9, weighing=Weighing())
+            return len(reading._view.live)
+
+    assert masks("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "2026-02-28T23:59:59Z") == 2
+    assert masks("2026-03-01T00:00:00Z", "2027-01-01T00:00:00Z") == 3
+    assert masks("2025-01-01T00:00:00Z", "2024-01-01T00:00:00Z") == 4
+
+
 def test_an_erased_document_leaves_no_trace_of_its_earlier_versions(file: Path) -> None:
     """Segments that were made of them hold hashes of their words and small vectors: those are written anew too."""
     index = opened(file, least=4)
@@ -310,14 +388,11 @@ def test_a_file_of_a_newer_form_is_left_alone(file: Path) -> None:
     assert refused.value.hint == "Upgrade Commonplace, or run `commonplace rebuild`."
 
 
-OLD_ROWS = """
+DOCUMENT_ROWS = """
 INSERT INTO memory_documents VALUES
   (1, 'd', 'me', 'vault', 'a.md', 'A', 'vault:a.md', 'h', 'm', 'test@1', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z',
    NULL, 0.0, 4, 0.0, 0, '', 'active', '', '[]', '[]', '[]', '[]', '{}', 1, 1, 1, 1);
-INSERT INTO memory_chunks VALUES
-  (1, 'c', 'd', 'me', 0, 'h', '[]', 1, 1, 'test@1', '2026-01-01T00:00:00Z', 1, x'00000000000000000000000001', 'soil');
 INSERT INTO memory_encoders VALUES ('test@1', 5);
-INSERT INTO memory_vectors VALUES (1, 'test@1', 1, zeroblob(32), zeroblob(10));
 INSERT INTO memory_labels VALUES (1, 'title', 'a');
 INSERT INTO memory_names VALUES ('a', 1);
 INSERT INTO memory_links VALUES (1, 1, 0, 1, 'b', '{}', NULL);
@@ -325,23 +400,38 @@ INSERT INTO memory_link_names VALUES ('b', 1);
 INSERT INTO memory_segments VALUES (1, 1, 1, 'old.segment', 8, 0);
 INSERT INTO memory_syncs VALUES ('me', '2026-01-01T00:00:00Z');
 """
+CHUNK_ROWS = (
+    """
+INSERT INTO memory_chunks VALUES
+  (1, 'c', 'd', 'me', 0, 'h', '[]', 1, 1, 'test@1', '2026-01-01T00:00:00Z', 1, x'00000000000000000000000001', 'soil');
+INSERT INTO memory_vectors VALUES (1, 'test@1', 1, zeroblob(32), zeroblob(10));
+""",
+    """
+INSERT INTO memory_chunks VALUES
+  (1, 'c', 'd', 'me', 0, 'h', '[]', 1, 1, '', '', '', 'test@1', '2026-01-01T00:00:00Z', 1,
+   x'00000000000000000000000001', 'soil');
+INSERT INTO memory_vectors VALUES (1, 'test@1', 1, 0, zeroblob(32), zeroblob(4), zeroblob(5));
+""",
+)
 
 
-def make_old(file: Path) -> None:
-    """An index of the first form, with a document, and a segment file."""
+def make_old(file: Path, form: int) -> None:
+    """An index of that earlier form, with a document, and a segment file."""
     folder = Path(f"{file}.segments")
     folder.mkdir(parents=True)
     (folder / "old.segment").write_bytes(b"CPSEGMT2")
     with closing(apsw.Connection(str(file))) as old:
         old.execute("PRAGMA journal_mode = WAL")
-        old.execute(MIGRATIONS[0])
-        old.execute(OLD_ROWS)
-        old.pragma("user_version", 1)
+        for step in MIGRATIONS[:form]:
+            old.execute(step)
+        old.execute(DOCUMENT_ROWS + CHUNK_ROWS[form - 1])
+        old.pragma("user_version", form)
 
 
-def test_an_index_of_the_first_form_is_emptied_and_works(file: Path) -> None:
+@pytest.mark.parametrize("form", [1, 2])
+def test_an_index_of_an_earlier_form_is_emptied_and_works(file: Path, form: int) -> None:
     """It knows no document and was never synced, so the next sync fills it; nothing of its old form is left."""
-    make_old(file)
+    make_old(file, form)
     index = opened(file)
 
     assert index.stamps("vault") == {}
@@ -358,9 +448,12 @@ def test_an_index_of_the_first_form_is_emptied_and_works(file: Path) -> None:
         assert reader.pragma("foreign_key_check") is None
 
 
-def test_an_index_of_the_first_form_has_the_same_tables_afterwards_as_a_new_one(file: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", [1, 2])
+def test_an_index_of_an_earlier_form_has_the_same_tables_afterwards_as_a_new_one(
+    file: Path, tmp_path: Path, form: int
+) -> None:
     """Both have taken the same steps."""
-    make_old(file)
+    make_old(file, form)
     fresh = tmp_path / "fresh.db"
     search(opened(file))
     search(opened(fresh))

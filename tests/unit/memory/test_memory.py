@@ -2,7 +2,9 @@
 
 import asyncio
 import threading
+from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -140,10 +142,12 @@ def test_threads_at_first_use_share_one_shelf(monkeypatch: pytest.MonkeyPatch) -
     made: list[Shelf] = []
     both_are_here = threading.Barrier(2)
 
-    def make_slowly(settings: Settings, vault: StorageBackend, history: History) -> Shelf:
+    def make_slowly(
+        settings: Settings, vault: StorageBackend, history: History, *, clock: Callable[[], datetime]
+    ) -> Shelf:
         with suppress(threading.BrokenBarrierError):
             both_are_here.wait(timeout=0.3)
-        made.append(make_shelf(settings, vault, history))
+        made.append(make_shelf(settings, vault, history, clock=clock))
         return made[-1]
 
     monkeypatch.setattr("commonplace.app.make_shelf", make_slowly)

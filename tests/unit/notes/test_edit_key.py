@@ -262,3 +262,15 @@ def test_an_old_quote_is_kept_for_new_items_of_a_list() -> None:
 
     assert raw == b'---\ntags: ["a", "b", "c"]\nlist:\n    - "x"\n    - "y"\n---\n'
     assert parse(raw, path="a.md", mtime=0.0).tags == ("a", "b", "c")
+
+
+def test_a_new_key_stands_behind_the_nearest_before_it_in_the_order() -> None:
+    """The other keys and comments stay where they are; a key of no order is last."""
+    order = ("title", "status", "x", "done")
+    note = b"---\ntitle: A # mine\nown: 1\nx: [1]\n---\nBody\n"
+    first = set_key(note, "status", "active", path="a.md", order=order)
+    second = set_key(first, "done", ["b"], path="a.md", order=order)
+    third = set_key(second, "other", 1, path="a.md", order=order)
+
+    expected = "---\ntitle: A # mine\nstatus: active\nown: 1\nx: [1]\ndone: [b]\nother: 1\n---\nBody\n"
+    assert third.decode() == expected

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from commonplace.model import By
+from commonplace.recalling.age import Ageing
 from commonplace.recalling.fuse import Ranked
 from commonplace.recalling.hybrid import (
     BEFORE,
@@ -40,6 +42,7 @@ INSIDE, BESIDE, FAR_OFF = "2026-03-02T10:00:00Z", "2026-03-08T00:00:00Z", "2025-
 WINDOW = Window("2026-03-01T00:00:00Z", "2026-03-04T00:00:00Z", tolerance=4.0, said="early in March")
 ALL = Clues(windows=(WINDOW,), phrases=("red boat", "blue"), speakers=frozenset({"Ann"}))
 ASKED = replace(ALL, asks_reply=True)
+AGED = Clues(phrases=ALL.phrases, speakers=ALL.speakers, ageing=Ageing(90, datetime(2026, 11, 15, tzinfo=UTC)))
 ANN = Candidate(1, "ann", best=0.6, cosine=0.6, sentence=0.6, voice="user", speaker="Ann", opens=True, at=INSIDE)
 BOT = Candidate(2, "bot", best=0.6, cosine=0.6, sentence=0.6, voice="assistant", speaker="Bot", at=FAR_OFF)
 QUOTING = replace(ANN, quoted=("blue",))
@@ -49,6 +52,7 @@ OF_CHUNKS: dict[Part, set[str]] = {
     "names": {"speaker"},
     "opening": {"opening"},
     "replies": {"reply"},
+    "age": {"age"},
 }
 """The terms of chunks that each part brings; the other parts bring none."""
 
@@ -170,7 +174,7 @@ def test_a_reply_that_is_not_asked_for_gains_by_no_turn() -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("clues", [ALL, ASKED])
+@pytest.mark.parametrize("clues", [ALL, ASKED, AGED])
 def test_a_part_that_is_left_out_takes_its_own_terms_and_nothing_else(part: Part, clues: Clues) -> None:
     """Those that remain are worth what they were worth."""
     less = replace(clues, without=frozenset({part}))

@@ -14,7 +14,7 @@ from commonplace.history.base import (
     token_hash,
     utc_second,
 )
-from commonplace.history.inmemory.conversations import InMemoryConversations
+from commonplace.history.inmemory.uses import InMemoryUses
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class _Grant:
     expires: datetime
 
 
-class InMemoryHistory(InMemoryConversations):
+class InMemoryHistory(InMemoryUses):
     """A history that is gone with the process."""
 
     def __init__(self) -> None:

@@ -60,6 +60,10 @@ ORDER BY turn
 """
 _STAMPS: Final = "SELECT id, digest, title, trust FROM conversation_threads"
 _THESE: Final = " WHERE id IN (SELECT value FROM json_each(:ids))"
+_FORGET_TOPICS: Final = """
+DELETE FROM topic_locks
+WHERE conversation = :id OR conversation = (SELECT source_id FROM conversation_threads WHERE id = :id)
+"""
 _FORGET: Final = "DELETE FROM conversation_threads WHERE id = :id"
 
 
@@ -106,8 +110,12 @@ class SqliteConversations:
         return {id_: stamp_of(digest, title=title, trust=trust) for id_, digest, title, trust in rows}
 
     def forget_conversation(self, id: str) -> bool:
-        """Remove the conversation, also from pages that are free and from the log; whether it was there."""
+        """Remove the conversation, with what it was found to be about, also from pages that are free and from the log.
+
+        Says whether it was there.
+        """
         with self._database.changing() as connection:
+            connection.execute(_FORGET_TOPICS, {"id": storable(id)})
             connection.execute(_FORGET, {"id": storable(id)})
             was_there = connection.changes() > 0
         self._database.scrub()

@@ -20,9 +20,9 @@ from commonplace.history.base import (
     token_hash,
 )
 from commonplace.history.sqlite import calls as call_log
-from commonplace.history.sqlite.conversations import SqliteConversations
 from commonplace.history.sqlite.migrations import MIGRATIONS
 from commonplace.history.sqlite.moments import moment_text
+from commonplace.history.sqlite.uses import SqliteUses
 
 WORDING: Final = Wording(
     label="history",
@@ -62,7 +62,7 @@ _USE: Final = "DELETE FROM grants WHERE token_hash = :token AND path = :path AND
 _DROP_EXPIRED: Final = "DELETE FROM grants WHERE expires <= :now"
 
 
-class SqliteHistory(SqliteConversations):
+class SqliteHistory(SqliteUses):
     """The history in that file, made at first use; any number of processes may use it at once.
 
     `wait` is how many seconds a call waits for its turn before it raises VaultUnavailable(locked).

@@ -107,4 +107,20 @@ BEGIN
 END;
 """
 
-MIGRATIONS: Final = (_1_AUDIT_AND_GRANTS, _2_MODEL_CALLS, _3_CONVERSATIONS)
+# A day has one row for each fact that was recalled on it. Both tables are found by their key alone.
+_4_USES_AND_TOPICS = """
+CREATE TABLE fact_uses (
+  fact  TEXT NOT NULL,
+  day   TEXT NOT NULL CHECK (day GLOB '????-??-??'),
+  times INTEGER NOT NULL CHECK (times > 0),
+  PRIMARY KEY (fact, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE topic_locks (
+  conversation TEXT PRIMARY KEY,
+  topics       TEXT NOT NULL,
+  at           TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z')
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS: Final = (_1_AUDIT_AND_GRANTS, _2_MODEL_CALLS, _3_CONVERSATIONS, _4_USES_AND_TOPICS)

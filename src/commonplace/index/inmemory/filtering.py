@@ -9,8 +9,8 @@ from commonplace.model import Document, Filters
 _PAST: Final = ("superseded", "expired", "archived", "deleted")
 
 
-def passes(document: Document, filters: Filters) -> bool:
-    """Whether the document passes the filters, as far as it can be told without its links."""
+def passes(document: Document, filters: Filters, *, ends_at: str) -> bool:
+    """Whether the document, valid until that moment, passes the filters as far as it can be told without its links."""
     folder = filters.path.rstrip("/")
     tags = {folded(tag) for tag in document.tags}
     return (
@@ -22,8 +22,18 @@ def passes(document: Document, filters: Filters) -> bool:
         and (not filters.since or document.updated >= filters.since)
         and (not filters.until or document.updated < filters.until)
         and (not filters.sensitive or document.sensitive == (filters.sensitive == "only"))
-        and (filters.archived or (document.place != "archive" and document.status not in _PAST))
+        and (filters.archived or not (is_past(document) or _is_out(document, ends_at, at=filters.at)))
     )
+
+
+def is_past(document: Document) -> bool:
+    """Whether the document is found only by those who ask for the archive."""
+    return document.place == "archive" or document.status in _PAST
+
+
+def _is_out(document: Document, ends_at: str, *, at: str) -> bool:
+    """Whether the document is not valid at that moment, if there is one."""
+    return bool(at) and (document.valid_from > at or bool(ends_at and ends_at <= at))
 
 
 def _is_below(tag: str, asked: str) -> bool:

@@ -11,46 +11,29 @@ from commonplace.index.base import (
     Counts,
     Edge,
     Found,
-    Linker,
     SenseMatch,
     Standing,
     Weighing,
     WordMatch,
     WordMatches,
 )
-from commonplace.index.inmemory.filtering import folded, passes, plain
+from commonplace.index.facts import importance_of
+from commonplace.index.inmemory.entry import Entry
+from commonplace.index.inmemory.filtering import passes, plain
+from commonplace.index.inmemory.knowing import FactReading
 from commonplace.index.inmemory.weighing import length_of, weighed_words, whole_length, whole_words, worths
 from commonplace.index.shrinking import alike, shrink_question
-from commonplace.model import Chunk, Document, Filters, Link, Problem
+from commonplace.model import Chunk, Document, Filters, Problem
 
 if TYPE_CHECKING:
     from commonplace.index.base import Fixed
-
-Rows = tuple[tuple[float, tuple[int, ...]], ...]
-"""Vectors, each as its scale and its whole numbers: those of a chunk's parts, then those of its sentences."""
 
 _Match = TypeVar("_Match", WordMatch, SenseMatch)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """A document as it is kept: the numbers and vectors of its chunks, and when it was seen and removed."""
-
-    document: Document
-    numbers: tuple[int, ...]
-    vectors: tuple[Rows, ...]
-    seen: float
-    deleted: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class InMemoryReading:
+class InMemoryReading(FactReading):
     """The documents that were there at one moment."""
-
-    entries: tuple[Entry, ...]
-    removed: int
-    linker: Linker
-    compared: str | None
 
     def match_words(
         self, words: Sequence[str], filters: Filters, *, limit: int, weighing: Weighing, also: Sequence[int] = ()
@@ -139,12 +122,12 @@ class InMemoryReading:
 
     def passing(self, filters: Filters) -> int:
         """How many documents pass the filters."""
-        return len(self._kept(filters))
+        return len(self._under(filters))
 
     def found(self, numbers: Sequence[int]) -> tuple[Found, ...]:
         """The chunks with these numbers, in this order."""
         known = {
-            number: Found(number, _shown(chunk), replace(entry.document, chunks=(), links=()))
+            number: Found(number, _shown(chunk), replace(entry.document, chunks=(), links=(), facts=()))
             for entry in self.entries
             for number, chunk in zip(entry.numbers, entry.document.chunks, strict=True)
         }
@@ -168,15 +151,15 @@ class InMemoryReading:
             documents[entry.document.source_type] = documents.get(entry.document.source_type, 0) + 1
             if count := sum(map(len, entry.vectors)):
                 vectors[entry.document.version] = vectors.get(entry.document.version, 0) + count
-        edges = self.edges()
+        links = self._links()
         return Counts(
             documents=documents,
             chunks=sum(len(entry.numbers) for entry in self.entries),
             removed=self.removed,
             vectors=vectors,
             waiting=self.versions().get("", 0),
-            links=len(edges),
-            unresolved=sum(edge.path is None for edge in edges),
+            links=len(links),
+            unresolved=sum(link.path is None for link in links),
             sensitive=sum(entry.document.sensitive for entry in self.entries),
             problems=len(self.problems()),
             size=0,
@@ -192,28 +175,10 @@ class InMemoryReading:
         return tuple(sorted(problem for entry in self.entries for problem in entry.document.problems))
 
     def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
-        """The links from or to these documents, or all links, by document and place."""
+        """The links from or to these documents, or all links; then the bonds between the facts that stand in them."""
         asked = set(paths)
-        ordered = sorted(
-            (entry.document for entry in self.entries), key=lambda document: (document.source_id, document.source_type)
-        )
-        edges = [
-            Edge(document.source_id, link.target, self._meant(link, document.source_id), link.line)
-            for document in ordered
-            for link in document.links
-            if link.target
-        ]
-        return tuple(edge for edge in edges if not asked or edge.source in asked or edge.path in asked)
-
-    def _meant(self, link: Link, source: str) -> str | None:
-        names = self.linker.names_in(link)
-        among = {
-            entry.document.source_id: entry.document.aliases
-            for entry in self.entries
-            if entry.document.source_type == LINKED
-            and names & self.linker.names_of(entry.document.source_id, entry.document.aliases)
-        }
-        return self.linker.resolve(link, source=source, among=among)
+        every = (*self._links(), *self._bond_edges())
+        return tuple(edge for edge in every if not asked or edge.source in asked or edge.path in asked)
 
     def _searchable(self) -> list[Entry]:
         return [entry for entry in self.entries if entry.document.place != "staging"]
@@ -226,37 +191,25 @@ class InMemoryReading:
             yield from zip(entry.numbers, entry.document.chunks, strict=True)
 
     def _passing(self, filters: Filters) -> Iterator[tuple[int, Chunk]]:
-        for entry in self._kept(filters):
+        for entry in self._under(filters):
             yield from zip(entry.numbers, entry.document.chunks, strict=True)
 
-    def _kept(self, filters: Filters) -> list[Entry]:
+    def _under(self, filters: Filters) -> list[Entry]:
         """What passes the filters."""
         keys, paths = self._about(filters.entities)
+        names = frozenset[str]().union(*map(self.entities, filters.entities))
+        ends = self._ends_at() if filters.at else {}
 
         def is_about(document: Document) -> bool:
-            links = (link for link in document.links if link.target)
-            return document.id in keys or any(self._meant(link, document.source_id) in paths for link in links)
+            is_told = any(self._names(fact, tuple(names)) for fact in document.facts)
+            return is_told or document.id in keys or bool(self._meant_by(document) & paths)
 
         return [
             entry
             for entry in self._searchable()
-            if passes(entry.document, filters) and (not filters.entities or is_about(entry.document))
+            if passes(entry.document, filters, ends_at=ends.get(entry.document.id, ""))
+            and (not filters.entities or is_about(entry.document))
         ]
-
-    def _about(self, names: Sequence[str]) -> tuple[set[str], set[str]]:
-        meant = [entry.document for entry in self.entries for name in names if self._is_named(entry.document, name)]
-        return {document.id for document in meant}, {document.source_id for document in meant}
-
-    def _is_named(self, document: Document, name: str) -> bool:
-        if folded(document.title) == folded(name):
-            return True
-        link = Link(name, None, None, None, "wikilink", "body", 0, 0, 0)
-        path = document.source_id
-        return (
-            document.source_type == LINKED
-            and bool(self.linker.names_in(link) & self.linker.names_of(path, document.aliases))
-            and self.linker.resolve(link, source="", among={path: document.aliases}) == path
-        )
 
 
 def _shown(chunk: Chunk) -> Chunk:
@@ -284,6 +237,8 @@ def _standing(number: int, chunk: Chunk, entry: Entry) -> Standing:
         voice=chunk.voice,
         speaker=plain(chunk.speaker),
         at=chunk.at,
+        updated=document.updated,
+        importance=importance_of(document),
     )
 
 

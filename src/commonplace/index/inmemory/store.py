@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from commonplace.errors import Conflict, NotFound, UsageError
-from commonplace.index.base import Linker, vector_texts
-from commonplace.index.inmemory.reading import Entry, InMemoryReading, Rows
+from commonplace.index.base import Linker, Rules, vector_texts
+from commonplace.index.inmemory.entry import Entry, Rows
+from commonplace.index.inmemory.reading import InMemoryReading
 from commonplace.index.shrinking import shrink
 from commonplace.model import Document, Stamp
 
@@ -23,6 +24,7 @@ class InMemoryIndex:
 
     user: str
     linker: Linker
+    rules: Rules
     _entries: dict[tuple[str, str], Entry] = field(default_factory=dict)
     _next: int = 1
     _synced: str | None = None
@@ -119,12 +121,12 @@ class InMemoryIndex:
         """A look at the index at this moment."""
         every = [*self._entries.values()]  # at once: another thread may be writing
         live = tuple(entry for entry in every if entry.deleted is None)
-        yield InMemoryReading(live, len(every) - len(live), self.linker, self._synced)
+        yield InMemoryReading(live, len(every) - len(live), self.linker, self.rules, self._synced)
 
     @contextmanager
     def rebuilding(self) -> Iterator["InMemoryIndex"]:
         """A new, empty index. When the block ends well it takes the place of this one."""
-        fresh = InMemoryIndex(self.user, self.linker, _next=self._next)
+        fresh = InMemoryIndex(self.user, self.linker, self.rules, _next=self._next)
         yield fresh
         self._entries, self._next, self._synced = fresh._entries, fresh._next, fresh._synced
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import apsw
 import numpy as np
@@ -10,7 +10,14 @@ import numpy as np
 from commonplace.errors import UsageError
 from commonplace.index.base import vector_texts
 from commonplace.index.shrinking import Fixed, Shrunk, shrink
-from commonplace.index.sqlite.rows import chunk_columns, document_columns, labels_of, speakers_of, text_of_time
+from commonplace.index.sqlite.rows import (
+    chunk_columns,
+    document_columns,
+    insertion,
+    labels_of,
+    speakers_of,
+    text_of_time,
+)
 from commonplace.index.sqlite.words import pack_words
 from commonplace.model import Chunk, Document
 
@@ -40,7 +47,7 @@ def insert_document(connection: apsw.Connection, document: Document, vectors: Se
         "encoded_count": sum(1 for each in vectors if len(each)),
         "vector_count": sum(len(each) for each in vectors),
     }
-    key: int = connection.execute(_insertion("memory_documents", columns) + " RETURNING key", columns).get
+    key: int = connection.execute(insertion("memory_documents", columns) + " RETURNING key", columns).get
     connection.executemany(_ADD_LABEL, ((key, *label) for label in sorted(labels_of(document))))
     _add_speakers(connection, key, document.chunks)
     shrunk = _shrunk(vectors) if vectors else [None] * len(document.chunks)
@@ -145,15 +152,11 @@ def _insert_chunk(
         "embedding_version": document.version if vectors else "",
         "created_at": text_of_time(now),
     }
-    connection.execute(_insertion("memory_chunks", columns), columns)
+    connection.execute(insertion("memory_chunks", columns), columns)
     if vectors:
         counts = (len(chunk.parts), len(chunk.sentences))
         blobs = (_hashes(chunk), vectors.scales.astype("<f4").tobytes(), vectors.rows.tobytes())
         connection.execute(_ADD_VECTORS, (number, document.version, *counts, *blobs))
-
-
-def _insertion(table: str, columns: dict[str, Any]) -> str:
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(f':{name}' for name in columns)})"  # noqa: S608
 
 
 def _hashes(chunk: Chunk) -> bytes:

@@ -16,28 +16,49 @@ from commonplace.model import Filters
 Mask = npt.NDArray[np.bool_]
 
 _LIVE: Final = "SELECT first_chunk, chunk_count FROM memory_documents d WHERE user_id = :user AND deleted_at IS NULL"
-_NOT_STAGED: Final = "place <> 'staging'"
-_NOT_ARCHIVED: Final = "place <> 'archive' AND status NOT IN ('superseded', 'expired', 'archived', 'deleted')"
+NOT_STAGED: Final = "place <> 'staging'"
+NOT_ARCHIVED: Final = "place <> 'archive' AND status NOT IN ('superseded', 'expired', 'archived', 'deleted')"
+"""What a search finds though nobody asks for the archive."""
+_IS_VALID: Final = "valid_from <= :at AND (ends_at = '' OR ends_at > :at)"
+_LAST_CHANGE: Final = """
+SELECT max(value) FROM (
+  SELECT max(valid_from) AS value FROM memory_documents
+  WHERE user_id = :user AND valid_from <> '' AND valid_from <= :at
+  UNION ALL
+  SELECT max(ends_at) FROM memory_documents WHERE user_id = :user AND ends_at <> '' AND ends_at <= :at
+)
+"""
 _HAS_LABEL: Final = (
     "EXISTS (SELECT 1 FROM memory_labels WHERE document = d.key AND field = '{field}'"
     " AND label IN (SELECT value FROM json_each(:{field})))"
 )
-_IS_ABOUT: Final = (
-    "(d.key IN (SELECT value FROM json_each(:entity_keys)) OR EXISTS (SELECT 1 FROM memory_links l"
-    " WHERE l.document = d.key AND l.path IN (SELECT value FROM json_each(:entity_paths))))"
+_IS_ABOUT: Final = """
+d.key IN (
+  SELECT value FROM json_each(:entity_keys)
+  UNION SELECT document FROM memory_links WHERE path IN (SELECT value FROM json_each(:entity_paths))
+  UNION SELECT document FROM memory_facts INDEXED BY memory_facts_by_subject
+  WHERE user_id = :user AND subject <> '' AND subject IN (SELECT value FROM json_each(:entity_names))
+  UNION SELECT document FROM memory_facts INDEXED BY memory_facts_by_object
+  WHERE user_id = :user AND object <> '' AND object IN (SELECT value FROM json_each(:entity_names))
 )
+"""
 _EVERY: Final = f"""
-SELECT first_chunk, chunk_count, {_NOT_ARCHIVED} FROM memory_documents
-WHERE user_id = :user AND deleted_at IS NULL AND {_NOT_STAGED}
+SELECT first_chunk, chunk_count, {NOT_ARCHIVED} AND (:at = '' OR ({_IS_VALID})) FROM memory_documents
+WHERE user_id = :user AND deleted_at IS NULL AND {NOT_STAGED}
 """  # noqa: S608
+_DAWN: Final = "0"  # before every moment, and after none
 
 
 @dataclass(frozen=True, slots=True)
 class Entities:
-    """The documents that the entities of a filter mean: by key, and by path where links may mean them."""
+    """The documents that the entities of a filter mean: by key, and by path where links may mean them.
+
+    `names` are those under which facts may speak of them.
+    """
 
     keys: tuple[int, ...] = ()
     paths: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,9 +80,20 @@ class Live:
         return sum(self.sizes)
 
 
-def all_live(connection: apsw.Connection, user: str, segments: Sequence[Segment]) -> tuple[Live, Live]:
-    """Every chunk that a search of that user may find; then those that it finds without filters."""
-    rows = connection.execute(_EVERY, {"user": user}).fetchall()
+def at_last_change(connection: apsw.Connection, user: str, filters: Filters) -> Filters:
+    """The same filters for every moment between two at which a document begins or ends to be valid.
+
+    What passes them is the same at all of these, so a mask that was made for one does for the others.
+    """
+    if filters.archived or not filters.at:
+        return replace(filters, at="")
+    last: str | None = connection.execute(_LAST_CHANGE, {"user": user, "at": storable(filters.at)}).get
+    return replace(filters, at=last or _DAWN)
+
+
+def all_live(connection: apsw.Connection, user: str, segments: Sequence[Segment], *, at: str = "") -> tuple[Live, Live]:
+    """Every chunk that a search of that user may find; then those that it finds at that moment without filters."""
+    rows = connection.execute(_EVERY, {"user": user, "at": at}).fetchall()
     ranges = np.fromiter(chain.from_iterable(rows), np.int64).reshape(-1, 3)
     return _masked(ranges[:, :2], segments), _masked(ranges[ranges[:, 2] > 0, :2], segments)
 
@@ -96,11 +128,13 @@ def mask_of(numbers: Numbers, first: Numbers, count: Numbers) -> Mask:
 
 
 def _all_conditions(filters: Filters, entities: Entities) -> tuple[list[str], dict[str, Any]]:
-    conditions, values = _conditions(replace(filters, path=storable(filters.path).rstrip("/")))
+    at = "" if filters.archived else filters.at
+    conditions, values = _conditions(replace(filters, path=storable(filters.path).rstrip("/"), at=at))
     if filters.entities:
         conditions.append(_IS_ABOUT)
-        values |= {"entity_keys": json_text(entities.keys), "entity_paths": json_text(entities.paths)}
-    return [_NOT_STAGED, *conditions], values
+        meant = {"keys": entities.keys, "paths": entities.paths, "names": entities.names}
+        values |= {f"entity_{what}": json_text(each) for what, each in meant.items()}
+    return [NOT_STAGED, *conditions], values
 
 
 def _conditions(filters: Filters) -> tuple[list[str], dict[str, Any]]:
@@ -113,12 +147,13 @@ def _conditions(filters: Filters) -> tuple[list[str], dict[str, Any]]:
         "since": ("updated_at >= :since", storable(filters.since)),
         "until": ("updated_at < :until", storable(filters.until)),
         "sensitive": ("sensitive = :sensitive", int(filters.sensitive == "only")),
+        "at": (_IS_VALID, storable(filters.at)),
     }
     bound = {"kinds": "kind", "tags": "tag", "topics": "topic"}
     asked = [name for name in given if getattr(filters, name)]
     conditions = [given[name][0] for name in asked]
     values = {bound.get(name, name): given[name][1] for name in asked}
-    return (conditions if filters.archived else [*conditions, _NOT_ARCHIVED]), values
+    return (conditions if filters.archived else [*conditions, NOT_ARCHIVED]), values
 
 
 def _labels(labels: Sequence[str]) -> str:

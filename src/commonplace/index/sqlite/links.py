@@ -15,7 +15,8 @@ from commonplace.model import Document, Link
 _NAMES_OF: Final = "SELECT name FROM memory_names WHERE document = ?"
 _ADD_NAME: Final = "INSERT INTO memory_names (name, document) VALUES (?, ?)"
 _ADD_LINK: Final = (
-    "INSERT INTO memory_links (document, position, line, target, link_json) VALUES (?, ?, ?, ?, ?) RETURNING key"
+    "INSERT INTO memory_links (document, position, line, target, relation, link_json)"
+    " VALUES (?, ?, ?, ?, ?, ?) RETURNING key"
 )
 _ADD_LINK_NAME: Final = "INSERT INTO memory_link_names (name, link) VALUES (?, ?)"
 # CROSS JOIN holds SQLite to the order of the tables: left to itself it walks all documents of the user.
@@ -54,7 +55,7 @@ class Links:
         names = self._names_of(document)
         connection.executemany(_ADD_NAME, ((name, key) for name in names))
         for position, link in enumerate(link for link in document.links if link.target):
-            values = (key, position, link.line, storable(link.target), link_text(link))
+            values = (key, position, link.line, storable(link.target), storable(link.relation), link_text(link))
             row: int = connection.execute(_ADD_LINK, values).get
             may_mean = {storable(name) for name in self.linker.names_in(link)}
             connection.executemany(_ADD_LINK_NAME, ((name, row) for name in may_mean))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,10 +12,13 @@ from commonplace.index.base import LINKED, Counts, Edge, Found, SenseMatch, Stan
 from commonplace.index.shrinking import Fixed, shrink_question
 from commonplace.index.sqlite.bm25 import best_by_words, weigh_words
 from commonplace.index.sqlite.documents import check_dim, known_dims
-from commonplace.index.sqlite.filters import Live, all_live, documents_under, live_under
+from commonplace.index.sqlite.edges import edges_of
+from commonplace.index.sqlite.fact_reading import FactReading
+from commonplace.index.sqlite.facts import Facts
+from commonplace.index.sqlite.filters import Entities, Live, all_live, at_last_change, documents_under, live_under
 from commonplace.index.sqlite.likeness import score_likeness
 from commonplace.index.sqlite.links import Links
-from commonplace.index.sqlite.rows import FOUND_COLUMNS, found_of, json_text, problems_of
+from commonplace.index.sqlite.rows import FOUND_COLUMNS, found_of, problems_of
 from commonplace.index.sqlite.sense import nearest, sense_of
 from commonplace.index.sqlite.views import View, folder_of
 from commonplace.index.sqlite.whole import score_whole
@@ -27,7 +31,8 @@ WHERE c.number IN (SELECT value FROM json_each(:numbers)) AND d.user_id = :user 
 """  # noqa: S608
 _STANDINGS: Final = """
 SELECT c.number, c.chunk_id, d.id, d.first_chunk, d.first_chunk + d.chunk_count - 1,
-  iif(d.source_type = :linked, d.source_id, ''), c.line, d.place, c.voice, c.speaker, c.at
+  iif(d.source_type = :linked, d.source_id, ''), c.line, d.place, c.voice, c.speaker, c.at,
+  d.updated_at, d.importance
 FROM memory_chunks c CROSS JOIN memory_documents d ON d.id = c.document_id
 WHERE c.number IN (SELECT value FROM json_each(:numbers)) AND d.user_id = :user AND d.deleted_at IS NULL
 """
@@ -45,14 +50,6 @@ _TOTALS: Final = (
     f" coalesce(sum(json_array_length(problems_json)), 0){_OF_USER}"
 )
 _REMOVED: Final = "SELECT count(*) FROM memory_documents WHERE user_id = :user AND deleted_at IS NOT NULL"
-_LINKS: Final = """
-SELECT d.source_id, l.target, l.path, l.line FROM memory_links l JOIN memory_documents d ON d.key = l.document
-WHERE d.user_id = :user AND d.deleted_at IS NULL
-"""
-_LINKS_OF: Final = (
-    " AND (d.source_id IN (SELECT value FROM json_each(:paths)) OR l.path IN (SELECT value FROM json_each(:paths)))"
-)
-_IN_ORDER: Final = " ORDER BY d.source_id, d.source_type, l.position"
 _LINK_COUNTS: Final = (
     "SELECT count(*), count(*) - count(l.path) FROM memory_links l JOIN memory_documents d ON d.key = l.document"
     " WHERE d.user_id = :user AND d.deleted_at IS NULL"
@@ -60,11 +57,11 @@ _LINK_COUNTS: Final = (
 _SYNCED: Final = "SELECT at FROM memory_syncs WHERE user_id = :user"
 
 
-class SqliteReading:
+class SqliteReading(FactReading):
     """The index as one connection sees it inside its transaction."""
 
-    def __init__(self, connection: apsw.Connection, view: View, *, links: Links) -> None:
-        self._connection = connection
+    def __init__(self, connection: apsw.Connection, view: View, *, links: Links, facts: Facts) -> None:
+        super().__init__(connection, facts)
         self._view = view
         self._links = links
 
@@ -72,9 +69,9 @@ class SqliteReading:
         self, words: Sequence[str], filters: Filters, *, limit: int, weighing: Weighing, also: Sequence[int] = ()
     ) -> WordMatches:
         """The best chunks that have one of the words, and those of `also`; of equal ones the lower number is first."""
-        segments, every = self._view.segments, self._every()
-        query = weigh_words(words, segments, every, weighing=weighing)
-        return best_by_words(query, segments, self._live(filters), limit=limit, also=also)
+        segments, live = self._view.segments, self._live(filters)
+        query = weigh_words(words, segments, self._every(), weighing=weighing)
+        return best_by_words(query, segments, live, limit=limit, also=also)
 
     def match_sense(self, vector: Fixed, filters: Filters, *, version: str, limit: int) -> tuple[SenseMatch, ...]:
         """The chunks nearest to the vector; of equal ones the lower number is first. Raises UsageError."""
@@ -117,7 +114,7 @@ class SqliteReading:
 
     def passing(self, filters: Filters) -> int:
         """How many documents pass the filters."""
-        entities = self._links.entities(self._connection, filters.entities)
+        entities = self._meant(filters.entities)
         return documents_under(self._connection, self._links.user, filters, entities=entities)
 
     def found(self, numbers: Sequence[int]) -> tuple[Found, ...]:
@@ -162,10 +159,8 @@ class SqliteReading:
         return tuple(sorted(problem for (text,) in rows for problem in problems_of(text)))
 
     def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
-        """The links from or to these documents, or all links, by document and place."""
-        asked = [*paths]
-        rows = self._select(_LINKS + (_LINKS_OF if asked else "") + _IN_ORDER, paths=json_text(asked))
-        return tuple(Edge(*row) for row in rows)
+        """The links from or to these documents, or all links; then the bonds between the facts that stand in them."""
+        return edges_of(self._connection, self._links.user, paths)
 
     def _size(self) -> int:
         file, folder = Path(self._connection.filename), folder_of(self._connection)
@@ -181,19 +176,27 @@ class SqliteReading:
             self._view.dims.update(known_dims(self._connection))
         return self._view.dims
 
-    def _every(self) -> Live:
+    def _every(self, *, at: str = "") -> Live:
         known = self._view.live.get(None)
         if known:
             return known
-        every, unfiltered = all_live(self._connection, self._links.user, self._view.segments)
-        self._view.keep_live(Filters(), unfiltered)
+        every, unfiltered = all_live(self._connection, self._links.user, self._view.segments, at=at)
+        self._view.keep_live(Filters(at=at), unfiltered)
         return self._view.keep_live(None, every)
 
-    def _live(self, filters: Filters) -> Live:
-        self._every()
+    def _live(self, asked: Filters) -> Live:
+        filters = at_last_change(self._connection, self._links.user, asked)
+        self._every(at=filters.at)
         known = self._view.live.get(filters)
         if known:
             return known
-        entities = self._links.entities(self._connection, filters.entities)
+        entities = self._meant(filters.entities)
         live = live_under(self._connection, self._links.user, filters, entities=entities, segments=self._view.segments)
         return self._view.keep_live(filters, live)
+
+    def _meant(self, names: Sequence[str]) -> Entities:
+        """The documents that the entities of a filter mean, and the names under which facts may speak of them."""
+        if not names:
+            return Entities()
+        called = frozenset[str]().union(*map(self.entities, names))
+        return replace(self._links.entities(self._connection, names), names=tuple(sorted(called)))

@@ -9,6 +9,7 @@ from typing import Any, Final
 from unicodedata import normalize
 
 from commonplace.index.base import Found
+from commonplace.index.facts import ends_at, entry_of, importance_of
 from commonplace.index.sqlite.words import body_length, pack_words
 from commonplace.model import Chunk, Document, Link, Problem, Stamp
 
@@ -17,7 +18,7 @@ c.number, c.chunk_id, c.chunk_index, c.content, c.content_hash, c.heading_path, 
 c.voice, c.speaker, c.at,
 d.id, d.user_id, d.source_type, d.source_id, d.title, d.uri, d.content_hash, d.made_from, d.embedding_version,
 d.created_at, d.updated_at, d.mtime, d.size, d.sensitive, d.kind, d.status, d.place,
-d.aliases_json, d.tags_json, d.topics_json, d.problems_json, d.metadata_json
+d.aliases_json, d.tags_json, d.topics_json, d.problems_json, d.metadata_json, d.valid_from, d.valid_until
 """
 STAMP_COLUMNS: Final = (
     "source_id, id, content_hash, made_from, embedding_version, mtime, size, seen, deleted_at IS NOT NULL"
@@ -40,6 +41,11 @@ def folded(text: str) -> str:
     return normalize("NFC", storable(text).casefold())
 
 
+def insertion(table: str, columns: Mapping[str, Any]) -> str:
+    """The statement that adds a row with these columns, each bound by its name."""
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join(f':{name}' for name in columns)})"  # noqa: S608
+
+
 def text_of_time(moment: float) -> str:
     """The second, as text in UTC."""
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -60,6 +66,9 @@ def document_columns(document: Document, *, now: float) -> dict[str, Any]:
         "updated_at": document.updated,
         "kind": document.kind,
         "status": document.status,
+        "valid_from": document.valid_from,
+        "valid_until": document.valid_until,
+        "ends_at": ends_at(document.valid_until, entry_of(document), None),
     }
     return {name: storable(text) for name, text in texts.items()} | {
         "deleted_at": None,
@@ -68,6 +77,7 @@ def document_columns(document: Document, *, now: float) -> dict[str, Any]:
         "seen": now,
         "sensitive": int(document.sensitive),
         "place": document.place,
+        "importance": importance_of(document),
         "aliases_json": json_text(document.aliases),
         "tags_json": json_text(document.tags),
         "topics_json": json_text(document.topics),
@@ -130,7 +140,7 @@ def found_of(row: Sequence[Any]) -> Found:
 
 
 def _document_of(row: Sequence[Any]) -> Document:
-    (*plain, sensitive, kind, status, place, aliases, tags, topics, problems, metadata) = row
+    (*plain, sensitive, kind, status, place, aliases, tags, topics, problems, metadata, begins, ends) = row
     (identity, user, source_type, source_id, title, uri, content_hash, made_from, version) = plain[:9]
     created, updated, mtime, size = plain[9:]
     return Document(
@@ -158,6 +168,8 @@ def _document_of(row: Sequence[Any]) -> Document:
         problems=problems_of(problems),
         metadata=json.loads(metadata),
         chunks=(),
+        valid_from=begins,
+        valid_until=ends,
     )
 
 

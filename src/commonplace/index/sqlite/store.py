@@ -10,7 +10,7 @@ import apsw
 
 from commonplace.database import Database
 from commonplace.errors import Conflict, NotFound
-from commonplace.index.base import Linker
+from commonplace.index.base import Linker, Rules
 from commonplace.index.shrinking import Fixed
 from commonplace.index.sqlite.documents import (
     has_same_chunks,
@@ -19,6 +19,7 @@ from commonplace.index.sqlite.documents import (
     update_chunks,
     update_document,
 )
+from commonplace.index.sqlite.facts import Facts, Touched
 from commonplace.index.sqlite.links import Links
 from commonplace.index.sqlite.reading import SqliteReading
 from commonplace.index.sqlite.rows import STAMP_COLUMNS, json_text, stamp_of, storable, text_of_time
@@ -26,6 +27,7 @@ from commonplace.index.sqlite.schema import MIGRATIONS, WORDING
 from commonplace.index.sqlite.segments import BUMP, Segments
 from commonplace.index.sqlite.settling import LEAST, MOST
 from commonplace.index.sqlite.swap import replacing
+from commonplace.index.sqlite.topics import Share, Topics
 from commonplace.index.sqlite.views import View, Views
 from commonplace.model import Document, Stamp
 
@@ -54,6 +56,12 @@ class _Known:
     made_from: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Before:
+    touched: Touched
+    share: Share | None
+
+
 class SqliteIndex:
     """The index of one user in that file, made at first use; any number of processes may use it at once.
 
@@ -62,12 +70,22 @@ class SqliteIndex:
     """
 
     def __init__(
-        self, file: Path, *, user: str, linker: Linker, wait: float = 10.0, least: int = LEAST, most: int = MOST
+        self,
+        file: Path,
+        *,
+        user: str,
+        linker: Linker,
+        rules: Rules,
+        wait: float = 10.0,
+        least: int = LEAST,
+        most: int = MOST,
     ) -> None:
         self._file = file
         self._user = user
         self._database = Database(file, migrations=MIGRATIONS, wording=WORDING, wait=wait)
         self._links = Links(user=user, linker=linker)
+        self._facts = Facts(user=user, rules=rules)
+        self._topics = Topics(user=user)
         self._segments = Segments(file, self._database, least=least, most=most, wait=wait)
         self._views = Views()
 
@@ -141,8 +159,11 @@ class SqliteIndex:
             if not known or known.deleted:
                 return False
             names = self._links.names(connection, known.key)
+            before = self._before(connection, known, None)
             connection.execute(_REMOVE, (text_of_time(now), known.key))
             connection.execute("DELETE FROM memory_names WHERE document = ?", (known.key,))
+            self._facts.drop(connection, known.key)
+            self._after(connection, known.key, before)
             self._links.resolve(connection, None, names)
         return True
 
@@ -179,16 +200,13 @@ class SqliteIndex:
         """A look at the index at this moment."""
         with self._database.reading() as connection:
             view = self._view(connection)
-            yield SqliteReading(connection, view, links=self._links)
+            yield SqliteReading(connection, view, links=self._links, facts=self._facts)
 
     @contextmanager
     def rebuilding(self) -> Iterator["SqliteIndex"]:
         """A new, empty index that takes the place of this one, for all its users, when the block ends well."""
         with replacing(self._file, self._database, wait=self._segments.wait) as path:
-            of = self._segments
-            fresh = SqliteIndex(
-                path, user=self._user, linker=self._links.linker, wait=of.wait, least=of.least, most=of.most
-            )
+            fresh = self._like(path)
             yield fresh
             fresh.settle()
             fresh.close()
@@ -198,6 +216,12 @@ class SqliteIndex:
         """Close the file and let go of the segments; the next call opens them again."""
         self._views.forget()
         self._database.close()
+
+    def _like(self, path: Path) -> "SqliteIndex":
+        of, linker, rules = self._segments, self._links.linker, self._facts.rules
+        return SqliteIndex(
+            path, user=self._user, linker=linker, rules=rules, wait=of.wait, least=of.least, most=of.most
+        )
 
     def _view(self, connection: apsw.Connection) -> View:
         """The view that belongs to the connection's transaction, which begins anew when segments were just switched."""
@@ -227,16 +251,32 @@ class SqliteIndex:
         *,
         now: float,
     ) -> None:
-        before = self._links.names(connection, known.key) if known else frozenset()
+        names = self._links.names(connection, known.key) if known else frozenset()
+        before, own = self._before(connection, known, document), replace(document, user=self._user)
         if known:
             connection.execute(_DELETE, (known.key,))
-        key = insert_document(connection, replace(document, user=self._user), vectors, now=now)
-        self._link(connection, key, document, known=known, before=before)
+        key = insert_document(connection, own, vectors, now=now)
+        self._facts.write(connection, key, own)
+        self._after(connection, key, before)
+        self._link(connection, key, document, known=known, before=names)
 
     def _update(self, connection: apsw.Connection, known: _Known, document: Document, *, now: float) -> None:
-        before = self._links.names(connection, known.key)
-        update_document(connection, known.key, replace(document, user=self._user), now=now)
-        self._link(connection, known.key, document, known=known, before=before)
+        names = self._links.names(connection, known.key)
+        before, own = self._before(connection, known, document), replace(document, user=self._user)
+        update_document(connection, known.key, own, now=now)
+        self._facts.write(connection, known.key, own)
+        self._after(connection, known.key, before)
+        self._link(connection, known.key, document, known=known, before=names)
+
+    def _before(self, connection: apsw.Connection, known: _Known | None, document: Document | None) -> _Before:
+        """What facts and topics must know of a document before another takes its place."""
+        key = known.key if known else None
+        return _Before(self._facts.touched(connection, key, document), self._topics.share(connection, key))
+
+    def _after(self, connection: apsw.Connection, key: int, before: _Before) -> None:
+        """Bring facts and topics to what they would be if the document with that key had always been as it is now."""
+        self._facts.settle(connection, before.touched)
+        self._topics.exchange(connection, before.share, self._topics.share(connection, key))
 
     def _link(
         self, connection: apsw.Connection, key: int, document: Document, *, known: _Known | None, before: frozenset[str]

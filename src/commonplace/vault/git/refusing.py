@@ -13,7 +13,7 @@ def refuse_unwritable(folder: Path, knowledge: Knowledge, paths: Sequence[str], 
     if not paths:
         return
     for path in paths:
-        _refuse_nested(folder, path)
+        refuse_nested(folder, path)
     for path in knowledge.ignored(paths):
         raise Refused(
             f"git ignores this path: {path}",
@@ -30,7 +30,8 @@ def refuse_unwritable(folder: Path, knowledge: Knowledge, paths: Sequence[str], 
             )
 
 
-def _refuse_nested(folder: Path, path: str) -> None:
+def refuse_nested(folder: Path, path: str) -> None:
+    """Raise Refused for a path below a folder that is a repository of its own."""
     for parent in PurePosixPath(path).parents[:-1]:
         if os.path.lexists(folder / parent / ".git"):
             raise elsewhere(path, repository=str(parent))

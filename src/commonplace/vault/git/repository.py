@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from commonplace.vault.base import Listing, Merge, Revision, Skip
-from commonplace.vault.git import founding, history, merging, moments, place, refusing, staging, state
+from commonplace.vault.git import excluding, founding, history, merging, moments, place, refusing, staging, state
 from commonplace.vault.git.attributes import Attributes, without
 from commonplace.vault.git.committing import MODES, Author, New, NewCommit, Prepared, commit_all, message_of
 from commonplace.vault.git.converting import Converter
@@ -47,6 +47,23 @@ class Repository:
     def refuse_unwritable(self, paths: Sequence[str]) -> None:
         """Raise Refused for a path that is ignored, filtered by an external program, or another repository's."""
         refusing.refuse_unwritable(self._git.folder, self._knowledge, paths, filters=self._convert.filters)
+
+    def is_kept_out(self, path: str) -> bool:
+        """Whether git was told by us never to take this path."""
+        return excluding.is_excluded(self._place, path)
+
+    def refuse_held(self, path: str) -> None:
+        """Raise Refused for a path that is in the index, in whatever state."""
+        excluding.refuse_held(self._knowledge, path)
+
+    def keep_out(self, path: str) -> None:
+        """Let git never take this path, in any working tree of this clone.
+
+        Raises Refused when it has or would take it all the same, and for a path that is another repository's.
+        """
+        refusing.refuse_nested(self._git.folder, path)
+        excluding.exclude(self._place, path)
+        excluding.refuse_unless_ignored(self._knowledge, path)
 
     def head(self) -> str | None:
         """The newest commit of the branch."""

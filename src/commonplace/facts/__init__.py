@@ -1,0 +1,1 @@
+"""Facts as logic: what a candidate becomes, what holds when, how it ages. Values in, values out."""

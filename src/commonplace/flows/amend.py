@@ -1,0 +1,108 @@
+"""Amending an entry in its place: confirmed, forgotten, or ended. Its words stay; each verb is one commit."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from commonplace.errors import Conflict, Refused, UsageError
+from commonplace.facts.entry import changes, fact_of
+from commonplace.flows.entry_notes import with_changes
+from commonplace.flows.ingest import ingest_paths
+from commonplace.flows.keeper import Keeper, named_fact
+from commonplace.flows.read import locate
+from commonplace.flows.write import Edit, Permit, Reader, change, changed
+from commonplace.model import Fact, Remembered, Terms, Verb
+from commonplace.notes import parse
+from commonplace.policy.writing import Decision
+
+
+def confirm(name: str, keeper: Keeper) -> Remembered:
+    """Say again that it holds: today is added to the days on which it was confirmed. Raises NotFound and Conflict."""
+    with keeper.turn():
+        return confirm_fact(standing_entry(name, keeper), keeper, reason="it was said again")
+
+
+def confirm_fact(fact: Fact, keeper: Keeper, *, reason: str) -> Remembered:
+    """The same for a fact that is at hand; a second time on one day changes nothing."""
+    today = keeper.now[:10]
+    if today in fact.confirmed:
+        return Remembered("confirm", fact, reason, old=fact.id, changed=False)
+    wanted = replace(fact, confirmed=(*fact.confirmed, today), updated=keeper.now)
+    return _amended(fact, wanted, keeper, verb="confirm", action="confirm", reason=reason)
+
+
+def forget(name: str, keeper: Keeper, *, reason: str = "") -> Remembered:
+    """Let nothing recall it: its status says so, and its note stays. Raises NotFound, Conflict and Refused."""
+    with keeper.turn():
+        fact = standing_entry(name, keeper)
+        wanted = replace(fact, status="deleted", deleted_at=keeper.now, reason=reason, updated=keeper.now)
+        return _amended(fact, wanted, keeper, verb="delete", action="forget", reason=reason or "it was asked for")
+
+
+def invalidate(name: str, keeper: Keeper, *, at: str = "") -> Remembered:
+    """Let it hold no longer from that moment on, or from now; also where it had an end already.
+
+    Raises NotFound, Conflict, Refused, and UsageError for an end before its beginning.
+    """
+    with keeper.turn():
+        fact, now = standing_entry(name, keeper), keeper.now
+        ends = at or now
+        if fact.valid_from and ends < fact.valid_from:
+            raise UsageError(f"it would end before it begins, at {fact.valid_from}", hint="Give a later end.")
+        wanted = replace(fact, valid_until=ends, invalidated_at=now, was_valid_until=fact.valid_until, updated=now)
+        return _amended(fact, wanted, keeper, verb="write", action="invalidate", reason=f"it ends at {ends}")
+
+
+def entry_edit(fact: Fact, wanted: Mapping[str, object | None], keeper: Keeper, read: Reader) -> Edit:
+    """The entry's note with these keys changed. Raises Conflict when it is no longer the entry that was looked up."""
+    at = locate(fact.path, keeper.desk.vault)
+    there = read(at)
+    note = parse(there.content, path=fact.path, mtime=0.0)
+    found, _ = fact_of(note, place=fact.place, sensitive=fact.sensitive, rules=keeper.rules)
+    if found is None or replace(found, line=fact.line) != fact:
+        ingest_paths([fact.path], keeper.shelf())
+        raise Conflict(
+            f"{fact.path} was changed since it was looked up",
+            path=fact.path,
+            hint="Look at it again and repeat what you did: the index has it now.",
+        )
+    return Edit(at, there.content, with_changes(there.content, wanted, path=fact.path))
+
+
+def standing_entry(name: str, keeper: Keeper) -> Fact:
+    """The entry of that name, if it is active. Raises NotFound, Conflict, and UsageError for a line of a note."""
+    with keeper.shelf().index.reading() as reading:
+        fact = named_fact(name, reading, sensitive=keeper.tells_all).fact
+    if fact.origin == "line":
+        hint = "Change the line in the note itself."
+        raise UsageError(f"this fact is line {fact.line} of {fact.path}", path=fact.path, hint=hint)
+    if fact.status != "active":
+        newer = f", replaced by {fact.superseded_by}" if fact.superseded_by else ""
+        hint = "Name the one that stands; `commonplace undo` takes back what was just done."
+        raise Conflict(f"the entry {fact.id} is {fact.status}{newer}", path=fact.path, hint=hint)
+    return fact
+
+
+def _amended(fact: Fact, wanted: Fact, keeper: Keeper, *, verb: Verb, action: str, reason: str) -> Remembered:
+    desk = keeper.desk
+    message = desk.message.replace("{verb}", action).replace("{path}", fact.path)
+    permit = Permit(desk, Terms(message=message), verb, fact.path)
+    permit.ask()
+
+    def plan(read: Reader) -> tuple[Edit, ...]:
+        edit = entry_edit(fact, changes(fact, wanted), keeper, read)
+        refuse_elsewhere(permit.ask(there=read(edit.at)), fact.path)
+        return (edit,)
+
+    (edit,), made = change(plan, [permit], path=fact.path)
+    told = changed(edit, permit, made)
+    return Remembered(action, wanted, reason, old=fact.id, commit=told.commit, changed=told.changed)
+
+
+def refuse_elsewhere(decision: Decision, path: str) -> None:
+    """Raise Refused when policy wants a change of an entry in another place: then it is no change of that entry."""
+    if decision.path != path:
+        raise Refused(
+            f"may not change {path}: it is always loaded or the person's own word",
+            path=path,
+            hint="Leave it to the person, or save what should be known instead: it is staged for review.",
+        )

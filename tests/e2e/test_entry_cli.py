@@ -1,0 +1,206 @@
+"""Entries from the command line, as a process: saved, evolved, confirmed, forgotten, erased, recalled."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+CONCISE = "Prefers concise pull requests."
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return tmp_path / "vault"
+
+
+@pytest.fixture
+def run(vault: Path) -> Run:
+    def call(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "commonplace", "--vault", str(vault), *words]
+        return subprocess.run(command, input=given, capture_output=True, text=True, check=False, env={**os.environ})
+
+    assert call("init", str(vault)).returncode == 0
+    return call
+
+
+def answer(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    assert run.returncode == 0, run.stdout + run.stderr
+    return dict(json.loads(run.stdout))
+
+
+def saved(run: Run, *words: str, given: str = "") -> dict[str, Any]:
+    return dict(answer(run("save", *words, "--json", given=given))["remembered"])
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.requirement("A-01", "A-06", "A-15")
+def test_saving_makes_a_note_of_its_own_in_the_folder_of_its_kind(run: Run, vault: Path) -> None:
+    """With the keys of an entry, in one commit, and the answer says what it is called."""
+    told = run("save", CONCISE, "--kind", "preference", "--topic", "coding", "--tag", "review")
+    (note,) = vault.glob("Agent/Memory/preference/*/*.md")
+    text = note.read_text()
+
+    assert told.stdout == f"saved {note.stem[-6:]} preference: {CONCISE}\n"
+    assert (told.returncode, told.stderr) == (0, "")
+    assert text.endswith(f"---\n{CONCISE}\n") or text.rstrip().endswith(CONCISE)
+    assert "kind: preference\n" in text
+    assert git(vault, "status", "--porcelain") == ""
+
+
+@pytest.mark.requirement("A-01")
+def test_the_same_words_are_confirmed_and_not_saved_again(run: Run, vault: Path) -> None:
+    """The first time on a day is written down, the second changes nothing."""
+    first = saved(run, CONCISE, "--kind", "preference")
+    again = run("save", CONCISE, "--kind", "preference")
+    third = saved(run, CONCISE, "--kind", "preference")
+
+    assert again.stdout == f"known already, confirmed (1st time): {first['id'][-6:]} {CONCISE}\n"
+    assert (third["action"], third["id"], third["changed"]) == ("confirm", first["id"], False)
+    assert len(list(vault.glob("Agent/Memory/preference/*/*.md"))) == 1
+
+
+def test_text_comes_from_standard_input(run: Run) -> None:
+    """With a dash or with nothing; what is empty is refused as junk."""
+    dashed = saved(run, "-", "--kind", "fix", given="Restart the broker after an update.\n")
+    piped = saved(run, "--kind", "workflow", given="Run the linter before every commit.\n")
+    nothing = run("save", "--kind", "fix", "--json", given="  \n")
+
+    assert dashed["fact"]["text"] == "Restart the broker after an update."
+    assert piped["fact"]["text"] == "Run the linter before every commit."
+    assert (nothing.returncode, json.loads(nothing.stdout)["error"]["reason"]) == (3, "junk")
+
+
+def test_a_secret_is_refused_and_written_nowhere(run: Run, vault: Path) -> None:
+    """Exit code 3, with a hint, and never the secret itself."""
+    key = "AKIA" + "IOSFODNN7" + "EXAMPLE"
+    told = run("save", f"The key of the backup is {key}.", "--kind", "fact")
+
+    assert told.returncode == 3
+    assert key not in told.stdout + told.stderr
+    assert "password manager" in told.stderr
+    assert not list(vault.glob("Agent/Memory/fact/**/*.md"))
+
+
+def test_a_dry_run_prints_the_difference_and_writes_nothing(run: Run, vault: Path) -> None:
+    """And says what would become of it."""
+    told = run("save", CONCISE, "--kind", "preference", "--dry-run")
+
+    assert f"+{CONCISE}\n" in told.stdout
+    assert "nothing was written: insert" in told.stderr
+    assert not list(vault.glob("Agent/Memory/preference/**/*.md"))
+
+
+@pytest.mark.requirement("A-31", "A-33", "V-05")
+def test_evolving_replaces_with_a_reason_and_shows_the_chain(run: Run, vault: Path) -> None:
+    """The old version lies in the archive; `show` has both, oldest first, whichever of them is named."""
+    old = saved(run, CONCISE, "--kind", "preference")
+    told = run("evolve", old["id"][-6:], "Prefers long pull requests.", "--reason", "said so on Monday")
+    new = answer(run("show", old["id"], "--json"))["versions"][-1]
+    shown = run("show", new["id"]).stdout
+
+    assert told.stdout.splitlines() == [
+        f"saved {new['id'][-6:]} preference: Prefers long pull requests.",
+        f"  replaced {old['id'][-6:]}: said so on Monday",
+    ]
+    assert [line[:3] for line in shown.splitlines() if line[:1].isdigit()] == ["1. ", "2. "]
+    assert f"replaced by {new['id'][-6:]}" in shown
+    assert f"replaces {old['id'][-6:]}: said so on Monday" in shown
+    assert len(list(vault.glob("Agent/Memory/_archive/**/*.md"))) == 1
+
+
+def test_show_has_every_field_for_programs(run: Run) -> None:
+    """The fact, its versions with their state, and the edges; the path does as a name."""
+    first = saved(run, CONCISE, "--kind", "preference", "--topic", "coding", "--importance", "0.9")
+    more = saved(run, "Wants a picture in them.", "--kind", "preference", "--extends", first["id"])
+    shown = answer(run("show", more["fact"]["path"], "--json"))
+
+    assert (shown["fact"]["id"], shown["fact"]["source"]["interface"]) == (more["id"], "cli")
+    assert [each["state"] for each in shown["versions"]] == ["current"]
+    assert {"source": more["id"], "bond": "extend", "target": first["id"]} in shown["edges"]
+    assert (first["fact"]["importance"], first["fact"]["topics"]) == (0.9, ["coding"])
+
+
+def test_forgetting_is_soft_and_undone(run: Run) -> None:
+    """Nothing recalls it; `undo` brings it back."""
+    id_ = saved(run, CONCISE, "--kind", "preference")["id"]
+    told = run("forget", id_[-6:], "--reason", "not mine")
+    gone = answer(run("recall", "concise pull requests", "--json"))["count"]
+    run("undo")
+    back = answer(run("recall", "concise pull requests", "--json"))["count"]
+
+    assert told.stdout == f"forgot {id_[-6:]}: {CONCISE}\n  not mine\n"
+    assert "commonplace erase" in told.stderr
+    assert (gone, back) == (0, 1)
+
+
+def test_confirming_says_how_often(run: Run) -> None:
+    """A second time on one day changes nothing."""
+    id_ = saved(run, CONCISE, "--kind", "preference")["id"]
+    first, second = run("confirm", id_).stdout, run("confirm", id_).stdout
+
+    assert first == f"known already, confirmed (1st time): {id_[-6:]} {CONCISE}\n"
+    assert second.startswith(f"known already: {id_[-6:]}")
+
+
+def test_erasing_asks_and_says_what_git_still_holds(run: Run, vault: Path) -> None:
+    """Without a terminal it wants --yes; then the note is gone, and the way to purge git is printed."""
+    id_ = saved(run, CONCISE, "--kind", "preference")["id"]
+    asked = run("erase", id_)
+    told = run("erase", id_, "--yes")
+
+    assert (asked.returncode, "needs a yes" in asked.stderr) == (2, True)
+    assert not list(vault.glob("Agent/Memory/preference/**/*-??????.md"))
+    assert "git still holds it" in told.stdout
+    assert "filter-repo" in told.stdout
+    assert run("show", id_).returncode == 2
+
+
+def test_recall_finds_entries_alone_by_kind_and_topic(run: Run) -> None:
+    """Notes of your own are not in it; what was replaced comes only where the archive is asked for."""
+    run("note", "write", "Inbox/Pulls.md", given="Concise pull requests are praised.\n")
+    id_ = saved(run, CONCISE, "--kind", "preference", "--topic", "coding")["id"]
+    run("evolve", id_, "Prefers long pull requests.", "--reason", "said so")
+
+    def paths(*words: str) -> list[str]:
+        results = answer(run("recall", "pull requests", *words, "--json"))["results"]
+        return sorted(each["source_path"].split("/")[2] for each in results)
+
+    assert paths() == ["preference"]
+    assert paths("--include-archive") == ["_archive", "preference"]
+    assert paths("--kind", "fix") == []
+    assert paths("--topic", "coding") == ["preference"]
+    assert "Prefers long pull requests." in run("recall", "pull requests").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["show", "0199-none"], 2, "0199-none"),
+        (["save", "Likes tea.", "--kind", "Not a kind!"], 2, "kind"),
+        (["save", "Likes tea.", "--fact", "rumour"], 2, "no fact class is called 'rumour'"),
+        (["save", "Likes tea.", "--importance", "7"], 2, "importance"),
+        (["save", "Likes tea.", "--valid-from", "soon"], 2, "'soon' is not a time"),
+        (["save", "Likes tea.", "--extends", "ffffff"], 2, "ffffff"),
+        (["evolve", "ffffff", "Likes coffee."], 2, "reason"),
+        (["evolve", "ffffff", "Likes coffee.", "--reason", "x"], 2, "ffffff"),
+        (["confirm", "ffffff"], 2, "ffffff"),
+        (["forget", "ffffff"], 2, "ffffff"),
+        (["erase", "ffffff", "--yes"], 2, "ffffff"),
+    ],
+)
+def test_what_cannot_be_done_is_said_with_a_remedy(run: Run, words: list[str], code: int, said: str) -> None:
+    """The exit code, the message and the hint on standard error, and nothing on standard output."""
+    told = run(*words)
+
+    assert (told.returncode, told.stdout) == (code, "")
+    assert said in told.stderr
+    assert len(told.stderr.splitlines()) == 2

@@ -1,0 +1,230 @@
+"""Facts for people and for programs: what became of one, its chain, its timeline."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from commonplace.cli.chain_view import chain_lines
+from commonplace.cli.fact_view import brief, chain_as_json, day, fact_as_json, held_as_json, said, short, told
+from commonplace.cli.timeline_view import plain_lines, rows_of
+from commonplace.facts.timeline import Moment
+from commonplace.model import Chain, Fact, FactEdge, Held, Origins, Remembered
+
+OLD = Fact(
+    id="0199f3c2-1111-7000-8000-0000000aaaaa",
+    path="Agent/Memory/_archive/fact/2024-01/ada-works-at-acme-0aaaaa.md",
+    line=0,
+    origin="entry",
+    text="Ada works at Acme.",
+    kind="fact",
+    fact="fact",
+    status="superseded",
+    topics=("work",),
+    subject="Ada",
+    predicate="works_at",
+    object="Acme",
+    valid_from="2024-01-01T00:00:00Z",
+    valid_until="2026-03-01T00:00:00Z",
+    recorded="2024-01-02T09:12:44Z",
+    superseded_by="0199f3c2-2222-7000-8000-0000000bbbbb",
+    superseded_at="2026-03-02T10:00:00Z",
+    confirmed=("2024-06-01", "2025-06-01"),
+    origins=Origins("cli", "c-4f1d", "told"),
+)
+NEW = replace(
+    OLD,
+    id=OLD.superseded_by,
+    path="Agent/Memory/fact/2026-03/ada-works-at-beta-0bbbbb.md",
+    text="Ada works at Beta.",
+    status="active",
+    object="Beta",
+    valid_from="2026-03-01T00:00:00Z",
+    valid_until="",
+    recorded="2026-03-02T10:00:00Z",
+    supersedes=OLD.id,
+    superseded_by="",
+    superseded_at="",
+    reason="she said so",
+    confirmed=(),
+    bonds=(("extend", "0199f3c2-3333-7000-8000-0000000ccccc"),),
+)
+
+
+@pytest.mark.parametrize(
+    ("remembered", "said"),
+    [
+        (Remembered("insert", NEW, ""), "saved 0bbbbb fact: Ada works at Beta."),
+        (
+            Remembered("supersede", NEW, "she said so", old=OLD.id),
+            "saved 0bbbbb fact: Ada works at Beta.\n  replaced 0aaaaa: she said so",
+        ),
+        (
+            Remembered("contradict", NEW, "the numbers differ", old=OLD.id),
+            "saved 0bbbbb fact: Ada works at Beta.\n  contradicts 0aaaaa: the numbers differ",
+        ),
+        (
+            Remembered("extend", NEW, "", old=OLD.id),
+            "saved 0bbbbb fact: Ada works at Beta.\n  adds to 0aaaaa",
+        ),
+        (
+            Remembered("derive", NEW, "", old=OLD.id),
+            "saved 0bbbbb fact: Ada works at Beta.\n  follows from 0aaaaa",
+        ),
+        (
+            Remembered("confirm", OLD, "the same words", old=OLD.id),
+            "known already, confirmed (2nd time): 0aaaaa Ada works at Acme.",
+        ),
+        (
+            Remembered("confirm", OLD, "the same words", changed=False),
+            "known already: 0aaaaa Ada works at Acme.\n  the same words",
+        ),
+        (
+            Remembered("insert", NEW, "it was read somewhere", staged=True),
+            "staged for your review: 0bbbbb fact: Ada works at Beta.\n  it was read somewhere",
+        ),
+        (Remembered("forget", OLD, "never true"), "forgot 0aaaaa: Ada works at Acme.\n  never true"),
+        (Remembered("invalidate", OLD, ""), "ends 2026-03-01: 0aaaaa Ada works at Acme."),
+    ],
+    ids=lambda each: each.action if isinstance(each, Remembered) else "",
+)
+def test_what_became_of_a_fact_is_said_in_a_sentence(remembered: Remembered, said: str) -> None:
+    """With the short id, and below it what that did to another fact."""
+    assert told(remembered) == said
+
+
+@pytest.mark.parametrize(("count", "word"), [(1, "1st"), (3, "3rd"), (11, "11th"), (22, "22nd"), (104, "104th")])
+def test_confirmations_are_counted(count: int, word: str) -> None:
+    """As people count."""
+    remembered = Remembered("confirm", replace(OLD, confirmed=("2024-06-01",) * count), "")
+
+    assert f"({word} time)" in told(remembered)
+
+
+def test_a_long_text_is_one_line() -> None:
+    """Cut with a mark; a short id is the end of the id, as the file is named."""
+    assert brief("a\n  b\tc") == "a b c"
+    assert (len(brief("word " * 50)), brief("word " * 50)[-1]) == (100, "…")
+    assert OLD.path.endswith(f"-{short(OLD.id)}.md")
+
+
+def test_a_triple_in_a_line_is_said_whole() -> None:
+    """Its words alone do not name its subject; an entry's do."""
+    line = replace(OLD, origin="line", text="works_at [[Acme]]")
+
+    assert (said(line), said(OLD)) == ("Ada works_at Acme", "Ada works at Acme.")
+
+
+def test_a_day_is_a_day_and_a_moment_a_moment() -> None:
+    """Midnight is how a day is kept."""
+    assert [day("2026-03-01T00:00:00Z"), day("2026-03-01T09:12:44Z"), day("")] == ["2026-03-01", "2026-03-01 09:12", ""]
+
+
+def test_a_fact_is_a_flat_object_for_programs() -> None:
+    """All its fields; where it comes from is its source, and its bonds are named."""
+    fact = fact_as_json(NEW)
+
+    assert fact["source"] == {"interface": "cli", "conversation": "c-4f1d", "trust": "told"}
+    assert fact["bonds"] == [{"bond": "extend", "target": "0199f3c2-3333-7000-8000-0000000ccccc"}]
+    assert (fact["id"], fact["object"], fact["topics"]) == (NEW.id, "Beta", ("work",))
+    assert "origins" not in fact
+
+
+def test_importance_as_aged_stands_beside_the_one_at_first() -> None:
+    """Neither hides the other."""
+    held = held_as_json(Held(OLD, "superseded", OLD.valid_until, NEW.id, 0.25, 3))
+
+    assert (held["importance"], held["importance_now"], held["uses"]) == (0.5, 0.25, 3)
+    assert (held["state"], held["until"], held["ended_by"]) == ("superseded", OLD.valid_until, NEW.id)
+
+
+CHAIN = Chain(
+    NEW,
+    (Held(OLD, "superseded", OLD.valid_until, NEW.id, 0.25), Held(NEW, "current", "", "", 0.5, 1)),
+    (FactEdge(NEW.id, "update", OLD.id), FactEdge(NEW.id, "extend", "0199f3c2-3333-7000-8000-0000000ccccc")),
+)
+
+
+def test_a_chain_is_shown_version_by_version() -> None:
+    """Oldest first: state, validity, words, source, confirmations, what replaced it, path; then other bonds."""
+    assert list(chain_lines(CHAIN)) == [
+        f"1. {OLD.id}  superseded  2024-01-01 to 2026-03-01",
+        "   Ada works at Acme.",
+        "   Ada | works_at | Acme",
+        "   fact, #work",
+        "   recorded 2024-01-02 09:12, cli, conversation c-4f1d, told",
+        "   confirmed 2024-06-01, 2025-06-01",
+        "   importance 0.25 now, 0.50 at first; recalled never",
+        "   replaced by 0bbbbb on 2026-03-02 10:00",
+        f"   {OLD.path}",
+        "",
+        f"2. {NEW.id}  current  since 2026-03-01",
+        "   Ada works at Beta.",
+        "   Ada | works_at | Beta",
+        "   fact, #work",
+        "   recorded 2026-03-02 10:00, cli, conversation c-4f1d, told",
+        "   importance 0.50 now, 0.50 at first; recalled once",
+        "   replaces 0aaaaa: she said so",
+        f"   {NEW.path}",
+        "",
+        "bonds",
+        "   0bbbbb adds to 0ccccc",
+    ]
+
+
+def test_a_chain_tells_how_a_version_ended() -> None:
+    """By a person's word, by being forgotten, or by another fact that claims the same."""
+    ended = replace(
+        OLD,
+        superseded_by="",
+        superseded_at="",
+        invalidated_at="2026-03-02T10:00:00Z",
+        was_valid_until="2027-01-01T00:00:00Z",
+    )
+    forgotten = replace(NEW, supersedes="", deleted_at="2026-04-01T00:00:00Z", reason="another Ada")
+    held = (Held(ended, "ended", ended.valid_until, NEW.id, 0.1), Held(forgotten, "deleted", "", "", 0.1))
+    lines = [line.strip() for line in chain_lines(Chain(NEW, held, ()))]
+
+    assert f"holds no longer since {short(NEW.id)} claims the same" in lines
+    assert "its end was set on 2026-03-02 10:00, which was 2027-01-01 before" in lines
+    assert "forgotten on 2026-04-01: another Ada" in lines
+
+
+def test_a_chain_is_json_with_versions_and_edges() -> None:
+    """Edges are objects, not rows."""
+    values = json.loads(json.dumps(chain_as_json(CHAIN)))
+
+    assert [each["id"] for each in values["versions"]] == [OLD.id, NEW.id]
+    assert values["edges"][0] == {"source": NEW.id, "bond": "update", "target": OLD.id}
+    assert values["fact"]["id"] == NEW.id
+
+
+MOMENTS = (
+    Moment(OLD.begins, "began", OLD),
+    Moment("2024-06-01T00:00:00Z", "confirmed", OLD),
+    Moment(NEW.begins, "replaced", OLD, NEW.id),
+    Moment(NEW.begins, "began", NEW),
+)
+
+
+def test_a_timeline_has_a_row_for_each_fact() -> None:
+    """When it began, was confirmed and ended, and what replaced it."""
+    first, second = rows_of(MOMENTS)
+
+    assert first.span == (OLD.begins, NEW.begins, ("2024-06-01T00:00:00Z",))
+    assert (first.fate, second.fate, second.span.until) == ("replaced by 0bbbbb", "", "")
+    assert (first.holds("2026-01-01T00:00:00Z"), first.holds(NEW.begins), second.holds(NEW.begins)) == (
+        True,
+        False,
+        True,
+    )
+
+
+def test_a_timeline_is_a_line_for_each_moment_where_nobody_looks() -> None:
+    """Oldest first, in columns."""
+    assert list(plain_lines(MOMENTS)) == [
+        "2024-01-01        began               0aaaaa  Ada works at Acme.",
+        "2024-06-01        confirmed           0aaaaa  Ada works at Acme.",
+        "2026-03-01        replaced by 0bbbbb  0aaaaa  Ada works at Acme.",
+        "2026-03-01        began               0bbbbb  Ada works at Beta.",
+    ]

@@ -1,0 +1,131 @@
+"""Claims: what only one fact may say at a time, and which of several holds when."""
+
+from dataclasses import replace
+
+import pytest
+
+from commonplace.facts.claims import FactRules, rules_of
+from commonplace.facts.options import FactsOptions
+from commonplace.model import End, Fact
+
+RULES = FactRules(user="simon")
+JANUARY, MARCH, MAY = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-05-01T00:00:00Z"
+
+
+def fact(id: str = "a", *, predicate: str = "works_at", object: str = "Acme", begins: str = JANUARY) -> Fact:
+    """An active entry about Ada."""
+    return Fact(
+        id=id,
+        path=f"{id}.md",
+        line=1,
+        origin="entry",
+        text=f"Ada {predicate} {object}.",
+        subject="Ada",
+        predicate=predicate,
+        object=object,
+        valid_from=begins,
+    )
+
+
+@pytest.mark.requirement("I-53", "I-55")
+def test_a_single_valued_predicate_is_claimed_whatever_its_object() -> None:
+    """Two employers of one person claim the same thing."""
+    assert RULES.claim(fact()) == RULES.claim(fact(object="Globex", predicate="Works at")) == "ada|works_at"
+
+
+@pytest.mark.requirement("I-53", "I-58")
+def test_any_other_predicate_is_claimed_with_its_object() -> None:
+    """Many values stand beside each other; only the same one twice is one too many."""
+    liked = fact(predicate="likes", object="[[Tea]]")
+
+    assert RULES.claim(liked) == RULES.claim(replace(liked, object="tea")) == "ada|likes|tea"
+    assert RULES.claim(replace(liked, object="coffee")) != RULES.claim(liked)
+
+
+def test_a_statement_is_claimed_by_its_words() -> None:
+    """The same words twice are one too many; what two notes say of themselves is not the same."""
+    said = Fact(id="a", path="a.md", line=1, origin="entry", text="Use short names.")
+
+    assert RULES.claim(said).startswith("=")
+    assert RULES.claim(said) == RULES.claim(replace(said, id="b", text="use **short** names"))
+    assert RULES.claim(replace(said, subject="Acme")) != RULES.claim(replace(said, subject="Globex"))
+
+
+@pytest.mark.parametrize("status", ["superseded", "expired", "archived", "deleted"])
+def test_only_active_facts_claim_anything(status: str) -> None:
+    """What was replaced, ended, put away or forgotten competes with nothing."""
+    assert RULES.claim(replace(fact(), status=status)) == ""  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("place", "claims"), [("archive", False), ("staging", False), ("inbox", True)])
+def test_what_waits_or_is_put_away_claims_nothing(place: str, claims: bool) -> None:
+    """Staged and archived facts compete with nothing; those in the inbox do."""
+    assert bool(RULES.claim(replace(fact(), place=place))) is claims  # type: ignore[arg-type]
+
+
+def test_a_fact_ends_when_the_next_of_its_claim_begins() -> None:
+    """Of three values, the first two end; the last one holds on."""
+    facts = [fact("a"), fact("b", begins=MARCH), fact("c", begins=MAY)]
+
+    assert RULES.ends(facts) == {"a": End(MARCH, "b"), "b": End(MAY, "c")}
+
+
+def test_of_two_that_begin_at_once_the_higher_id_holds() -> None:
+    """The other one never held, and the winner alone meets what comes next."""
+    facts = [fact("b"), fact("a"), fact("c", begins=MAY)]
+
+    assert RULES.ends(facts) == {"a": End(JANUARY, "b"), "b": End(MAY, "c")}
+
+
+def test_of_two_without_a_beginning_one_still_ends() -> None:
+    """An end at no moment would be no end: it lies before every moment instead."""
+    ends = RULES.ends([fact("a", begins=""), fact("b", begins="")])
+
+    assert ends == {"a": End("0001-01-01T00:00:00Z", "b")}
+
+
+@pytest.mark.parametrize("until", [MARCH, "2026-02-01T00:00:00Z"])
+def test_a_fact_whose_window_is_over_is_ended_by_nothing(until: str) -> None:
+    """It ended by itself, before the next began or as it did: nothing competes."""
+    facts = [replace(fact("a"), valid_until=until), fact("b", begins=MARCH)]
+
+    assert RULES.ends(facts) == {}
+
+
+def test_a_fact_that_never_holds_ends_nothing() -> None:
+    """An empty window takes no place from anybody."""
+    facts = [fact("a"), replace(fact("b", begins=MARCH), valid_until=MARCH)]
+
+    assert RULES.ends(facts) == {}
+
+
+def test_a_triple_has_the_same_fingerprint_in_any_spelling() -> None:
+    """Text does not count where there is a triple; the user is the user by any name."""
+    one = RULES.fingerprint(subject="me", predicate="works at", object="[[Acme]]", text="Works at Acme.")
+    other = RULES.fingerprint(subject="Simon", predicate="works_at", object="acme", text="I am with Acme.")
+
+    assert one == other
+    assert one != RULES.fingerprint(subject="me", predicate="works_at", object="Globex")
+
+
+def test_a_statement_has_the_fingerprint_of_its_words() -> None:
+    """Without a predicate, subject and object do not count."""
+    assert RULES.fingerprint(subject="Acme", text="Use tabs.") == RULES.fingerprint(text="use tabs")
+
+
+def test_rules_come_from_the_options_and_the_user() -> None:
+    """A predicate that a person made single-valued is claimed as one."""
+    rules = rules_of(FactsOptions(single_valued=("drives",)), "simon")
+
+    assert rules.entity("Simon") == "me"
+    assert rules.claim(fact(predicate="drives")) == "ada|drives"
+
+
+def test_a_replaced_fact_still_claims_the_time_in_which_it_held() -> None:
+    """Else a value that another device had set beside it would hold again for that time."""
+    rival = fact("a")
+    gone = replace(fact("b", object="Beta", begins=MARCH), status="superseded", place="archive", valid_until=MAY)
+
+    assert RULES.claim(gone) == RULES.claim(rival)
+    assert RULES.ends([rival, gone]) == {"a": End(MARCH, "b")}
+    assert RULES.claim(replace(gone, valid_until="")) == ""

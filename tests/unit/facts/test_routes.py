@@ -1,0 +1,103 @@
+"""Where entries stand, and what is usual for their kinds."""
+
+import pytest
+
+from commonplace.errors import UsageError
+from commonplace.facts.routes import (
+    KINDS,
+    archive_path,
+    checked_kind,
+    class_of,
+    importance_of,
+    is_entry_path,
+    path_for,
+)
+
+ID = "0199f3c2-7c1e-7d3a-9d55-6a2f0c1b8e11"
+
+
+def path_of(kind: str, *, always_load: bool = False) -> str:
+    return path_for(kind, id=ID, slug="tabs", recorded="2026-03-01T09:12:44Z", always_load=always_load)
+
+
+@pytest.mark.requirement("A-06", "A-11")
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "idea"] + ["my-own-kind"])
+def test_a_kind_has_a_folder_with_one_for_each_month(kind: str) -> None:
+    """The set of kinds is open: any word that can name a folder picks one, and the id's last digits end the name."""
+    assert path_of(kind) == f"Agent/Memory/{kind}/2026-03/tabs-1b8e11.md"
+
+
+@pytest.mark.requirement("A-11")
+def test_folders_of_ours_hold_what_belongs_there() -> None:
+    """No kind: the inbox. An idea: the incubator. Always loaded: a folder of its own, whatever the kind."""
+    assert path_of("") == "Agent/Memory/_inbox/2026-03/tabs-1b8e11.md"
+    assert path_of("idea") == "Agent/Memory/_idea-incubator/2026-03/tabs-1b8e11.md"
+    assert path_of("preference", always_load=True) == "Agent/Memory/_always-load/tabs-1b8e11.md"
+
+
+@pytest.mark.parametrize("kind", ["Fix", "_archive", "a/b", "..", "two words", "x" * 41, "1st", "größe", ""])
+def test_a_kind_that_cannot_name_a_folder_is_refused(kind: str) -> None:
+    """The error says how a kind is written."""
+    with pytest.raises(UsageError) as raised:
+        checked_kind(kind)
+
+    assert "small letters" in (raised.value.hint or "")
+
+
+def test_a_path_is_not_made_for_a_kind_that_leads_elsewhere() -> None:
+    """A kind comes from outside: it is checked where the path is made."""
+    with pytest.raises(UsageError):
+        path_of("../../People")
+
+
+@pytest.mark.requirement("A-11")
+def test_the_archive_keeps_the_rest_of_the_path() -> None:
+    """What is there already stays where it is."""
+    put_away = archive_path(path_of("fix"))
+
+    assert put_away == "Agent/Memory/_archive/fix/2026-03/tabs-1b8e11.md"
+    assert archive_path(put_away) == put_away
+    assert archive_path("Agent/Memory/loose.md") == "Agent/Memory/_archive/loose.md"
+
+
+def test_only_entries_go_to_their_archive() -> None:
+    """A note elsewhere is not moved by accident."""
+    with pytest.raises(UsageError):
+        archive_path("People/Ada.md")
+
+
+@pytest.mark.parametrize(
+    ("path", "is_one"),
+    [
+        ("Agent/Memory/fix/2026-03/a-000000.md", True),
+        ("agent/memory/_inbox/a.md", True),
+        ("Agent/Memory/loose.md", True),
+        ("Agent/Memory/_index.md", False),
+        ("Agent/Memory/fix/_index.md", False),
+        ("Agent/Memory/_meta/rules.md", False),
+        ("Agent/Memory/fix/picture.png", False),
+        ("Agent/Memories/a.md", False),
+        ("Agent/USER.md", False),
+        ("People/Agent/Memory/a.md", False),
+    ],
+)
+def test_entries_stand_below_one_folder(path: str, *, is_one: bool) -> None:
+    """Generated notes and our own papers there are none."""
+    assert is_entry_path(path) == is_one
+
+
+@pytest.mark.parametrize(
+    ("kind", "fact", "importance"),
+    [
+        ("identity", "identity", 0.8),
+        ("preference", "preference", 0.7),
+        ("decision", "fact", 0.5),
+        ("event", "event", 0.4),
+        ("workflow", "", 0.5),
+        ("", "", 0.5),
+    ],
+)
+def test_a_kind_has_a_class_and_a_class_an_importance(kind: str, fact: str, importance: float) -> None:
+    """Kinds of long notes have no class, and count as facts do."""
+    assert class_of(kind) == fact
+    assert importance_of(class_of(kind)) == importance
