@@ -245,16 +245,18 @@ def test_of_two_paths_with_one_id_the_one_that_is_named_for_it_counts(index: Ind
 def test_of_two_paths_that_are_not_named_for_an_id_the_first_in_order_counts(index: Index) -> None:
     """And only its claim and its bonds do."""
     copy = works_at("a", "Acme", JAN, path="z.md", bonds=(("extend", "b"),))
-    add(index, copy, works_at("b", "Beta", FEB), entry("a", "y.md"))
+    add(index, copy, works_at("b", "Beta", FEB), entry("a", "y.md"), entry("c", bonds=(("derive", "a"),)))
+    derived = (Edge("c.md", "a", "y.md", 0, "derive"),)
 
     assert ends(index) == {}
     with index.reading() as reading:
         assert reading.twins() == (("a", ("y.md", "z.md")),)
-        assert (reading.bonds(["a"]), reading.edges()) == ((), ())
+        assert reading.bonds(["a"]) == (FactEdge("c", "derive", "a"),)
+        assert (reading.edges(), reading.edges(["y.md"]), reading.edges(["z.md"])) == (derived, derived, ())
     index.erase("vault", "y.md")
     assert ends(index) == {"a": "b"}
     with index.reading() as reading:
-        assert reading.bonds(["a"]) == (FactEdge("a", "extend", "b"),)
+        assert reading.bonds(["a"]) == (FactEdge("a", "extend", "b"), FactEdge("c", "derive", "a"))
 
 
 @pytest.mark.requirement("V-05")

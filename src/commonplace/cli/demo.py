@@ -102,6 +102,26 @@ STORY: tuple[Call | ByHand, ...] = (
         ("note", "move", "People/Jonas Weber.md", "People/Jonas Weber-Lind.md"),
     ),
     Call("Taken back, links and all.", ("undo",)),
+    Call(
+        "One thing known becomes an entry of its own.",
+        ("save", "Prefers watering before breakfast.", "--kind", "preference", "--topic", "garden"),
+    ),
+    Call(
+        "Said again, it is confirmed and not written twice.",
+        ("save", "prefers watering before breakfast", "--kind", "preference"),
+    ),
+    Call("A fact about a person.", ("fact", "add", "Tomas", "lives in", "Oslo", "--valid-from", "2024-05-01")),
+    Call(
+        "A new value ends the old one; nothing is overwritten.",
+        ("fact", "add", "Tomas", "lives in", "Bergen", "--valid-from", "2026-09-01"),
+    ),
+    Call("What is known of someone: a line in a note is a fact, too.", ("facts", "Ada")),
+    Call(
+        "Where he lived on a day.",
+        ("facts", "Tomas", "--predicate", "lives_in", "--as-of", "2025-01-01", "--known", "now"),
+    ),
+    Call("How it came to be.", ("timeline", "Tomas")),
+    Call("A secret is refused, and written nowhere.", ("save", "The wifi password is tulip-Garden-84!"), code=3),
     Call("What was written, by whom and why.", ("log",)),
 )
 

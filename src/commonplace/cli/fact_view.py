@@ -6,6 +6,13 @@ from typing import Any, Final
 from commonplace.cli.door import Door, print_line, print_table, print_text
 from commonplace.model import Chain, Fact, Held, Remembered
 
+_DOES: Final = {
+    "supersede": "replaced",
+    "insert": "ends",
+    "extend": "adds to",
+    "derive": "follows from",
+    "contradict": "contradicts",
+}
 BRIEF: Final = 100  # characters of a text in a line that tells what became of it
 _BONDS: Final = {
     "update": "replaces",
@@ -50,11 +57,9 @@ def told(remembered: Remembered) -> str:
 
 def _stands_to(remembered: Remembered) -> str:
     """What the new fact does to an older one, as a second line; empty where it stands alone."""
-    word = {"supersede": "replaced", "extend": "adds to", "derive": "follows from", "contradict": "contradicts"}.get(
-        remembered.action
-    )
-    if not (word and remembered.old):
+    if not remembered.old:
         return ""
+    word = _DOES[remembered.action]
     return f"\n  {word} {short(remembered.old)}" + (f": {remembered.reason}" if remembered.reason else "")
 
 

@@ -22,7 +22,7 @@ def _integrate_single(meeting: Meeting) -> Verdict:
         if not is_active(near):
             return Verdict("insert", near.known.fact.id, f"{one}, and this one falls between two of them.")
     if held:
-        return Verdict("insert", "", f"{one}, and this one ends what a note says.")
+        return Verdict("insert", held[-1].known.fact.id, f"{one}, and this one ends what a note says.")
     if meeting.until:
         return Verdict("insert", "", f"{one}, and a later one is known.")
     return Verdict("insert", "", "Nothing like it is known for that time.")

@@ -244,7 +244,7 @@ def test_a_line_of_a_note_is_confirmed_but_never_replaced() -> None:
     line = replace(known("Acme"), origin="line", valid_from="", recorded="")
 
     assert decided(triple("Acme"), line) == ("confirm", "old")
-    assert decided(triple("Globex"), line) == ("insert", "")
+    assert decided(triple("Globex"), line) == ("insert", "old")
 
 
 def test_the_same_words_confirm() -> None:

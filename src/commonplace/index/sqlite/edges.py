@@ -34,9 +34,9 @@ WHERE s.path <> t.path ORDER BY s.path, t.path, b.target, b.bond
 """
 _BONDS_OF: Final = """
 (SELECT b.* FROM memory_facts f INDEXED BY memory_facts_by_path CROSS JOIN memory_bonds b ON b.fact = f.key
- WHERE f.user_id = :user AND f.path IN (SELECT value FROM json_each(:paths))
+ WHERE f.user_id = :user AND f.keeps = 1 AND f.path IN (SELECT value FROM json_each(:paths))
  UNION SELECT b.* FROM memory_facts f INDEXED BY memory_facts_by_path CROSS JOIN memory_bonds b ON b.target = f.id
- WHERE f.user_id = :user AND f.path IN (SELECT value FROM json_each(:paths)))
+ WHERE f.user_id = :user AND f.keeps = 1 AND f.path IN (SELECT value FROM json_each(:paths)))
 """
 
 
