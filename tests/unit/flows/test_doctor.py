@@ -48,9 +48,10 @@ def test_all_is_well_after_a_sync(shelf: Shelf) -> None:
         ("encoder", True),
         ("vectors", True),
         ("index", True),
+        ("facts", True),
     ]
     assert findings[2].said == "no change yet, 0 conversations"
-    assert "1 notes, 1 chunks, synced 20" in findings[-1].said
+    assert "1 notes, 1 chunks, synced 20" in findings[-2].said
 
 
 def test_the_history_tells_how_many_conversations_it_keeps(shelf: Shelf) -> None:
@@ -113,7 +114,7 @@ def test_a_part_that_fails_does_not_end_the_look(shelf: Shelf, root: Path, tmp_p
     failing = CountingEncoder(fails=True)
     found = wrong(replace(shelf, encoders=replace(shelf.encoders, current=failing)))
 
-    assert found.keys() == {"git", "encoder", "index"}
+    assert found.keys() == {"git", "encoder", "index", "facts"}
     assert "rebuild" in found["index"].remedy
     assert "does not answer" in found["encoder"].said
 
