@@ -1,4 +1,4 @@
-"""`commonplace confirm | forget | erase`: what is known holds still, holds for nobody, or is gone."""
+"""`commonplace confirm | forget | load | erase`: what is known holds still, holds for nobody, or is gone."""
 
 import sys
 from typing import Annotated
@@ -39,6 +39,25 @@ def forget(
     with door.opened() as memory:
         answer_remembered(door, memory.entries.forget(id, reason=reason))
     door.aside(f"`commonplace erase {id}` removes it for good")
+
+
+def load(
+    context: typer.Context,
+    id: EntryId,
+    always: Annotated[
+        bool, typer.Option("--always/--on-demand", help="Before every prompt, or when asked for.")
+    ] = True,
+) -> None:
+    """Put an entry before every prompt, or back among those that are recalled when they are asked for.
+
+    \b
+    Examples:
+      commonplace load 3f9a1c
+      commonplace load 3f9a1c --on-demand
+    """
+    door = door_of(context)
+    with door.opened() as memory:
+        answer_remembered(door, memory.entries.load(id, always=always))
 
 
 def erase(

@@ -107,6 +107,9 @@ def facts(
     known: Annotated[str, typer.Option(metavar="D", help="As it was known on another day than that; or `now`.")] = "",
     every: Annotated[bool, typer.Option("--all", help="Also what has ended, was replaced or was forgotten.")] = False,
     limit: Annotated[int | None, typer.Option("-n", "--limit", min=1, help="The first so many.")] = None,
+    prompt: Annotated[
+        str, typer.Option(metavar="TEXT", help="What belongs before this prompt, and nothing else.")
+    ] = "",
 ) -> None:
     """List what is known now, or what was true or known on a day.
 
@@ -115,20 +118,19 @@ def facts(
       commonplace facts Ada
       commonplace facts Ada --as-of 2025-06-01 --known now
       commonplace facts --topic work --predicate works_at --all --json
+      commonplace facts --prompt "write a letter to Ada"
     """
     door = door_of(context)
     if entity and named and entity != named:
         raise UsageError(f"both {entity!r} and {named!r} are asked for", hint="Name one of them.")
+    if prompt and (entity or named or topic or predicate or as_of or known or every):
+        raise UsageError("--prompt chooses the facts by itself", hint="Leave the other filters out.")
     with door.opened() as memory:
-        found = memory.facts.about(
-            entity or named,
-            topic=topic,
-            predicate=predicate,
-            as_of=as_of,
-            known=known,
-            every=every,
-            limit=limit,
-        )
+        if prompt:
+            found = memory.facts.relevant(prompt, limit=limit)
+        else:
+            asked = {"topic": topic, "predicate": predicate, "as_of": as_of, "known": known}
+            found = memory.facts.about(entity or named, **asked, every=every, limit=limit)
 
     def show() -> None:
         show_held(found, door)

@@ -49,6 +49,8 @@ def told(remembered: Remembered) -> str:
             return _with_reason(f"known already: {short(fact.id)} {text}", remembered.reason)
         case "forget":
             return _with_reason(f"forgot {short(fact.id)}: {text}", remembered.reason)
+        case "load":
+            return _with_reason(f"{short(fact.id)} {text}", remembered.reason)
         case "invalidate":
             return f"ends {day(fact.valid_until)}: {short(fact.id)} {text}"
         case _:

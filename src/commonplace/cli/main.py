@@ -44,7 +44,16 @@ for word in (init.init, change.undo, change.log, change.grant):
     app.command(word.__name__)(word)
 for deed in (index.sync, index.watch, index.rebuild, index.stats, index.doctor):
     app.command(deed.__name__)(deed)
-for thought in (entry.save, entry.show, entry.evolve, amend.confirm, amend.forget, amend.erase, entry.recall):
+for thought in (
+    entry.save,
+    entry.show,
+    entry.evolve,
+    amend.confirm,
+    amend.forget,
+    amend.load,
+    amend.erase,
+    entry.recall,
+):
     app.command(thought.__name__)(thought)
 for look in (fact.facts, fact.timeline, topics.styles, lint.lint, lint.links):
     app.command(look.__name__)(look)

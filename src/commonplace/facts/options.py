@@ -23,6 +23,7 @@ class FactsOptions:
     )
     expiring_days: int = option(90, "After how many days such a fact ends, when it is not told.", at_least=1)
     kinds: tuple[str, ...] = option((), "Kinds of entries of your own, beside the usual ones.")
+    max_knowledge_facts: int = option(20, "The most facts that are put before a prompt.", at_least=0)
     staged_trusts: tuple[Trust, ...] = option(
         ("read", "imported"), "Sources whose facts wait for a person, unless a person saves them."
     )

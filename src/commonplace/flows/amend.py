@@ -5,9 +5,12 @@ from dataclasses import replace
 
 from commonplace.errors import Conflict, Refused, UsageError
 from commonplace.facts.entry import changes, fact_of
+from commonplace.facts.routes import path_for
+from commonplace.facts.slug import slug_of
 from commonplace.flows.entry_notes import with_changes
 from commonplace.flows.ingest import ingest_paths
 from commonplace.flows.keeper import Keeper, named_fact
+from commonplace.flows.move import MOVED_FROM, MOVED_TO
 from commonplace.flows.read import locate
 from commonplace.flows.write import Edit, Permit, Reader, change, changed
 from commonplace.model import Fact, Remembered, Terms, Verb
@@ -50,6 +53,21 @@ def invalidate(name: str, keeper: Keeper, *, at: str = "") -> Remembered:
             raise UsageError(f"it would end before it begins, at {fact.valid_from}", hint="Give a later end.")
         wanted = replace(fact, valid_until=ends, invalidated_at=now, was_valid_until=fact.valid_until, updated=now)
         return _amended(fact, wanted, keeper, verb="write", action="invalidate", reason=f"it ends at {ends}")
+
+
+def load_always(name: str, keeper: Keeper, *, always: bool) -> Remembered:
+    """Put an entry before every prompt, or back among its kind. Its note moves; only a person may do it, or Refused.
+
+    Raises NotFound and Conflict.
+    """
+    with keeper.turn():
+        fact = standing_entry(name, keeper)
+        if fact.always_load == always:
+            return Remembered("load", fact, "it is so already", old=fact.id, changed=False)
+        slug = slug_of(fact.text)
+        path = path_for(fact.kind, id=fact.id, slug=slug, recorded=fact.recorded, always_load=always)
+        wanted = replace(fact, always_load=always, path=path, updated=keeper.now)
+        return _moved(fact, wanted, keeper)
 
 
 def entry_edit(fact: Fact, wanted: Mapping[str, object | None], keeper: Keeper, read: Reader) -> Edit:
@@ -96,6 +114,25 @@ def _amended(fact: Fact, wanted: Fact, keeper: Keeper, *, verb: Verb, action: st
     (edit,), made = change(plan, [permit], path=fact.path)
     told = changed(edit, permit, made)
     return Remembered(action, wanted, reason, old=fact.id, commit=told.commit, changed=told.changed)
+
+
+def _moved(fact: Fact, wanted: Fact, keeper: Keeper) -> Remembered:
+    desk = keeper.desk
+    message = desk.message.replace("{verb}", "load").replace("{path}", wanted.path)
+    permit = Permit(desk, Terms(message=message), "move", fact.path)
+    permit.ask()
+
+    def plan(read: Reader) -> tuple[Edit, ...]:
+        edit = entry_edit(fact, changes(fact, wanted), keeper, read)
+        refuse_elsewhere(permit.ask(there=read(edit.at)), fact.path)
+        refuse_elsewhere(permit.ask(wanted.path, there=read(edit.at), moved_from=fact.path), wanted.path)
+        return (replace(edit, moved_to=locate(wanted.path, desk.vault)),)
+
+    trailers = {MOVED_FROM: fact.path, MOVED_TO: wanted.path}
+    (edit,), made = change(plan, [permit], path=wanted.path, trailers=trailers)
+    told = changed(edit, permit, made)
+    said = "it stands before every prompt" if wanted.always_load else "it is recalled when it is asked for"
+    return Remembered("load", wanted, said, old=fact.id, commit=told.commit, changed=told.changed)
 
 
 def refuse_elsewhere(decision: Decision, path: str) -> None:

@@ -7,7 +7,9 @@ from typing import Final
 
 from commonplace.errors import NotFound
 from commonplace.facts.aging import USE_WINDOW, aged
+from commonplace.facts.entities import ME
 from commonplace.facts.predicates import predicate_key
+from commonplace.facts.relevance import names_in, relevant
 from commonplace.facts.timeline import Moment, timeline_of
 from commonplace.facts.validity import as_known, held
 from commonplace.flows.keeper import Keeper, named_fact
@@ -17,6 +19,7 @@ from commonplace.model import Chain, FactEdge, Held, Known
 from commonplace.vault.base import Capability
 
 MOST: Final = 200  # facts that are told where neither an entity nor a topic is named
+_MOST_FOR_A_PROMPT: Final = 1000  # facts, those last updated first, that are weighed for a prompt
 _LONGEST_CHAIN: Final = 1000
 _WIDER: Final = 4  # times as many are looked at where too few of the newest hold
 
@@ -76,6 +79,20 @@ def _known(wanted: Wanted, keeper: Keeper, *, limit: int | None) -> tuple[Known,
 def _first(held: Held) -> tuple[float, tuple[int, ...], str]:
     """A key that puts the most important first, then what began last."""
     return -held.importance, tuple(-ord(sign) for sign in held.fact.begins), held.fact.id
+
+
+def facts_for(prompt: str, keeper: Keeper, *, most: int | None = None) -> tuple[Held, ...]:
+    """The facts that belong before a prompt: who the person is, and whatever the prompt names. Raises IndexDamaged."""
+    with keeper.shelf().index.reading() as reading:
+        given = names_in(prompt, keeper.rules)
+        names = {name for each in given for name in reading.entities(each)}
+        asked = FactQuery(statuses=("active",), sensitive=keeper.tells_all, limit=_MOST_FOR_A_PROMPT)
+        own = reading.facts(replace(asked, names=(ME,)))
+        named = reading.facts(replace(asked, names=tuple(sorted(names)))) if names else ()
+    knowns = {known.fact.id: known for known in (*named, *own)}
+    told = _held([*knowns.values()], keeper, at=keeper.now)
+    cap = keeper.options.max_knowledge_facts if most is None else most
+    return relevant(told, names=tuple(names), rules=keeper.rules, most=cap)
 
 
 def timeline(entity: str, keeper: Keeper) -> tuple[Moment, ...]:

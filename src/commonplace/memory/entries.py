@@ -1,11 +1,11 @@
-"""The verbs on entries: save, evolve, confirm, forget, erase; show, recall."""
+"""The verbs on entries: save, evolve, confirm, forget, load, erase; show, recall."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from commonplace.errors import UsageError
 from commonplace.facts.predicates import predicate_key
-from commonplace.flows.amend import confirm, forget
+from commonplace.flows.amend import confirm, forget, load_always
 from commonplace.flows.keeper import Keeper
 from commonplace.flows.known import chain_of
 from commonplace.flows.recollect import recollect
@@ -125,6 +125,13 @@ class Entries:
     def forget(self, id: str, *, reason: str = "") -> Remembered:
         """Let nothing recall an entry any more; its note stays, and `undo` brings it back. Raises as `confirm` does."""
         return forget(id, self._keeper, reason=reason)
+
+    def load(self, id: str, *, always: bool) -> Remembered:
+        """Put an entry before every prompt, or let it be recalled when it is asked for. Only for a person.
+
+        Raises Refused, NotFound and Conflict.
+        """
+        return load_always(id, self._keeper, always=always)
 
     def erase(self, id: str) -> Erased:
         """Remove an entry for good, from every file of the memory; says what git still holds. Only for a person."""

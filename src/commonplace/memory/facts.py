@@ -7,7 +7,7 @@ from commonplace.errors import UsageError
 from commonplace.facts.timeline import Moment
 from commonplace.flows.amend import forget, invalidate
 from commonplace.flows.keeper import Keeper
-from commonplace.flows.known import Wanted, facts_about, links_of, timeline
+from commonplace.flows.known import Wanted, facts_about, facts_for, links_of, timeline
 from commonplace.index.base import Edge
 from commonplace.memory.entries import Day, Entries, day_of
 from commonplace.model import Held, Remembered
@@ -92,6 +92,11 @@ class Facts:
             lines=lines,
         )
         return facts_about(wanted, self._keeper)
+
+    def relevant(self, prompt: str, *, limit: int | None = None) -> tuple[Held, ...]:
+        """The facts that belong before a prompt: who the person is, and whatever the prompt names; at most so many,
+        or as the setting `facts.max_knowledge_facts` says."""
+        return facts_for(prompt, self._keeper, most=limit)
 
     def timeline(self, entity: str) -> tuple[Moment, ...]:
         """What began, was confirmed, replaced, ended or forgotten of all that is known of an entity, oldest first."""

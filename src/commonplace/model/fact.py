@@ -176,7 +176,7 @@ class Held:
 class Remembered:
     """What came of saving, evolving, confirming, forgetting or ending something.
 
-    `action` is an Action, or `forget` or `invalidate`. `fact` is the fact as it is now, None for a dry run that would
+    `action` is an Action, or `forget`, `invalidate` or `load`. `fact` is the fact as it is now, None for a dry run that would
     write nothing. `old` is the id of the fact that it replaced, confirmed or stands against.
     `staged` says that it waits for a person and is not recalled. `changed` is False when all was so already.
     """

@@ -254,3 +254,78 @@ def test_a_style_is_chosen_by_context(tmp_path: Path) -> None:
     assert names == {"Code", "Warm"}
     assert coding is not None
     assert (coding.name, other.name if other else None) == ("Code", "Warm")
+
+
+@pytest.mark.requirement("I-05", "I-07")
+def test_the_facts_for_a_prompt_are_those_of_the_person_and_of_whom_it_names(tmp_path: Path) -> None:
+    """By alias too; the setting caps them, and what ended is not among them."""
+    save(tmp_path, "People/Ada Lindqvist.md", ADA)
+    with make_memory(tmp_path, settings={"facts.max_knowledge_facts": 3}) as memory:
+        memory.index.sync()
+        memory.facts.add("me", "lives_in", "Berlin")
+        memory.facts.add("me", "acquired", "a kayak")
+        memory.facts.add("Jonas", "works_at", "Beta")
+        memory.facts.invalidate(memory.facts.add("me", "likes", "rain").fact.id)
+        plain = [held.fact.object for held in memory.facts.relevant("what is for dinner")]
+        named = [held.fact.object or held.fact.text for held in memory.facts.relevant("a letter to the countess")]
+        more = memory.facts.relevant("Jonas and the countess", limit=10)
+
+    assert plain == ["Berlin"]
+    assert sorted(named) == ["Acme", "Berlin", "knows Postgres well"]
+    assert len(more) == 4
+
+
+@pytest.mark.requirement("A-17", "A-32")
+def test_an_entry_is_put_before_every_prompt_and_back_among_its_kind_by_a_person_alone(tmp_path: Path) -> None:
+    """Its note moves to `_always-load` and back to its group; an agent may do neither, and undo takes it back."""
+    with make_memory(tmp_path) as memory:
+        fact = memory.entries.save("Answer in short sentences.", kind="preference").fact
+        loaded = memory.entries.load(fact.id, always=True)
+        again = memory.entries.load(fact.id, always=True)
+        with make_memory(tmp_path, actor="agent") as agent:
+            for always in (True, False):
+                if always:
+                    assert not agent.entries.load(fact.id, always=True).changed
+                    continue
+                with pytest.raises(Refused):
+                    agent.entries.load(fact.id, always=False)
+        back = memory.entries.load(fact.id, always=False)
+        memory.notes.undo()
+        held = memory.entries.show(fact.id).fact
+
+    assert loaded.fact.path == f"Agent/Memory/_always-load/{fact.path.rpartition('/')[2]}"
+    assert not again.changed
+    assert back.fact.path == fact.path
+    assert (held.path, held.always_load) == (loaded.fact.path, True)
+
+
+@pytest.mark.requirement("A-12", "V-01", "V-02")
+def test_what_is_derived_or_of_this_device_lies_outside_the_vault(tmp_path: Path) -> None:
+    """One store of facts, made of notes; index, vectors, use and locks are in the data folder, none in the vault."""
+    with make_memory(tmp_path) as memory:
+        memory.entries.save("Prefers tea over coffee.", kind="preference", topics=["food"])
+        memory.entries.recall("tea")
+        memory.topics.infer("tea or coffee", conversation="c-1")
+    inside = {file.suffix for file in (tmp_path / "vault").rglob("*") if file.is_file() and ".git" not in file.parts}
+    outside = {file.name for file in (tmp_path / "data").rglob("*") if file.is_file()}
+
+    assert inside == {".md"}
+    assert {"index.db", "vectors.db", "history.db"} <= outside
+
+
+@pytest.mark.requirement("A-13", "A-16", "A-39")
+def test_nothing_is_removed_by_replacing_or_forgetting_and_the_archive_opens_on_request(tmp_path: Path) -> None:
+    """Recall passes over what is superseded, forgotten or archived by hand, at every tier, until it is asked for."""
+    with make_memory(tmp_path) as memory:
+        old = memory.entries.save("Keeps the ferns by the window.", kind="workflow").fact
+        new = memory.entries.evolve(old.id, "Keeps the ferns in the bathroom.", reason="they like it moist").fact
+        gone = memory.entries.save("Keeps the ferns in the dark.", kind="workflow").fact
+        memory.entries.forget(gone.id)
+        save(tmp_path, "Agent/projects/_archive/Ferns.md", "Keeps the ferns outside.\n")
+        memory.index.sync()
+        found = {hit.path for hit in memory.search("keeps the ferns")}
+        opened = {hit.path for hit in memory.search("keeps the ferns", include_archive=True)}
+
+    archived = old.path.replace("Agent/Memory/", "Agent/Memory/_archive/")
+    assert found == {new.path}
+    assert opened == {new.path, archived, gone.path, "Agent/projects/_archive/Ferns.md"}
