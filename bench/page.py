@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from bench import figures
+from bench import entries_tables, figures, gate, updates_tables
 from bench.cold import TARGET_S
 from bench.index import TARGET_FIRST_S
 from bench.quality_tables import table, tables
 from bench.search import TARGET_MB, TARGETS
-from bench.updates_tables import tables as tables_of_updates
 
 PAGE: Final = figures.ROOT / "docs/benchmarks.md"
 BEGIN: Final = "<!-- figures: written by bench/page.py -->"
 END: Final = "<!-- end of figures -->"
+ABOUT: Final = {"updates": updates_tables.ABOUT, "gate": gate.ABOUT, "entries": entries_tables.ABOUT}
+"""How these are measured and what that does not show; it stands there before there are figures, too."""
 
 
 def kept(name: str) -> list[dict[str, Any]]:
@@ -137,18 +138,22 @@ def pool_tables(told: dict[str, Any]) -> Iterator[str]:
     yield from table(["hybrid, %", "n", "the best few hundred chunks", "every chunk"], rows)
 
 
-def updates_tables(told: dict[str, Any]) -> Iterator[str]:
+def changes_tables(told: dict[str, Any]) -> Iterator[str]:
     """Which value comes first where something has changed."""
     count = told["questions"]
     asked = "All questions" if count == "all" else f"{count} questions about what has changed, {count} others"
-    yield from [
-        "## What has changed, and weighing by age",
-        "",
-        _where(told),
-        f"{asked}; {told['encoder']} encoder.",
-        "",
-    ]
-    yield from tables_of_updates(told)
+    yield from [_where(told), f"{asked}; {told['encoder']} encoder.", ""]
+    yield from updates_tables.tables(told)
+
+
+def entries_as_they_grow(told: dict[str, Any]) -> Iterator[str]:
+    """Saving, asking and rebuilding by the number of entries."""
+    yield from [_where(told), "", *entries_tables.tables(told)]
+
+
+def gate_tables(told: dict[str, Any]) -> Iterator[str]:
+    """The gate on its labelled examples."""
+    yield from [_where(told), "", *gate.tables(told)]
 
 
 def _asked(told: dict[str, Any]) -> str:
@@ -159,7 +164,9 @@ def written() -> str:
     """The page with its figures as they are now."""
     makers = {
         "quality": quality_tables,
-        "updates": updates_tables,
+        "updates": changes_tables,
+        "gate": gate_tables,
+        "entries": entries_as_they_grow,
         "pool": pool_tables,
         "search": search_tables,
         "cold": cold_tables,
@@ -169,6 +176,7 @@ def written() -> str:
     lines: list[str] = []
     for name, make in makers.items():
         told = kept(name)
+        lines += [ABOUT[name]] if name in ABOUT else []
         lines += [*(make(told[0]) if told else [f"No figures of `{name}` yet."]), ""]
     block = "\n".join([BEGIN, "", *lines, END])
     return re.sub(f"{re.escape(BEGIN)}.*{re.escape(END)}", lambda _: block, PAGE.read_text(), flags=re.DOTALL)

@@ -1,7 +1,8 @@
 """Where something has changed, how often the session with the current value is found before the one with the old.
 
-The questions of LongMemEval_S, each on its own haystack, with and without weighing by age: `knowledge-update` says
-which value comes first, and all types say what the weighing adds or costs.
+The questions of LongMemEval_S, each on its own haystack, with and without weighing by age. The headline is, of the
+questions of the type `knowledge-update` with both sessions in the top 10, how often the current one is first; all types
+say what the weighing adds or costs.
 
 Run it as `python bench/updates.py`; `--questions 20` asks so many about what has changed and as many others, `--save`
 keeps the figures. Vectors are shared with `bench/quality.py`.

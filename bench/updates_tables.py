@@ -1,34 +1,73 @@
 """The tables of what has changed, for the terminal and for `docs/benchmarks.md`."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
+from bench.proportions import wilson
 from bench.quality_tables import table
 from bench.updates_scoring import HALF_LIVES, MEASURES, OFF
+
+ABOUT: Final = """## What has changed, and weighing by age
+
+The questions of LongMemEval_S about something that has changed have one session with the old value and one with the
+current one.
+Search gives ten sessions; where both are among them, the headline is how often the current one stands first.
+It is asked without weighing by age, which is the default, and with several half-lives.
+Beside it stands the same of all questions, where a session that is not found counts as last, and what the weighing adds
+to recall or costs.
+The interval of the headline is Wilson's, that of all questions is of 2,000 draws.
+
+**What it does not show.**
+
+- There are few such questions, so the intervals are wide, and one question more or less is no difference.
+- The old value is the first one told: values between it and the current one do not count.
+- Sessions alone are ranked. Entries and facts, where a new value ends the old one, have no part in this.
+- The two sessions lie from less than a day to 255 days apart, so it says nothing about years.
+"""
 
 
 def tables(told: Mapping[str, Any]) -> Iterator[str]:
     """Which value comes first, then what that costs, in Markdown."""
+    yield from headline(told)
     rows = [
         [
-            f"half-life {each['half_life']} days" if each["half_life"] else "off (the default)",
+            _named(each),
             each["n"],
             each["both"],
             each["above_of_both"],
-            each["above"],
-            f"**{_points(each['share'])}**",
+            f"**{_points(_share(each))}**" if each["both"] else "-",
+            " to ".join(map(_points, wilson(each["above_of_both"], each["both"]))),
+            f"{each['above']} ({_points(each['share'])})",
             " to ".join(map(_points, each["interval"])),
         ]
         for each in told["order"]
     ]
-    heads = ["weighing by age", "n", "both in the top 10", "of these current first", "current first", "%"]
-    yield from table([*heads, "95 % interval"], rows)
+    heads = ["weighing by age", "n", "both in the top 10", "of these current first", "%", "95 % interval"]
+    yield from table([*heads, "current first of all (%)", "95 % interval of all"], rows)
     for measure in MEASURES:
         yield ""
         yield from table(
             [f"{measure}, %", "n", "of these name a time", "off", *(f"{days} days" for days in HALF_LIVES if days)],
             [[each["type"], each["n"], each["timed"], *_changes(each[measure])] for each in told["types"]],
         )
+
+
+def headline(told: Mapping[str, Any]) -> Iterator[str]:
+    """Of the questions with both sessions in the top 10, how often the current one is first; nothing without any."""
+    counted = [each for each in told["order"] if each["both"]]
+    if counted:
+        parts = ", ".join(
+            f"{_named(each)} {each['above_of_both']} of {each['both']} ({_points(_share(each))} %)" for each in counted
+        )
+        yield from [f"Of the questions with both sessions in the top 10, the current one is first: {parts}.", ""]
+
+
+def _share(order: Mapping[str, Any]) -> float:
+    return float(order["above_of_both"] / order["both"])
+
+
+def _named(order: Mapping[str, Any]) -> str:
+    return f"half-life {order['half_life']} days" if order["half_life"] else "off (the default)"
 
 
 def _changes(shares: Mapping[str, float]) -> Iterator[str]:

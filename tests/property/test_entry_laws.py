@@ -157,7 +157,7 @@ def test_a_slug_is_short_plain_and_its_own_slug(text: str) -> None:
 def test_any_note_has_line_facts_and_typed_links(parts: list[str]) -> None:
     """One fact for each structured line, each with an id of its own; as many links as the note has."""
     note = note_of("".join(parts).encode(), "People/Ada.md")
-    found = line_facts(note, user="me", place="", sensitive=False, rules=RULES)
+    found = line_facts(note, place="", sensitive=False, rules=RULES)
     links = typed_links(note)
 
     assert len({each.id for each in found}) == len(note.observations) + len(note.relations)

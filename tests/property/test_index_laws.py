@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from commonplace.index.base import FactQuery, Index, Reading, Weighing
 from commonplace.index.inmemory import InMemoryIndex
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.model import BONDS, Document, Fact, Filters
+from commonplace.model import Bond, Document, Fact, Filters
 from tests.index_documents import VERSION, PathLinker, PlainRules, document, fact, link, vector, vectors
 
 NOW = 1_800_000_000.0
@@ -75,7 +75,7 @@ def facts(origin: str) -> st.SearchStrategy[Fact]:
         status=st.sampled_from(("active", "active", "active", "superseded")),
         topics=st.sampled_from(((), ("Soil",))),
         supersedes=st.sampled_from(("", "", "x1")),
-        bonds=st.lists(st.tuples(st.sampled_from(BONDS), st.sampled_from(IDS)), max_size=2).map(tuple),
+        bonds=st.lists(st.tuples(st.sampled_from(get_args(Bond)), st.sampled_from(IDS)), max_size=2).map(tuple),
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.facts.claims import FactRules
-from commonplace.facts.validity import as_known, holds, state_of, until_of
+from commonplace.facts.validity import as_known, holds, state_of, united, until_of
 from commonplace.model import Fact, Known
 
 RULES = FactRules()
@@ -113,6 +113,18 @@ def test_at_every_moment_at_most_one_fact_of_a_claim_holds(
     random.shuffle(facts)
     knowns = with_ends(facts)
 
+    for at in MOMENTS:
+        assert sum(holds(known, at) for known in knowns) <= 1
+
+
+@given(histories(), st.lists(st.sampled_from(("Ada", "Ada Lovelace", "Countess")), min_size=12, max_size=12))
+def test_at_every_moment_at_most_one_value_holds_over_all_names(versions: list[list[Fact]], names: list[str]) -> None:
+    """Whichever of an entity's names each value is told of."""
+    facts = [replace(fact, subject=name) for fact, name in zip(versions[-1], names, strict=False)]
+    among = {RULES.entity(name) for name in names}
+    knowns = united(with_ends(facts), names=among, subject="Ada", rules=RULES)
+
+    assert [known.fact for known in knowns] == facts
     for at in MOMENTS:
         assert sum(holds(known, at) for known in knowns) <= 1
 

@@ -53,10 +53,10 @@ def _details(held: Held) -> Iterator[str]:
     if fact.predicate:
         yield f"{fact.subject} | {fact.predicate} | {fact.object}"
     yield ", ".join(filter(None, (fact.kind, fact.fact if fact.fact != fact.kind else "", *map(_hash, fact.topics))))
-    yield f"recorded {day(fact.recorded)}" + _source(fact)
+    yield f"recorded {day(fact.recorded) or 'nobody knows when'}" + _source(fact)
     if fact.confirmed:
         yield f"confirmed {', '.join(fact.confirmed)}"
-    yield f"importance {held.importance:.2f} now, {fact.importance:.2f} at first; recalled {_times(held.uses)}"
+    yield f"importance {held.importance:.2f} now, {fact.importance:.2f} at first; recalled {_recalled(held)}"
     yield from _links(held)
     yield f"{fact.path}:{fact.line}" if fact.origin == "line" else fact.path
 
@@ -101,5 +101,8 @@ def _hash(topic: str) -> str:
     return f"#{topic}"
 
 
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number} times" if number else "never"
+def _recalled(held: Held) -> str:
+    if not held.uses:
+        return "never"
+    last = f", last {held.last_used}" if held.last_used else ""
+    return ("once" if held.uses == 1 else f"{held.uses} times") + last

@@ -106,10 +106,9 @@ def facts(
     as_of: Annotated[str, typer.Option(metavar="D", help="What was true at the end of that day, as known then.")] = "",
     known: Annotated[str, typer.Option(metavar="D", help="As it was known on another day than that; or `now`.")] = "",
     every: Annotated[bool, typer.Option("--all", help="Also what has ended, was replaced or was forgotten.")] = False,
+    no_lines: Annotated[bool, typer.Option("--no-lines", help="Of the past, entries alone: quicker.")] = False,
     limit: Annotated[int | None, typer.Option("-n", "--limit", min=1, help="The first so many.")] = None,
-    prompt: Annotated[
-        str, typer.Option(metavar="TEXT", help="What belongs before this prompt, and nothing else.")
-    ] = "",
+    prompt: Annotated[str, typer.Option(metavar="TEXT", help="What belongs before this prompt, and no more.")] = "",
 ) -> None:
     """List what is known now, or what was true or known on a day.
 
@@ -129,8 +128,16 @@ def facts(
         if prompt:
             found = memory.facts.relevant(prompt, limit=limit)
         else:
-            asked = {"topic": topic, "predicate": predicate, "as_of": as_of, "known": known}
-            found = memory.facts.about(entity or named, **asked, every=every, limit=limit)
+            found = memory.facts.about(
+                entity or named,
+                topic=topic,
+                predicate=predicate,
+                as_of=as_of,
+                known=known,
+                every=every,
+                lines=not no_lines,
+                limit=limit,
+            )
 
     def show() -> None:
         show_held(found, door)

@@ -112,6 +112,7 @@ def held_as_json(held: Held) -> dict[str, Any]:
         "ended_by": held.ended_by,
         "importance_now": held.importance,
         "uses": held.uses,
+        "last_used": held.last_used,
     }
 
 

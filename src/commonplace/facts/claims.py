@@ -49,24 +49,59 @@ class FactRules:
         """Of facts with the same claim, those that hold no longer because another begins, by id.
 
         Each ends when the next begins. Of several that begin at once the one with the highest id holds; the others
-        never do. A fact whose own window is over by then ends by itself.
+        never do. A fact whose own window is over by then ends by itself. What is worth less ends nothing that is worth
+        more: it holds only while nothing better does.
         """
-        lasting = sorted((each for each in facts if _lasts(each)), key=lambda each: (each.begins, each.id))
-        rounds = [list(group) for _, group in groupby(lasting, key=lambda each: each.begins)]
-        ends = {}
-        for place, starting in enumerate(rounds):
-            *losers, winner = starting
-            for each in losers:
-                ends[each.id] = End(at=each.begins or _DAWN, by=winner.id)
-            following = rounds[place + 1][-1] if place + 1 < len(rounds) else None
-            if following and not (winner.valid_until and winner.valid_until <= following.begins):
-                ends[winner.id] = End(at=following.begins, by=following.id)
+        ends: dict[str, End] = {}
+        better: list[Fact] = []
+        for _, worth_the_same in groupby(sorted(filter(_lasts, facts), key=_worth), key=_worth):
+            equals = sorted(worth_the_same, key=lambda each: (each.begins, each.id))
+            ends |= _ends_in_turn(equals)
+            for each in equals:
+                if end := _end_by(better, each, ends):
+                    ends[each.id] = end
+            better += equals
         return ends
 
 
 def rules_of(options: FactsOptions, user: str) -> FactRules:
     """The rules for this user, with the predicates that the options add."""
     return FactRules(predicates=predicates_of(options), user=user)
+
+
+def _worth(fact: Fact) -> int:
+    """How much the fact is worth against others: what the person told, what stands in a note, what a program says."""
+    if fact.origin == "line":
+        return 1
+    return {"told": 0, "said": 2, "mined": 2}.get(fact.origins.trust, 3)
+
+
+def _ends_in_turn(facts: Sequence[Fact]) -> dict[str, End]:
+    """The ends of facts that are worth the same, in order: each ends when the next begins."""
+    rounds = [list(group) for _, group in groupby(facts, key=lambda each: each.begins)]
+    ends = {}
+    for place, starting in enumerate(rounds):
+        *losers, winner = starting
+        for each in losers:
+            ends[each.id] = End(at=each.begins or _DAWN, by=winner.id)
+        following = rounds[place + 1][-1] if place + 1 < len(rounds) else None
+        if following and not (winner.valid_until and winner.valid_until <= following.begins):
+            ends[winner.id] = End(at=following.begins, by=following.id)
+    return ends
+
+
+def _end_by(better: Sequence[Fact], fact: Fact, ends: Mapping[str, End]) -> End | None:
+    """The end that something better puts to the fact: at once where that holds already, else when it begins."""
+    found = ends.get(fact.id)
+    for each in sorted(better, key=lambda each: (each.begins, each.id)):
+        own = ends.get(each.id)
+        until = min((at for at in (each.valid_until, own.at if own else "") if at), default="")
+        starts = max(each.begins, fact.begins)
+        if (until and until <= starts) or (fact.valid_until and fact.valid_until <= starts):
+            continue
+        if found is None or starts < found.at:
+            found = End(at=starts or _DAWN, by=each.id)
+    return found
 
 
 def _speaks(fact: Fact) -> bool:

@@ -15,11 +15,11 @@ from commonplace.model import Fact, Note, Observation, Origins, Place, Relation
 _NAMESPACE: Final = UUID("3d0c53d6-9f0f-5b6a-8a86-2f4d3f8a9c07")
 
 
-def line_facts(note: Note, *, user: str, place: Place, sensitive: bool, rules: FactRules) -> tuple[Fact, ...]:
+def line_facts(note: Note, *, place: Place, sensitive: bool, rules: FactRules) -> tuple[Fact, ...]:
     """The facts of a note's structured lines, in the order of the lines; none of an entry, which is itself a fact.
 
     A fact keeps its id while its note keeps its path and its line its words. Of lines that are alike the first keeps
-    the first id, and so on.
+    the first id, and so on. A line does not tell when it was written: its `recorded` is empty.
     """
     if is_entry(note):
         return ()
@@ -29,7 +29,7 @@ def line_facts(note: Note, *, user: str, place: Place, sensitive: bool, rules: F
     for line in sorted(lines, key=lambda each: each.line):
         predicate, object, text = _said(line)
         kind = line.kind.casefold() if isinstance(line, Observation) else ""
-        named = json.dumps([user, note.path, predicate or kind, object or text])
+        named = json.dumps([rules.user, note.path, predicate or kind, object or text])
         found.append(
             Fact(
                 id=str(uuid5(_NAMESPACE, f"{named} {seen[named]}")),
@@ -46,7 +46,6 @@ def line_facts(note: Note, *, user: str, place: Place, sensitive: bool, rules: F
                 subject=note.title,
                 predicate=predicate,
                 object=object,
-                recorded=moment_of(note.frontmatter.get("created")),
                 updated=moment_of(note.frontmatter.get("updated")),
                 origins=Origins(trust="read"),
                 fingerprint=rules.fingerprint(subject=note.title, predicate=predicate, object=object, text=text),

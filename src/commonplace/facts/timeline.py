@@ -26,11 +26,9 @@ class Moment:
     other: str = ""
 
 
-def timeline_of(knowns: Iterable[Known], *, upto: str) -> tuple[Moment, ...]:
-    """What happened to these facts until that moment, oldest first; facts that wait for a person are left out."""
-    happened = [
-        moment for known in knowns if known.fact.place != "staging" for moment in _moments(known) if moment.at <= upto
-    ]
+def timeline_of(knowns: Iterable[Known]) -> tuple[Moment, ...]:
+    """What happened to these facts, and what will, oldest first; facts that wait for a person are left out."""
+    happened = [moment for known in knowns if known.fact.place != "staging" for moment in _moments(known)]
     return tuple(sorted(happened, key=lambda each: (each.at, _ORDER.index(each.what), each.fact.id)))
 
 

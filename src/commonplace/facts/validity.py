@@ -6,7 +6,7 @@ everything else reads the first. A change of a text or of an importance keeps no
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -16,6 +16,9 @@ from commonplace.model import End, Fact, Held, Known, State
 class Claims(Protocol):
     """What must be known of claims to tell which fact ends which."""
 
+    def entity(self, name: str) -> str:
+        """The name of an entity as it compares: the same for all spellings of one name; empty for none."""
+
     def claim(self, fact: Fact) -> str:
         """What only one fact may say at a time, as a text that compares; empty where many may."""
 
@@ -23,10 +26,10 @@ class Claims(Protocol):
         """Of facts with the same claim, those that hold no longer because another begins, by id."""
 
 
-def held(known: Known, *, at: str, importance: float, uses: int = 0) -> Held:
+def held(known: Known, *, at: str, importance: float, uses: int = 0, last_used: str = "") -> Held:
     """The fact as it stands at this moment; `importance` is the one it has aged to by then."""
     until, ended_by = until_of(known)
-    return Held(known.fact, state_of(known, at=at), until, ended_by, importance, uses)
+    return Held(known.fact, state_of(known, at=at), until, ended_by, importance, uses, last_used)
 
 
 def holds(known: Known, at: str) -> bool:
@@ -83,10 +86,24 @@ def as_known(knowns: Sequence[Known], *, known_at: str, rules: Claims) -> tuple[
     not among them stays.
     """
     facts = [_fact_as_known(known.fact, known_at) for known in knowns if known.fact.recorded <= known_at]
-    ends = _ends_among(facts, rules)
+    ends = ends_among(facts, rules)
     given = {known.fact.id for known in knowns}
     kept = {known.fact.id: known.end for known in knowns if known.end and known.end.by not in given}
     return tuple(Known(fact, _earlier(ends.get(fact.id), kept.get(fact.id))) for fact in facts)
+
+
+def united(knowns: Sequence[Known], *, names: Collection[str], subject: str, rules: Claims) -> tuple[Known, ...]:
+    """These facts in the same order, with the ends they have if all these names, as they compare, are that subject's.
+
+    So a value told of one name ends the value told of another. An end that a fact has by itself stays, if it is the
+    earlier one.
+    """
+    facts = [
+        replace(known.fact, subject=subject) if rules.entity(known.fact.subject) in names else known.fact
+        for known in knowns
+    ]
+    ends = ends_among(facts, rules)
+    return tuple(Known(known.fact, _earlier(known.end, ends.get(known.fact.id))) for known in knowns)
 
 
 def _fact_as_known(fact: Fact, known_at: str) -> Fact:
@@ -104,7 +121,7 @@ def _fact_as_known(fact: Fact, known_at: str) -> Fact:
     return replace(fact, confirmed=confirmed, updated=min(fact.updated, known_at))
 
 
-def _ends_among(facts: Sequence[Fact], rules: Claims) -> dict[str, End]:
+def ends_among(facts: Sequence[Fact], rules: Claims) -> dict[str, End]:
     """The ends that follow from these facts alone, by id."""
     claims = defaultdict[str, list[Fact]](list)
     for fact in facts:

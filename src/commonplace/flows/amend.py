@@ -1,58 +1,79 @@
 """Amending an entry in its place: confirmed, forgotten, or ended. Its words stay; each verb is one commit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from commonplace.errors import Conflict, Refused, UsageError
 from commonplace.facts.entry import changes, fact_of
 from commonplace.facts.routes import path_for
 from commonplace.facts.slug import slug_of
+from commonplace.facts.validity import state_of, until_of
+from commonplace.flows.admit import refuse_secrets
 from commonplace.flows.entry_notes import with_changes
 from commonplace.flows.ingest import ingest_paths
 from commonplace.flows.keeper import Keeper, named_fact
 from commonplace.flows.move import MOVED_FROM, MOVED_TO
+from commonplace.flows.neighbours import bring_up_to_date, catch_up
 from commonplace.flows.read import locate
 from commonplace.flows.write import Edit, Permit, Reader, change, changed
-from commonplace.model import Fact, Remembered, Terms, Verb
+from commonplace.model import Bond, Fact, Known, Remembered, Terms, Verb
 from commonplace.notes import parse
 from commonplace.policy.writing import Decision
 
 
 def confirm(name: str, keeper: Keeper) -> Remembered:
-    """Say again that it holds: today is added to the days on which it was confirmed. Raises NotFound and Conflict."""
+    """Say again that it holds: today is added to the days on which it was confirmed.
+
+    Raises NotFound, and Conflict for an entry that does not hold.
+    """
     with keeper.turn():
-        return confirm_fact(standing_entry(name, keeper), keeper, reason="it was said again")
+        here = keeper.at_this_moment()
+        known = standing_entry(name, here)
+        state = state_of(known, at=here.now)
+        if state not in ("current", "staged"):
+            hint = "Save what is true now; `commonplace timeline` shows what was when."
+            raise Conflict(f"the entry {known.fact.id} does not hold: {state}", path=known.fact.path, hint=hint)
+        return confirm_fact(known.fact, here, reason="it was said again")
 
 
-def confirm_fact(fact: Fact, keeper: Keeper, *, reason: str) -> Remembered:
-    """The same for a fact that is at hand; a second time on one day changes nothing."""
-    today = keeper.now[:10]
-    if today in fact.confirmed:
+def confirm_fact(fact: Fact, keeper: Keeper, *, reason: str, bonds: Sequence[tuple[Bond, str]] = ()) -> Remembered:
+    """The same for a fact that is at hand, with bonds that are new; a second time on one day changes nothing."""
+    days = dict.fromkeys((*fact.confirmed, keeper.now[:10]))
+    wanted = replace(fact, confirmed=tuple(days), bonds=tuple(sorted({*fact.bonds, *bonds})))
+    if wanted == fact:
         return Remembered("confirm", fact, reason, old=fact.id, changed=False)
-    wanted = replace(fact, confirmed=(*fact.confirmed, today), updated=keeper.now)
+    wanted = replace(wanted, updated=keeper.now)
     return _amended(fact, wanted, keeper, verb="confirm", action="confirm", reason=reason)
 
 
 def forget(name: str, keeper: Keeper, *, reason: str = "") -> Remembered:
     """Let nothing recall it: its status says so, and its note stays. Raises NotFound, Conflict and Refused."""
+    refuse_secrets(reason)
     with keeper.turn():
-        fact = standing_entry(name, keeper)
-        wanted = replace(fact, status="deleted", deleted_at=keeper.now, reason=reason, updated=keeper.now)
-        return _amended(fact, wanted, keeper, verb="delete", action="forget", reason=reason or "it was asked for")
+        here = keeper.at_this_moment()
+        fact = standing_entry(name, here).fact
+        wanted = replace(fact, status="deleted", deleted_at=here.now, reason=reason, updated=here.now)
+        return _amended(fact, wanted, here, verb="forget", action="forget", reason=reason or "it was asked for")
 
 
 def invalidate(name: str, keeper: Keeper, *, at: str = "") -> Remembered:
-    """Let it hold no longer from that moment on, or from now; also where it had an end already.
+    """Let it hold no longer from that moment on, or from now; also where it had a later end.
 
-    Raises NotFound, Conflict, Refused, and UsageError for an end before its beginning.
+    Raises NotFound, Conflict, Refused, and UsageError for an end before its beginning or after the one it has.
     """
     with keeper.turn():
-        fact, now = standing_entry(name, keeper), keeper.now
-        ends = at or now
-        if fact.valid_from and ends < fact.valid_from:
-            raise UsageError(f"it would end before it begins, at {fact.valid_from}", hint="Give a later end.")
+        here = keeper.at_this_moment()
+        known = standing_entry(name, here)
+        fact, now, ends = known.fact, here.now, at or here.now
+        until, _ = until_of(known)
+        if fact.begins and ends < fact.begins:
+            raise UsageError(f"it would end before it begins, at {fact.begins}", hint="Give a later end.")
+        if until and until <= ends:
+            if at and until != at:
+                raise UsageError(f"it ends already at {until}", hint="Evolve it to say that it held longer.")
+            return Remembered("invalidate", fact, f"it ends at {until}", old=fact.id, changed=False)
         wanted = replace(fact, valid_until=ends, invalidated_at=now, was_valid_until=fact.valid_until, updated=now)
-        return _amended(fact, wanted, keeper, verb="write", action="invalidate", reason=f"it ends at {ends}")
+        return _amended(fact, wanted, here, verb="remember", action="invalidate", reason=f"it ends at {ends}")
 
 
 def load_always(name: str, keeper: Keeper, *, always: bool) -> Remembered:
@@ -61,7 +82,8 @@ def load_always(name: str, keeper: Keeper, *, always: bool) -> Remembered:
     Raises NotFound and Conflict.
     """
     with keeper.turn():
-        fact = standing_entry(name, keeper)
+        keeper = keeper.at_this_moment()
+        fact = standing_entry(name, keeper).fact
         if fact.always_load == always:
             return Remembered("load", fact, "it is so already", old=fact.id, changed=False)
         slug = slug_of(fact.text)
@@ -86,10 +108,15 @@ def entry_edit(fact: Fact, wanted: Mapping[str, object | None], keeper: Keeper, 
     return Edit(at, there.content, with_changes(there.content, wanted, path=fact.path))
 
 
-def standing_entry(name: str, keeper: Keeper) -> Fact:
-    """The entry of that name, if it is active. Raises NotFound, Conflict, and UsageError for a line of a note."""
-    with keeper.shelf().index.reading() as reading:
-        fact = named_fact(name, reading, sensitive=keeper.tells_all).fact
+def standing_entry(name: str, keeper: Keeper) -> Known:
+    """The entry of that name as its note has it now, if it is active.
+
+    Raises NotFound, Conflict, and UsageError for a line of a note.
+    """
+    known = _named(name, keeper)
+    if known.fact.origin == "entry" and not bring_up_to_date(known.fact, keeper.shelf()):
+        known = _named(known.fact.id, keeper)
+    fact = known.fact
     if fact.origin == "line":
         hint = "Change the line in the note itself."
         raise UsageError(f"this fact is line {fact.line} of {fact.path}", path=fact.path, hint=hint)
@@ -97,7 +124,13 @@ def standing_entry(name: str, keeper: Keeper) -> Fact:
         newer = f", replaced by {fact.superseded_by}" if fact.superseded_by else ""
         hint = "Name the one that stands; `commonplace undo` takes back what was just done."
         raise Conflict(f"the entry {fact.id} is {fact.status}{newer}", path=fact.path, hint=hint)
-    return fact
+    return known
+
+
+def _named(name: str, keeper: Keeper) -> Known:
+    catch_up(keeper.shelf())
+    with keeper.shelf().index.reading() as reading:
+        return named_fact(name, reading, tells_all=keeper.tells_all)
 
 
 def _amended(fact: Fact, wanted: Fact, keeper: Keeper, *, verb: Verb, action: str, reason: str) -> Remembered:
@@ -119,7 +152,7 @@ def _amended(fact: Fact, wanted: Fact, keeper: Keeper, *, verb: Verb, action: st
 def _moved(fact: Fact, wanted: Fact, keeper: Keeper) -> Remembered:
     desk = keeper.desk
     message = desk.message.replace("{verb}", "load").replace("{path}", wanted.path)
-    permit = Permit(desk, Terms(message=message), "move", fact.path)
+    permit = Permit(desk, Terms(message=message), "remember", fact.path)
     permit.ask()
 
     def plan(read: Reader) -> tuple[Edit, ...]:

@@ -117,7 +117,7 @@ def _facts(note: Note, rules: FactRules, *, sensitive: bool) -> tuple[tuple[Fact
     """The facts that stand in the note, its own if it is an entry or those of its lines; and what is odd about them."""
     place = place_of(note.path)
     own, problems = fact_of(note, place=place, sensitive=sensitive, rules=rules)
-    lines = line_facts(note, user=rules.user, place=place, sensitive=sensitive, rules=rules)
+    lines = line_facts(note, place=place, sensitive=sensitive, rules=rules)
     return ((own, *lines) if own else lines), problems
 
 

@@ -6,9 +6,9 @@ from datetime import datetime
 from commonplace.errors import NotFound, Refused
 from commonplace.flows.move import MOVED_FROM, MOVED_TO
 from commonplace.flows.read import locate
-from commonplace.flows.write import KIND, Desk, Edit, Permit, Reader, change, check_version, with_history
+from commonplace.flows.write import KIND, Desk, Edit, Permit, Plan, Reader, change, check_version, with_history
 from commonplace.model import Erased, Terms
-from commonplace.vault.base import HistoricBackend, Locator, Revision
+from commonplace.vault.base import Capability, HistoricBackend, Locator, Revision
 
 PATH = "Commonplace-Path"
 _PLACEHOLDER = b"erased\n"
@@ -21,27 +21,48 @@ def erase_note(path: str, desk: Desk, terms: Terms) -> Erased:
         raise Refused(f"only a person may erase: {at.path}", path=at.path, hint="Delete it instead: git keeps it.")
     permit = Permit(desk, terms, "erase", at.path)
     permit.ask()
+    if Capability.HISTORY not in desk.vault.capabilities:
+        return _erase_at_once(at, permit)
     vault = with_history(desk.vault)
     if not vault.held_by(at)[0] and not vault.exists(at):
         raise NotFound(f"no such note: {at.path}", path=at.path, hint="`commonplace note list` shows every note.")
     former = _former(at, desk)
     contents = _contents((at, *former), vault)
+    if not vault.exists(at):  # deleted before: git needs a commit that says it is erased, and a commit needs a change
+        change(lambda read: (Edit(at, None, _PLACEHOLDER),), [permit], path=at.path)
+    commit = change(_removal(at, terms), [permit], path=at.path)[1].commit
+    _forget((at, *former), contents, desk)
+    held, remotes = vault.held_by(at, *former)
+    purge = tuple(vault.path_in_history(each) for each in (at, *former))
+    return Erased(at.path, commit, held, remotes, tuple(each.path for each in former), purge)
 
+
+def _erase_at_once(at: Locator, permit: Permit) -> Erased:
+    """The same where nothing but the files is kept."""
+    desk = permit.desk
+    content = desk.vault.read(at).content
+    moved = (each.path for each in desk.history.entries(path=at.path) if each.destination == at.path)
+    former = tuple(place for place in map(desk.vault.resolve, dict.fromkeys(moved)) if not desk.vault.exists(place))
+    change(_removal(at, permit.terms), [permit], path=at.path)
+    _forget((at, *former), (content,), desk)
+    return Erased(at.path, None, 0, (), tuple(each.path for each in former))
+
+
+def _removal(at: Locator, terms: Terms) -> Plan:
     def plan(read: Reader) -> tuple[Edit, ...]:
         there = read(at)
         if there.content != _PLACEHOLDER:
             check_version(at.path, there, terms)
         return (Edit(at, there.content, None),)
 
-    if not vault.exists(at):  # deleted before: git needs a commit that says it is erased, and a commit needs a change
-        change(lambda read: (Edit(at, None, _PLACEHOLDER),), [permit], path=at.path)
-    commit = change(plan, [permit], path=at.path)[1].commit
-    for each in (at, *former):
+    return plan
+
+
+def _forget(places: Sequence[Locator], contents: Sequence[bytes], desk: Desk) -> None:
+    """Leave no row about the notes at these places."""
+    for each in places:
         desk.history.forget_path(each.path)
-    desk.forget([each.path for each in (at, *former)], contents)
-    held, remotes = vault.held_by(at, *former)
-    purge = tuple(vault.path_in_history(each) for each in (at, *former))
-    return Erased(at.path, commit, held, remotes, tuple(each.path for each in former), purge)
+    desk.forget([each.path for each in places], contents)
 
 
 def _contents(places: Sequence[Locator], vault: HistoricBackend) -> tuple[bytes, ...]:

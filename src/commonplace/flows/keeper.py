@@ -15,7 +15,7 @@ from commonplace.model import Action, Candidate, Fact, Known
 from commonplace.recalling.times import in_utc
 
 Judge = Callable[[Candidate, Fact], Action]
-"""A model that says how a candidate stands to a known fact, where rules alone cannot tell."""
+"""A model that says how a candidate stands to a known fact, where rules alone cannot tell. It may take its time."""
 
 _SHORTEST: Final = 4  # characters at the beginning of an id with which an entry may be named
 _SOME: Final = 20  # facts that are looked at where one is meant
@@ -41,19 +41,25 @@ class Keeper:
         """This moment."""
         return in_utc(self.desk.clock())
 
+    def at_this_moment(self) -> "Keeper":
+        """The same keeper with a clock that stands still: one verb has one moment."""
+        now = self.desk.clock()
+        return replace(self, desk=replace(self.desk, clock=lambda: now))
+
     @property
     def tells_all(self) -> bool:
         """Whether sensitive facts may be shown to who works here."""
         return self.desk.actor.kind == "person"
 
 
-def named_fact(name: str, reading: Reading, *, sensitive: bool) -> Known:
+def named_fact(name: str, reading: Reading, *, tells_all: bool) -> Known:
     """The fact with that id, the one whose id begins so or ends in these six characters, or the entry at that path.
 
-    Raises NotFound, and UsageError when several are meant.
+    Who is not told all learns neither of sensitive facts nor of what waits for a person. Raises NotFound, and
+    UsageError when several are meant.
     """
     asked = name.strip()
-    found = _with_name(asked, reading, sensitive=sensitive)
+    found = _with_name(asked, reading, FactQuery(sensitive=tells_all, staged=tells_all, limit=_SOME))
     if not found:
         raise NotFound(
             f"no fact is called {asked!r}",
@@ -66,14 +72,15 @@ def named_fact(name: str, reading: Reading, *, sensitive: bool) -> Known:
     return found[0]
 
 
-def _with_name(name: str, reading: Reading, *, sensitive: bool) -> tuple[Known, ...]:
+def _with_name(name: str, reading: Reading, asked: FactQuery) -> tuple[Known, ...]:
     if name.lower().endswith(".md"):
-        found = reading.facts(FactQuery(paths=(name,), sensitive=sensitive, staged=True))
+        found = reading.facts(replace(asked, paths=(name,)))
         return tuple(each for each in found if each.fact.origin == "entry")
     if len(name) < _SHORTEST:
         return ()
-    asked = FactQuery(sensitive=sensitive, staged=True, limit=_SOME)
-    found = reading.facts(replace(asked, ids=(name.lower(),))) or reading.facts(replace(asked, prefix=name.lower()))
-    if found or len(name) < TAIL:
-        return found
-    return reading.facts(replace(asked, suffix=name.lower()))
+    exact = reading.facts(replace(asked, ids=(name.lower(),)))
+    if exact:
+        return exact
+    begins = reading.facts(replace(asked, prefix=name.lower()))
+    ends = reading.facts(replace(asked, suffix=name.lower())) if len(name) >= TAIL else ()
+    return tuple({known.fact.id: known for known in (*begins, *ends)}.values())

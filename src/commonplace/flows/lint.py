@@ -1,10 +1,10 @@
 """Lint: every entry and every chain of facts looked at, read-only; what can be mended safely is mended on request."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commonplace.errors import NotFound
+from commonplace.errors import NotFound, Refused
 from commonplace.facts.entry import fact_of
 from commonplace.facts.lint import Fix, fixes, lint_entry, lint_facts
 from commonplace.facts.routes import KINDS, MEMORY, is_entry_path
@@ -42,7 +42,7 @@ def lint(keeper: Keeper, *, fix: bool, progress: Progress) -> Linted:
     shelf = keeper.shelf()
     sync(shelf, progress=progress)
     entries, problems = _entries(keeper)
-    mended = _mend(entries, keeper) if fix else ()
+    mended = _mend(keeper) if fix else ()
     if mended:
         entries, problems = _entries(keeper)
     kinds = (*KINDS, *keeper.options.kinds)
@@ -90,23 +90,29 @@ def _unresolved(reading: Reading, entries: Iterable[_Read]) -> Iterator[Problem]
             yield Problem(edge.source, edge.line, message, "entry-link")
 
 
-def _mend(entries: Iterable[_Read], keeper: Keeper) -> tuple[Problem, ...]:
-    """Mend what is safe, in one commit; what was mended."""
-    wanted = fixes((each.note, each.fact) for each in entries if each.fact)
-    if not wanted:
-        return ()
+def _mend(keeper: Keeper) -> tuple[Problem, ...]:
+    """Mend what is safe, in one commit; what was mended. Raises Refused for who is no person."""
+    if keeper.desk.actor.kind != "person":
+        raise Refused("only a person may mend entries", hint="Lint without mending: what is wrong is told, too.")
+    with keeper.turn():
+        entries, _ = _entries(keeper)
+        wanted = fixes((each.note, each.fact) for each in entries if each.fact)
+        return _mended(wanted, keeper) if wanted else ()
+
+
+def _mended(wanted: Sequence[Fix], keeper: Keeper) -> tuple[Problem, ...]:
     by_path: dict[str, dict[str, Any]] = {}
     for each in wanted:
         by_path.setdefault(each.problem.path, {}).update(each.keys)
     desk = keeper.desk
     message = desk.message.replace("{verb}", "lint").replace("{path}", f"{len(by_path)} entries")
-    permits = {path: Permit(desk, Terms(message=message), "write", path) for path in by_path}
+    permits = {path: Permit(desk, Terms(message=message), "remember", path) for path in by_path}
 
     def plan(read: Reader) -> tuple[Edit, ...]:
         return tuple(_edit(path, keys, permits[path], read) for path, keys in by_path.items())
 
     change(plan, [*permits.values()], path=f"{len(by_path)} entries")
-    return tuple(each.problem for each in _those(wanted))
+    return tuple(sorted(each.problem for each in wanted))
 
 
 def _edit(path: str, keys: Mapping[str, object], permit: Permit, read: Reader) -> Edit:
@@ -114,7 +120,3 @@ def _edit(path: str, keys: Mapping[str, object], permit: Permit, read: Reader) -
     there = read(at)
     permit.ask(there=there)
     return Edit(at, there.content, with_changes(there.content, keys, path=path))
-
-
-def _those(wanted: Iterable[Fix]) -> list[Fix]:
-    return sorted(wanted, key=lambda each: each.problem)

@@ -1,78 +1,95 @@
 """What is known near a candidate: the same words, the same subject and predicate, or a like meaning."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from commonplace.facts.routes import MEMORY
+from commonplace.flows.document import VAULT
 from commonplace.flows.ingest import ingest_paths
 from commonplace.flows.keeper import Keeper
+from commonplace.flows.read import standing
 from commonplace.flows.shelf import Shelf
 from commonplace.flows.wordings import vectors_of
 from commonplace.index.base import FactQuery, Reading
-from commonplace.model import Candidate, Filters, Known, Near
+from commonplace.model import Candidate, Fact, Filters, Known, Near
+
+if TYPE_CHECKING:
+    from commonplace.index.base import Fixed
 
 _NEAREST: Final = 12  # chunks of entries that are looked at by meaning
+_RIVALS: Final = 500  # facts of one subject and predicate that are looked at, those last updated first
 
 
-def neighbours(candidate: Candidate, keeper: Keeper) -> tuple[Candidate, tuple[Near, ...]]:
-    """The known facts that the candidate must be held against; and the candidate, its subject as they spell it.
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The known facts near a candidate; one with its words that waits already; and whether one was forgotten."""
 
-    Facts that this actor may not see count too: what is known is confirmed, whoever says it again. Raises IndexDamaged.
+    near: tuple[Near, ...]
+    waiting: Fact | None
+    was_forgotten: bool
+
+
+def surroundings(candidate: Candidate, keeper: Keeper) -> Surroundings:
+    """The known facts that the candidate must be held against; not those that this actor may not see.
+
+    Raises IndexDamaged.
     """
     shelf = keeper.shelf()
-    _catch_up(shelf)
+    catch_up(shelf)
     with shelf.index.reading() as reading:
         versions = dict(reading.versions())
     vectors = {} if candidate.predicate else vectors_of(candidate.text, versions, shelf)[0]
     with shelf.index.reading() as reading:
-        candidate = _spelled(candidate, reading, keeper)
-        cosines = _nearest(vectors, reading)
-        found = {known.fact.id: known for known in (*_alike(candidate, reading, keeper), *_at(cosines, reading))}
+        cosines = _nearest(vectors, reading, keeper)
+        same = _same(candidate, reading, keeper)
+        others = (*_rivals(candidate, reading, keeper), *_at(cosines, reading))
+    standing_ = [known for known in same if known.fact.place != "staging"]
+    found = {known.fact.id: known for known in (*standing_, *others)}
     near = tuple(Near(known, cosines.get(known.fact.path)) for known in found.values())
-    return candidate, near
+    waiting = next((known.fact for known in same if known.fact.place == "staging"), None)
+    return Surroundings(near, waiting, any(known.fact.status == "deleted" for known in standing_))
 
 
-def _catch_up(shelf: Shelf) -> None:
+def bring_up_to_date(fact: Fact, shelf: Shelf) -> bool:
+    """Whether the note of the fact was as the index has it; if not, the index has it now."""
+    stamp, stat = shelf.index.stamp(VAULT, fact.path), standing(fact.path, shelf.vault)
+    if stamp and stat and (stamp.mtime, stamp.size) == (stat.mtime, stat.size):
+        return True
+    ingest_paths([fact.path], shelf)
+    return False
+
+
+def catch_up(shelf: Shelf) -> None:
     """Take in the entries of a vault that was never read whole, so that none is saved twice."""
     with shelf.index.reading() as reading:
         if reading.synced() is not None:
             return
     entries = [stat.path for stat in shelf.vault.list(skip=shelf.ignored).files if stat.path.startswith(f"{MEMORY}/")]
-    ingest_paths((path for path in entries if not shelf.index.stamp("vault", path)), shelf)
+    ingest_paths((path for path in entries if not shelf.index.stamp(VAULT, path)), shelf)
 
 
-def _spelled(candidate: Candidate, reading: Reading, keeper: Keeper) -> Candidate:
-    """The candidate with its subject spelled as a known fact about the same entity does: `Ada` may be an alias."""
-    if not candidate.subject:
-        return candidate
-    names = reading.entities(candidate.subject)
-    own = keeper.rules.entity(candidate.subject)
-    known = reading.facts(FactQuery(names=tuple(sorted(names)), predicate=candidate.predicate, limit=20))
-    for each in known:
-        key = keeper.rules.entity(each.fact.subject)
-        if key != own and key in names:
-            return replace(candidate, subject=each.fact.subject)
-    return candidate
-
-
-def _alike(candidate: Candidate, reading: Reading, keeper: Keeper) -> tuple[Known, ...]:
-    rules = keeper.rules
-    fingerprint = rules.fingerprint(
+def _same(candidate: Candidate, reading: Reading, keeper: Keeper) -> tuple[Known, ...]:
+    fingerprint = keeper.rules.fingerprint(
         subject=candidate.subject, predicate=candidate.predicate, object=candidate.object, text=candidate.text
     )
-    same = reading.facts(FactQuery(fingerprint=fingerprint))
+    return reading.facts(FactQuery(fingerprint=fingerprint, sensitive=keeper.tells_all, staged=True))
+
+
+def _rivals(candidate: Candidate, reading: Reading, keeper: Keeper) -> tuple[Known, ...]:
     if not candidate.predicate:
-        return same
-    names = (rules.entity(candidate.subject),)
-    return (*same, *reading.facts(FactQuery(names=names, predicate=candidate.predicate)))
+        return ()
+    names = (keeper.rules.entity(candidate.subject),)
+    asked = FactQuery(names=names, predicate=candidate.predicate, sensitive=keeper.tells_all, limit=_RIVALS)
+    return reading.facts(asked)
 
 
-def _nearest(vectors: Mapping[str, object], reading: Reading) -> Mapping[str, float]:
+def _nearest(vectors: "Mapping[str, Fixed]", reading: Reading, keeper: Keeper) -> Mapping[str, float]:
     """How near the nearest entries are, by path."""
+    filters = Filters(path=MEMORY, sensitive="" if keeper.tells_all else "out")
     cosines: dict[str, float] = {}
     for version, vector in vectors.items():
-        matches = reading.match_sense(vector, Filters(path=MEMORY), version=version, limit=_NEAREST)  # type: ignore[arg-type]
+        matches = reading.match_sense(vector, filters, version=version, limit=_NEAREST)
         best = {match.number: match.cosine for match in matches[:_NEAREST]}
         for found in reading.found([*best]):
             path = found.document.source_id

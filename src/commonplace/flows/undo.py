@@ -26,7 +26,7 @@ from commonplace.vault.base import HistoricBackend, Locator, Revision
 
 UNDOES = "Commonplace-Undoes"
 MUTATION = "Commonplace-Mutation"
-_UNDONE_BY_COUNT = ("write", "delete", "move")
+_UNDONE_BY_COUNT = ("write", "delete", "move", "remember", "confirm", "forget")
 _FARTHEST_BACK = 1000  # commits of ours that are looked through for the newest to undo
 
 
@@ -184,7 +184,7 @@ class _Undo:
     def _refuse_what_gains_trust(self, edit: Edit, read: Reader) -> None:
         """Raise Refused unless the program might write the outcome there itself."""
         to = edit.moved_to or edit.at
-        permit = Permit(self._desk, self._permit.terms, "delete" if edit.after is None else "write", to.path)
+        permit = Permit(self._desk, self._permit.terms, "forget" if edit.after is None else "remember", to.path)
         decision = permit.ask(
             there=existing(to, read),
             incoming=marks_of(edit.after, path=to.path) if edit.after is not None else None,

@@ -167,7 +167,6 @@ class FactQuery:
     names: tuple[str, ...] = ()
     predicate: str = ""
     topics: tuple[str, ...] = ()
-    kinds: tuple[str, ...] = ()
     statuses: tuple[Status, ...] = ()
     origins: tuple[Origin, ...] = ()
     always_load: bool = False

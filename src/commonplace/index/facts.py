@@ -25,10 +25,14 @@ def ends_at(document_until: str, entry: Fact | None, end: End | None) -> str:
     return earliest(document_until, entry.valid_until if entry else "", end.at if end else "")
 
 
-def keeping(identity: str, path: str) -> tuple[bool, str]:
-    """Of several paths with a fact of this id, the one for which this is least keeps it."""
-    name = path.rpartition("/")[2].removesuffix(".md")
-    return not name.endswith(identity[-6:]), path
+def keeping(identity: str, path: str) -> tuple[bool, bool, str]:
+    """Of several paths with a fact of this id, the one for which this is least keeps it.
+
+    What stands keeps it before what is put away or waits, then a file that is named for it.
+    """
+    *folders, name = path.split("/")
+    is_aside = bool({"_archive", "_staging"} & {folder.casefold() for folder in folders})
+    return is_aside, not name.removesuffix(".md").endswith(identity[-6:]), path
 
 
 def bonds_of(fact: Fact) -> set[tuple[Bond, str]]:
@@ -44,4 +48,4 @@ def entity_names(document: Document, rules: Rules) -> frozenset[str]:
     if document.source_type != LINKED or entry_of(document):
         return frozenset()
     names = (document.title, document.source_id.rpartition("/")[2], *document.aliases)
-    return frozenset(filter(None, map(rules.entity, names)))
+    return frozenset(filter(None, map(rules.entity, names))) - {rules.entity("me")}  # nobody else is the person

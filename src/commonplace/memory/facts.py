@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 from commonplace.errors import UsageError
 from commonplace.facts.timeline import Moment
 from commonplace.flows.amend import forget, invalidate
+from commonplace.flows.asked import Wanted
 from commonplace.flows.keeper import Keeper
-from commonplace.flows.known import Wanted, facts_about, facts_for, links_of, timeline
+from commonplace.flows.known import facts_about, facts_for, links_of, timeline
 from commonplace.index.base import Edge
 from commonplace.memory.entries import Day, Entries, day_of
 from commonplace.model import Held, Remembered
@@ -74,8 +75,8 @@ class Facts:
 
         `as_of` is the day on which it held, and `known` the day on which that was known: the same, where it is not
         given; `now` for what is known today of that day. `every` adds what holds no longer, or not yet.
-        Facts from lines of notes are those of that day, which takes a while the first time; `lines` False leaves the
-        past of notes alone. Raises UsageError for what is no day, and for a limit below one.
+        Facts from lines of notes are those that stood there on the day on which it was known; git is asked for them,
+        unless `lines` is False. Raises UsageError for what is no day, and for a limit below one.
         """
         if limit is not None and limit < 1:
             raise UsageError(f"a limit of {limit} is none", hint="Give 1 or more, or leave it out.")

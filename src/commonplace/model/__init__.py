@@ -6,8 +6,6 @@ from commonplace.model.conversation import ROLES, TRUSTS, Message, Recorded, Rol
 from commonplace.model.document import FIELDS, Chunk, Document, Place, Stamp, Voice, WordCounts
 from commonplace.model.evaluation import PROBE_KINDS, Evaluation, Miss, ProbeKind, Score
 from commonplace.model.fact import (
-    ACTIONS,
-    BONDS,
     FACT_CLASSES,
     STATUSES,
     Action,
@@ -39,8 +37,6 @@ from commonplace.model.problem import Problem
 from commonplace.model.query import BYS, MODES, Answer, By, Filters, Hit, Mode
 
 __all__ = [
-    "ACTIONS",
-    "BONDS",
     "BYS",
     "FACT_CLASSES",
     "FIELDS",

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 ActorKind = Literal["person", "agent", "job"]
-Verb = Literal["write", "delete", "move", "undo", "erase", "confirm"]
+Verb = Literal["write", "delete", "move", "undo", "erase", "remember", "confirm", "forget"]
+"""What is done to a note; the last three are done to entries alone, and by nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,11 +21,9 @@ Origin = Literal["entry", "line"]
 """Where a fact stands: in an entry of its own, or in one structured line of a note."""
 
 Bond = Literal["update", "extend", "derive", "contradict"]
-BONDS: tuple[Bond, ...] = get_args(Bond)
 """How one fact stands to another: it replaces it, adds to it, follows from it, or speaks against it."""
 
 Action = Literal["confirm", "supersede", "extend", "derive", "contradict", "insert"]
-ACTIONS: tuple[Action, ...] = get_args(Action)
 """What becomes of a candidate that meets what is known."""
 
 
@@ -161,7 +159,8 @@ State = Literal["current", "future", "ended", "superseded", "expired", "archived
 class Held:
     """A fact as it stands at a moment: its state then, when and by which fact it ends, its importance aged.
 
-    `uses` is how often it was recalled on this device.
+    `uses` is how often it was recalled on this device, `last_used` on which day last; empty where it never was, and
+    where a day of the past is asked for.
     """
 
     fact: Fact
@@ -170,14 +169,15 @@ class Held:
     ended_by: str
     importance: float
     uses: int = 0
+    last_used: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
     """What came of saving, evolving, confirming, forgetting or ending something.
 
-    `action` is an Action, or `forget`, `invalidate` or `load`. `fact` is the fact as it is now, None for a dry run that would
-    write nothing. `old` is the id of the fact that it replaced, confirmed or stands against.
+    `action` is an Action, or `forget`, `invalidate` or `load`. `fact` is the fact as it is now, or would be.
+    `old` is the id of the fact that it replaced, confirmed, ends or stands against.
     `staged` says that it waits for a person and is not recalled. `changed` is False when all was so already.
     """
 

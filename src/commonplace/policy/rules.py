@@ -15,7 +15,7 @@ from commonplace.policy.spaces import (
     space_of,
     staging_path,
 )
-from commonplace.policy.trust import is_trusted
+from commonplace.policy.trust import has_id, is_trusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +92,8 @@ def stage_what_gains_trust(attempt: Attempt, limits: Limits) -> Decision:
 
     What does so already stays where it is.
     """
+    if _goes_around(attempt):
+        return _refuse_way_around(attempt)
     if _removes_trust(attempt):
         return _refuse_trusted(attempt)
     if not _gains_trust(attempt, limits):
@@ -107,9 +109,11 @@ def stage_what_gains_trust(attempt: Attempt, limits: Limits) -> Decision:
 
 def stage_beyond_caps(attempt: Attempt, limits: Limits) -> Decision:
     """A job that has written all it may in one run goes on below `_staging`; a trusted entry stays where it is."""
+    if _goes_around(attempt):
+        return _refuse_way_around(attempt)
     if _removes_trust(attempt):
         return _refuse_trusted(attempt)
-    if attempt.within_caps or attempt.verb != "write" or is_staged(attempt.path):
+    if attempt.within_caps or attempt.verb not in ("write", "remember") or is_staged(attempt.path):
         return allow_what_can_be_reverted(attempt, limits)
     return Decision("stage", staging_path(attempt.path))
 
@@ -130,7 +134,7 @@ def refuse_sensitive(attempt: Attempt, limits: Limits) -> Decision:
 def _gains_trust(attempt: Attempt, limits: Limits) -> bool:
     """Whether what comes of it is trusted, or was before: trust taken away and given back by an undo is gained too."""
     marked = is_trusted(attempt.resulting) or is_trusted(attempt.existing)
-    if attempt.verb == "write":
+    if attempt.verb in ("write", "remember"):
         return (marked or is_always_loaded(attempt.path)) and not is_staged(attempt.path)
     if attempt.moved_from is None:
         return False
@@ -142,9 +146,24 @@ def _gains_trust(attempt: Attempt, limits: Limits) -> bool:
 
 def _removes_trust(attempt: Attempt) -> bool:
     """Whether a trusted entry would leave its place, to come back by an undo with other words in it."""
-    if attempt.verb not in ("move", "delete") or attempt.moved_from is not None or is_staged(attempt.path):
+    if attempt.verb not in ("move", "delete", "forget") or attempt.moved_from is not None or is_staged(attempt.path):
         return False
     return is_always_loaded(attempt.path) or is_trusted(attempt.resulting)
+
+
+def _goes_around(attempt: Attempt) -> bool:
+    """Whether an entry would be changed as a plain note, past the gate and past what is known, or leave the review."""
+    if attempt.verb == "move" and is_staged(attempt.moved_from or "") and not is_staged(attempt.path):
+        return True
+    return attempt.verb in ("write", "delete", "move") and has_id(attempt.resulting)
+
+
+def _refuse_way_around(attempt: Attempt) -> Decision:
+    return _refuse(
+        attempt,
+        "an entry is no plain note",
+        hint="Save, evolve, confirm or forget it: what is known is changed in no other way.",
+    )
 
 
 def _refuse_trusted(attempt: Attempt) -> Decision:

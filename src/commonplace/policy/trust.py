@@ -9,6 +9,7 @@ from commonplace.policy.sensitivity import truthy
 ALWAYS_LOAD: Final = "always_load"
 TRUST: Final = "trust"
 TOLD: Final = "told"
+ID: Final = "id"
 _FAR_ENOUGH: Final = 4000  # characters at the top of a note
 _MARK: Final = re.compile(
     r"""(?: ^ | [{,\[?] | -[ \t] ) [ \t]*+ ["']?+ [ \t]*+
@@ -25,6 +26,11 @@ def is_trusted(frontmatter: Mapping[str, Any]) -> bool:
         if (name == ALWAYS_LOAD and truthy(value)) or (name == TRUST and _says_told(value)):
             return True
     return False
+
+
+def has_id(frontmatter: Mapping[str, Any]) -> bool:
+    """Whether the note says that it is an entry: it has an id of its own."""
+    return any(str(key).strip().casefold() == ID and value not in (None, "") for key, value in frontmatter.items())
 
 
 def looks_trusted(text: str) -> bool:

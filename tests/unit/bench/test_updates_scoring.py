@@ -7,7 +7,7 @@ import pytest
 from bench.questions import Question
 from bench.stores import Ask, Found, Way
 from bench.updates_scoring import HALF_LIVES, KNOWLEDGE_UPDATE, Pair, figures_of, is_above, pairs_of
-from bench.updates_tables import tables
+from bench.updates_tables import headline, tables
 
 NOW = datetime(2023, 6, 1, tzinfo=UTC)
 DATES = {"old": datetime(2023, 1, 5, tzinfo=UTC), "mid": datetime(2023, 3, 1, tzinfo=UTC), "new": NOW, "same": NOW}
@@ -82,13 +82,24 @@ def test_recall_is_told_by_type_with_what_each_half_life_does_to_it() -> None:
 
 
 def test_the_tables_tell_changes_in_points() -> None:
-    """A row for each half-life, and for each type what it gains or loses beside the default."""
+    """A row for each half-life with the share of those found both, and for each type what it gains or loses."""
     told = figures_of([A, B, OTHER], DATES_OF, answers((A, {0: "no"}), (B, {0: "xo", 30: "xno"}), (OTHER, {0: "m"})))
     lines = list(tables(told))
 
-    assert "| off (the default) | 2 | 1 | 1 | 1 | **50.0** | 0.0 to 100.0 |" in lines
-    assert "| half-life 30 days | 2 | 2 | 2 | 2 | **100.0** | 100.0 to 100.0 |" in lines
+    assert "| off (the default) | 2 | 1 | 1 | **100.0** | 20.7 to 100.0 | 1 (50.0) | 0.0 to 100.0 |" in lines
+    assert "| half-life 30 days | 2 | 2 | 2 | **100.0** | 34.2 to 100.0 | 2 (100.0) | 100.0 to 100.0 |" in lines
     assert "| knowledge-update | 2 | 0 | 50.0 | +50.0 | +0.0 | +0.0 | +0.0 |" in lines
+
+
+def test_the_headline_is_of_the_questions_that_found_both() -> None:
+    """One that finds the current session alone says nothing of their order; without any there is no headline."""
+    found = answers((A, {0: "no"}), (B, {0: "on"}), (C, {0: "n"}))
+    (line, blank) = headline(figures_of([A, B, C], DATES_OF, found))
+
+    assert line.startswith("Of the questions with both sessions in the top 10, the current one is first: off (the def")
+    assert "off (the default) 1 of 2 (50.0 %), half-life 30 days 1 of 2 (50.0 %)" in line
+    assert blank == ""
+    assert list(headline(figures_of([C], DATES_OF, found))) == []
 
 
 def test_without_a_pair_there_is_no_order_to_tell() -> None:

@@ -132,15 +132,16 @@ def test_a_fact_is_a_flat_object_for_programs() -> None:
 
 def test_importance_as_aged_stands_beside_the_one_at_first() -> None:
     """Neither hides the other."""
-    held = held_as_json(Held(OLD, "superseded", OLD.valid_until, NEW.id, 0.25, 3))
+    held = held_as_json(Held(OLD, "superseded", OLD.valid_until, NEW.id, 0.25, 3, "2026-11-15"))
 
-    assert (held["importance"], held["importance_now"], held["uses"]) == (0.5, 0.25, 3)
+    assert (held["importance"], held["importance_now"]) == (0.5, 0.25)
+    assert (held["uses"], held["last_used"]) == (3, "2026-11-15")
     assert (held["state"], held["until"], held["ended_by"]) == ("superseded", OLD.valid_until, NEW.id)
 
 
 CHAIN = Chain(
     NEW,
-    (Held(OLD, "superseded", OLD.valid_until, NEW.id, 0.25), Held(NEW, "current", "", "", 0.5, 1)),
+    (Held(OLD, "superseded", OLD.valid_until, NEW.id, 0.25), Held(NEW, "current", "", "", 0.5, 3, "2026-11-15")),
     (FactEdge(NEW.id, "update", OLD.id), FactEdge(NEW.id, "extend", "0199f3c2-3333-7000-8000-0000000ccccc")),
 )
 
@@ -163,7 +164,7 @@ def test_a_chain_is_shown_version_by_version() -> None:
         "   Ada | works_at | Beta",
         "   fact, #work",
         "   recorded 2026-03-02 10:00, cli, conversation c-4f1d, told",
-        "   importance 0.50 now, 0.50 at first; recalled once",
+        "   importance 0.50 now, 0.50 at first; recalled 3 times, last 2026-11-15",
         "   replaces 0aaaaa: she said so",
         f"   {NEW.path}",
         "",
@@ -188,6 +189,16 @@ def test_a_chain_tells_how_a_version_ended() -> None:
     assert f"holds no longer since {short(NEW.id)} claims the same" in lines
     assert "its end was set on 2026-03-02 10:00, which was 2027-01-01 before" in lines
     assert "forgotten on 2026-04-01: another Ada" in lines
+
+
+def test_a_line_was_recorded_nobody_knows_when() -> None:
+    """It names its place in the note instead."""
+    line = replace(NEW, origin="line", recorded="", path="People/Ada.md", line=3)
+    lines = [each.strip() for each in chain_lines(Chain(line, (Held(line, "current", "", "", 0.5, 1),), ()))]
+
+    assert "recorded nobody knows when, cli, conversation c-4f1d, told" in lines
+    assert "importance 0.50 now, 0.50 at first; recalled once" in lines
+    assert "People/Ada.md:3" in lines
 
 
 def test_a_chain_is_json_with_versions_and_edges() -> None:

@@ -114,7 +114,7 @@ def test_an_entry_is_one_fact_and_its_lines_are_part_of_it() -> None:
     note = note_of(WHOLE)
 
     assert len(note.observations) == 1
-    assert line_facts(note, user="me", place="", sensitive=False, rules=RULES) == ()
+    assert line_facts(note, place="", sensitive=False, rules=RULES) == ()
 
 
 @pytest.mark.requirement("A-15")

@@ -1,12 +1,13 @@
 """Integration: what becomes of a candidate that meets what is known."""
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.integrate import integrate
-from commonplace.model import BONDS, Action, Bond, Candidate, End, Fact, Known, Near, Verdict
+from commonplace.model import Action, Bond, Candidate, End, Fact, Known, Near, Verdict
 
 RULES = FactRules()
 JANUARY, FEBRUARY, MARCH = "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"
@@ -263,6 +264,7 @@ def test_the_same_words_of_another_subject_are_another_fact() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "cosine", "action"),
     [
+        ("Is an engineer.", "Is a senior engineer.", 0.85, "supersede"),
         ("Ben purchased a bike.", "Ben bought a bike.", 0.98, "confirm"),
         ("The user prefers concise answers.", "I prefer concise answers.", 0.73, "confirm"),
         ("Ben lives in Berlin.", "Ben lives in Berlin Mitte.", 0.95, "supersede"),
@@ -351,7 +353,7 @@ def test_the_same_event_on_another_day_is_another_event() -> None:
 
 @pytest.mark.requirement("V-05")
 @pytest.mark.parametrize(
-    ("bond", "action"), list(zip(BONDS, ("supersede", "extend", "derive", "contradict"), strict=True))
+    ("bond", "action"), list(zip(get_args(Bond), ("supersede", "extend", "derive", "contradict"), strict=True))
 )
 def test_a_bond_that_the_caller_states_is_kept(bond: Bond, action: str) -> None:
     """Whoever says how a statement stands to another is believed; there is nothing to ask a model."""

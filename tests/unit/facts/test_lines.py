@@ -12,7 +12,7 @@ RULES = FactRules()
 
 def facts_of(text: str, *, path: str = "People/Ada.md", user: str = "me") -> tuple[Fact, ...]:
     note = parse(text.encode(), path=path, mtime=1e9)
-    return line_facts(note, user=user, place="", sensitive=False, rules=RULES)
+    return line_facts(note, place="", sensitive=False, rules=FactRules(user=user))
 
 
 def test_a_statement_is_a_fact_about_its_note() -> None:
@@ -70,12 +70,12 @@ def test_lines_that_are_alike_have_ids_of_their_own() -> None:
     assert twice[0].id == once.id
 
 
-def test_the_times_of_a_line_are_those_that_its_note_says() -> None:
-    """The file's time says nothing: it differs from copy to copy."""
+def test_a_line_was_updated_when_its_note_says_and_recorded_nobody_knows_when() -> None:
+    """A note may be older than its lines. The file's time says nothing: it differs from copy to copy."""
     (dated,) = facts_of("---\ncreated: 2026-03-01\nupdated: 2026-04-01T10:00:00+02:00\n---\n- [fact] tall\n")
-    (bare,) = facts_of("---\ncreated: long ago\n---\n- [fact] tall\n")
+    (bare,) = facts_of("---\nupdated: long ago\n---\n- [fact] tall\n")
 
-    assert (dated.recorded, dated.updated) == ("2026-03-01T00:00:00Z", "2026-04-01T08:00:00Z")
+    assert (dated.recorded, dated.begins, dated.updated) == ("", "", "2026-04-01T08:00:00Z")
     assert (bare.recorded, bare.updated) == ("", "")
 
 

@@ -5,8 +5,6 @@ from dataclasses import replace
 from commonplace.facts.timeline import Moment, timeline_of
 from commonplace.model import End, Fact, Known
 
-LATE = "2030-01-01T00:00:00Z"
-
 
 def moment(day: str) -> str:
     return f"{day}T00:00:00Z"
@@ -24,8 +22,8 @@ ACME = Fact(
 BETA = replace(ACME, id="b", text="Ada works at Beta.", valid_from=moment("2026-02-01"))
 
 
-def told(*knowns: Known, upto: str = LATE) -> list[tuple[str, str, str, str]]:
-    return [(each.at[:10], each.what, each.fact.id, each.other) for each in timeline_of(knowns, upto=upto)]
+def told(*knowns: Known) -> list[tuple[str, str, str, str]]:
+    return [(each.at[:10], each.what, each.fact.id, each.other) for each in timeline_of(knowns)]
 
 
 def test_a_timeline_tells_what_began_and_what_replaced_it_in_order() -> None:
@@ -80,18 +78,10 @@ def test_a_fact_that_never_held_is_told_once() -> None:
     assert told(Known(ACME, End(ACME.valid_from, "b"))) == [("2024-01-01", "replaced", "a", "b")]
 
 
-def test_what_comes_later_than_asked_is_left_out() -> None:
-    """The moment asked for is still told."""
-    until = replace(ACME, valid_until=moment("2027-01-01"))
-
-    assert told(Known(until, None), upto=moment("2026-12-31")) == [("2024-01-01", "began", "a", "")]
-    assert len(told(Known(until, None), upto=moment("2027-01-01"))) == 2
-
-
 def test_an_undated_line_comes_first_and_staged_facts_not_at_all() -> None:
     """Nobody knows when it began; and nobody has agreed to what is staged."""
     line = replace(ACME, id="l", origin="line", valid_from="", recorded="")
     staged = replace(ACME, id="s", place="staging")
-    found = timeline_of([Known(ACME, None), Known(line, None), Known(staged, None)], upto=LATE)
+    found = timeline_of([Known(ACME, None), Known(line, None), Known(staged, None)])
 
     assert found == (Moment("", "began", line), Moment(ACME.valid_from, "began", ACME))

@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.predicates import Predicates
-from commonplace.facts.validity import as_known, held, holds, state_of, until_of
+from commonplace.facts.validity import as_known, held, holds, state_of, united, until_of
 from commonplace.model import End, Fact, Known, State
 
 RULES = FactRules()
@@ -149,10 +149,10 @@ def test_what_will_be_replaced_holds_until_then_and_names_its_heir() -> None:
 
 def test_held_tells_the_state_the_end_and_what_it_is_given() -> None:
     """Importance and uses come from elsewhere and are handed on."""
-    told = held(Known(ACME, End(MAY, "b")), at=APRIL, importance=0.3, uses=4)
+    told = held(Known(ACME, End(MAY, "b")), at=APRIL, importance=0.3, uses=4, last_used="2026-03-30")
 
     assert (told.fact, told.state, told.until, told.ended_by) == (ACME, "current", MAY, "b")
-    assert (told.importance, told.uses) == (0.3, 4)
+    assert (told.importance, told.uses, told.last_used) == (0.3, 4, "2026-03-30")
 
 
 @pytest.mark.requirement("I-57", "I-61")
@@ -245,3 +245,25 @@ def test_an_end_by_a_fact_that_is_not_given_stays() -> None:
     knowns = [Known(ACME, End(JUNE, "hidden")), alone(gamma)]
 
     assert as_known(knowns, known_at=JULY, rules=RULES)[0].end == End(JUNE, "hidden")
+
+
+def test_facts_of_two_names_of_one_entity_end_each_other() -> None:
+    """Ada Lovelace's later home ends Ada's; an entity with another name, and other predicates, are left alone."""
+    first = replace(ACME, predicate="lives_in", object="Rehovot")
+    second = replace(first, id="b", subject="Ada Lovelace", object="London", recorded=MAY)
+    other = replace(first, id="c", subject="Jonas", object="Oslo", recorded=APRIL)
+    knowns = [alone(each) for each in (first, second, other)]
+    found = united(knowns, names=("ada", "ada lovelace"), subject="Ada Lovelace", rules=RULES)
+
+    assert found == (Known(first, End(MAY, "b")), alone(second), alone(other))
+    assert united(knowns, names=("ada", "countess"), subject="Ada", rules=RULES) == tuple(knowns)
+
+
+def test_of_two_ends_by_other_facts_the_earlier_counts() -> None:
+    """The one that the index knows of, or the one by another name."""
+    names = ("ada", "ada lovelace")
+    later = replace(BETA, subject="Ada Lovelace")
+
+    for end, wanted in ((End(APRIL, "x"), End(APRIL, "x")), (End(JUNE, "x"), End(MAY, "b"))):
+        found = united([Known(ACME, end), alone(later)], names=names, subject="Ada", rules=RULES)
+        assert found[0].end == wanted

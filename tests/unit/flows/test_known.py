@@ -174,6 +174,87 @@ def test_a_timeline_tells_what_happened_in_order(tmp_path: Path) -> None:
     assert first.id != second.id
 
 
+LOVELACE = "---\naliases: [Ada]\n---\n# Ada Lovelace\n"
+
+
+def test_two_names_of_one_entity_have_one_value_between_them(tmp_path: Path) -> None:
+    """By any name, for a topic, in a timeline and before a prompt; where two notes share a name, both values stand."""
+    save(tmp_path, "People/Ada Lovelace.md", LOVELACE)
+    with make_memory(tmp_path) as memory:
+        memory.index.sync()
+        memory.facts.add("Ada Lovelace", "lives_in", "London", valid_from="2026-02-01")
+        old = memory.facts.add("Ada", "lives_in", "Rehovot", valid_from="2026-01-01", topics=["home"]).fact
+        homes = [objects(memory, name, predicate="lives_in") for name in ("Ada", "Ada Lovelace")]
+        topic = objects(memory, "Ada", topic="home")
+        then = objects(memory, "Ada", as_of="2026-01-15", known="now")
+        replaced = [each.fact.id for each in memory.facts.timeline("Ada") if each.what == "replaced"]
+        prompt = [held.fact.object for held in memory.facts.relevant("a letter to Ada Lovelace")]
+        save(tmp_path, "People/Ada Byron.md", LOVELACE.replace("Lovelace", "Byron"))
+        memory.index.sync()
+        shared = objects(memory, "Ada", predicate="lives_in")
+
+    assert homes == [["London"], ["London"]]
+    assert (topic, then, replaced, prompt) == ([], ["Rehovot"], [old.id], ["London"])
+    assert shared == ["Rehovot"]  # two notes are called so: the name alone counts
+
+
+def test_what_was_known_does_not_depend_on_how_it_is_asked_for(tmp_path: Path) -> None:
+    """What has another topic, or may not be seen, ends what is asked for; what was recorded later does not."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory:
+        first = memory.facts.add("Jonas", "works_at", "Acme", topics=["work"], valid_from="2026-01-01").fact
+        calendar.pass_(days=10)
+        second = memory.facts.add("Jonas", "works_at", "Beta", topics=["career"], valid_from="2026-02-01").fact
+        compete(tmp_path, first.path.replace("Agent/Memory/", "Agent/Memory/_archive/"), first.path)
+        hide(tmp_path, second.path)
+        memory.index.sync()
+        by_topic, by_object, both = {"topic": "work"}, {"entity": "Acme"}, {"entity": "Jonas"}
+        asked = (by_topic, by_object, both)
+        before = [objects(memory, **{"entity": "", **each}, as_of="2026-03-05") for each in asked]
+        after = [objects(memory, **{"entity": "", **each}, as_of="2026-03-12") for each in asked]
+    with make_memory(tmp_path, actor="agent", clock=calendar) as agent:
+        hidden = [objects(agent, **{"entity": "", **each}, as_of="2026-03-12") for each in asked]
+
+    assert before == [["Acme"], ["Acme"], ["Acme"]]
+    assert after == [[], [], ["Beta"]]
+    assert hidden == [[], [], []]
+
+
+def compete(folder: Path, path: str, to: str) -> None:
+    """As if another device had never heard of what replaced the entry: it stands as it did at first."""
+    file = folder / "vault" / path
+    later = ("superseded", "invalidated", "valid_until", "  at:", "  was:", "reason")
+    kept = [line for line in file.read_text().splitlines() if not line.startswith(later)]
+    (folder / "vault" / to).parent.mkdir(parents=True, exist_ok=True)
+    (folder / "vault" / to).write_text("\n".join(kept).replace("status: superseded", "status: active") + "\n")
+    file.unlink()
+
+
+def hide(folder: Path, path: str) -> None:
+    file = folder / "vault" / path
+    file.write_text(file.read_text().replace("kind: fact", "kind: fact\nsensitive: true"))
+
+
+def test_use_counts_for_today_alone_and_is_told_however_old_it_is(tmp_path: Path) -> None:
+    """Of a day in the past it lifts nothing; after its month it lifts nothing either, and is still told."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory:
+        fact = memory.entries.save("Prefers tea over coffee.", kind="preference").fact
+        unused = memory.facts.about()[0].importance
+        calendar.pass_(days=1)
+        memory.entries.recall("tea or coffee")
+        (past,) = memory.facts.about(as_of="2026-03-01", known="now")
+        used = memory.facts.about()[0]
+        calendar.pass_(days=60)
+        (late,) = memory.entries.show(fact.id).versions
+        (then,) = memory.facts.about(as_of=calendar.at, known="now")
+
+    assert (past.importance, past.uses, past.last_used) == (unused, 0, "")
+    assert (used.uses, used.last_used) == (1, "2026-03-02")
+    assert (late.uses, late.last_used) == (1, "2026-03-02")
+    assert late.importance == then.importance
+
+
 @pytest.mark.requirement("A-51")
 def test_links_carry_what_the_words_before_them_say_over_several_steps(tmp_path: Path) -> None:
     """Typed by cue phrases, with no model; two steps reach further than one."""

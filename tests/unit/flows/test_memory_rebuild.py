@@ -45,7 +45,7 @@ def told(memory: Memory) -> dict[str, object]:
     return {
         "facts": facts,
         "chains": [memory.entries.show(held.fact.id) for held in facts],
-        "then": memory.facts.about(as_of="2026-03-20", lines=False),
+        "then": memory.facts.about(as_of="2026-03-20"),
         "topics": memory.topics.list(),
         "infer": memory.topics.infer("green tea and bread"),
         "links": [
@@ -91,10 +91,7 @@ def test_at_most_one_value_of_a_single_valued_predicate_is_current(tmp_path: Pat
             live(memory, calendar, chance)
         days = ("", *(f"2026-0{month}-15" for month in range(1, 7)))
         held = [
-            [
-                each.fact.object
-                for each in memory.facts.about(name, predicate="lives_in", as_of=day, known=known, lines=False)
-            ]
+            [each.fact.object for each in memory.facts.about(name, predicate="lives_in", as_of=day, known=known)]
             for name in PEOPLE
             for day in days
             for known in ("", "now")

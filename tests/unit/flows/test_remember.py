@@ -282,18 +282,27 @@ def test_a_hand_edited_entry_is_taken_back_as_it_is(tmp_path: Path) -> None:
     assert "confirmed:" in after
 
 
-def test_an_entry_that_changed_since_it_was_looked_up_is_a_conflict_and_can_be_repeated(tmp_path: Path) -> None:
-    """The index learns of it, and the second try works on what is there."""
+def test_verbs_work_on_what_the_note_says_now(tmp_path: Path) -> None:
+    """An entry that was edited, moved or deleted by hand since it was indexed is looked at again first."""
     with make_memory(tmp_path) as memory:
-        fact = memory.entries.save(TEXT, kind="preference").fact
-        file = tmp_path / "vault" / fact.path
+        edited, moved, gone = (
+            memory.entries.save(text, kind="preference").fact
+            for text in (TEXT, "Walks to work on Mondays.", "Reads on trains.")
+        )
+        file = tmp_path / "vault" / edited.path
         file.write_text(file.read_text().replace(TEXT, "Likes Go very much."))
-        with pytest.raises(Conflict):
-            memory.entries.confirm(fact.id)
-        again = memory.entries.confirm(fact.id)
+        confirmed = memory.entries.confirm(edited.id)
+        elsewhere = tmp_path / "vault/Agent/Memory/preference" / Path(moved.path).name
+        (tmp_path / "vault" / moved.path).rename(elsewhere)
+        memory.index.sync()
+        again = memory.entries.confirm(moved.id)
+        (tmp_path / "vault" / gone.path).unlink()
+        anew = memory.entries.save("Reads on trains.", kind="preference")
 
-    assert again.changed
+    assert confirmed.changed
     assert "Likes Go very much." in file.read_text()
+    assert again.fact.path == elsewhere.relative_to(tmp_path / "vault").as_posix()
+    assert (anew.action, anew.fact.id != gone.id) == ("insert", True)
 
 
 def test_names_that_are_none_are_told(tmp_path: Path) -> None:

@@ -122,7 +122,6 @@ class FactReading(LinkReading):
             and (not asked.names or self._names(fact, asked.names) or self._links_to(told, paths))
             and asked.predicate in ("", fact.predicate)
             and (not asked.topics or bool({*map(folded, fact.topics)} & {*map(folded, asked.topics)}))
-            and (not asked.kinds or folded(fact.kind) in map(folded, asked.kinds))
             and _is_among(asked.statuses, fact.status)
             and _is_among(asked.origins, fact.origin)
             and (fact.always_load or not asked.always_load)

@@ -57,9 +57,6 @@ def _ways(asked: FactQuery) -> tuple[list[tuple[str, str]], dict[str, Any]]:
     if asked.names:
         return _by_names([name for name in map(storable, dict.fromkeys(asked.names)) if name])
     some = next((by for field, by in _SOME.items() if getattr(asked, field)), "")
-    if asked.kinds and not some:
-        kinds = {f"kind{place}": folded(kind) for place, kind in enumerate(dict.fromkeys(asked.kinds))}
-        return [("INDEXED BY memory_facts_by_kind", f"f.kind = :{kind}") for kind in kinds], kinds
     return [(some or _EVERY, "")], {}
 
 
@@ -81,7 +78,6 @@ def _conditions(asked: FactQuery) -> tuple[list[str], dict[str, Any]]:
         "claims": ("f.claim <> '' AND f.claim " + _IN, _texts(asked.claims)),
         "predicate": ("f.predicate <> '' AND f.predicate = :{name}", storable(asked.predicate)),
         "topics": (_ABOUT, _labels(asked.topics)),
-        "kinds": ("f.kind " + _IN, _labels(asked.kinds)),
         "statuses": ("f.status " + _IN, _texts(asked.statuses)),
         "origins": ("f.origin " + _IN, _texts(asked.origins)),
     }

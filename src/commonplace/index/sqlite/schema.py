@@ -298,7 +298,6 @@ CREATE INDEX memory_facts_by_id ON memory_facts (user_id, id);
 CREATE INDEX memory_facts_by_tail ON memory_facts (user_id, substr(id, -6));
 CREATE INDEX memory_facts_by_path ON memory_facts (user_id, path);
 CREATE INDEX memory_facts_by_update ON memory_facts (user_id, updated_at DESC, id);
-CREATE INDEX memory_facts_by_kind ON memory_facts (user_id, kind, updated_at DESC, id);
 CREATE INDEX memory_facts_by_fingerprint ON memory_facts (user_id, fingerprint) WHERE fingerprint <> '';
 CREATE INDEX memory_facts_by_claim ON memory_facts (user_id, claim) WHERE claim <> '';
 CREATE INDEX memory_facts_by_subject ON memory_facts (user_id, subject, updated_at DESC, id) WHERE subject <> '';

@@ -1,0 +1,97 @@
+"""The tables of what memory costs as it grows, for the terminal and for `docs/benchmarks.md`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from bench.quality_tables import table
+
+ABOUT: Final = """## Entries and facts, as they grow
+
+A vault is generated as the library would have left it, which `lint` finds nothing wrong with: two thirds statements,
+most of the rest triples about people, with the older value of what has one value at a time superseded and in the
+archive.
+Every fiftieth entry is a current fact about `me`, the hub; beside the entries stand a few notes with facts in their
+lines.
+It is imported in one commit and indexed with the hashing encoder; saves go through the library, one commit each.
+Questions are asked in the same process, each of them first once, which is told apart, and then warm.
+A question is judged by its p95, and the hub apart from the rest.
+The repository is the size of one packed import and of the saves after it; what a save adds to it is told beside its
+times, before git packs it.
+
+**What it does not show.**
+
+- The hashing encoder costs next to nothing: what the real one adds is told at the smallest size alone.
+- One import packs better than as many commits would have; `bench/growth.py` shows how a repository grows by writing.
+- Saves go into a month that is nearly empty, and follow one another at once: nobody else writes.
+- Texts are a few words out of 26, so all of them are short, and every topic has an eighth of the entries.
+- There is one note with lines for a hundred entries, and the vault's past is one commit deep: what a day in the past
+  costs may differ where there are more notes or commits.
+"""
+
+_GROUPS: Final = {
+    "usual": "questions about usual entities",
+    "topics": "inferring topics",
+    "hub": "questions about the hub",
+}
+
+
+def tables(told: Mapping[str, Any]) -> Iterator[str]:
+    """What saving costs, what asking costs and whether that is within its target, and what it takes on the disk."""
+    yield from _saving(told)
+    yield from ["", *_asking(told), "", *(f"- {line}" for line in judged(told)), ""]
+    yield from table(
+        ["entries", "first index s", "rebuild s", "import MB", "with all saves MB", "notes MB", "derived data MB"],
+        [
+            [f"{size['entries']:,}", *(size[key] for key in ("first_index_s", "rebuild_s", "imported_mb"))]
+            + [size[key] for key in ("repository_mb", "notes_mb", "data_mb")]
+            for size in told["sizes"]
+        ],
+    )
+
+
+def judged(told: Mapping[str, Any]) -> Iterator[str]:
+    """For each size and group of questions, whether every p95 is within its target; the longest is told, too."""
+    for size in told["sizes"]:
+        for group, title in _GROUPS.items():
+            asked: Mapping[str, Mapping[str, float]] = size["asked"][group]
+            worst, longest = (max(asked, key=lambda name: asked[name][key]) for key in ("p95", "max"))
+            target = asked[worst]["target"]
+            word = "met" if asked[worst]["p95"] <= target else "MISSED"
+            yield (
+                f"{size['entries']:,} entries, {title}: {word}, p95 of {target:g} ms at most; the highest is "
+                f"{asked[worst]['p95']} ms ({worst}), the longest of all times {asked[longest]['max']} ms ({longest})"
+            )
+
+
+def _saving(told: Mapping[str, Any]) -> list[str]:
+    """Times of each way to save; growth is that of the median from the smallest size on."""
+    least: Mapping[str, Any] = told["sizes"][0]["saves"]
+    rows = []
+    for size in (*told["sizes"], told["real"]):
+        for way, times in size["saves"].items():
+            grown = f"{times['p50'] / least[way]['p50']:.2f}"
+            ms = [times[key] for key in ("p50", "p95", "max")]
+            rows.append([f"{size['entries']:,}", size["encoder"], way, times["n"], *ms, grown, times["repository_kb"]])
+    first = f"{told['sizes'][0]['entries']:,}"
+    heads = ["entries", "encoder", "save", "n", "p50 ms", "p95 ms", "longest ms"]
+    return table([*heads, f"p50, times that of {first} hashing", "repository, KB a save"], rows)
+
+
+def _asking(told: Mapping[str, Any]) -> list[str]:
+    rows = [row for size in (*told["sizes"], told["real"]) for row in _asked(size)]
+    heads = ["entries", "encoder", "question", "n", "first time ms", "p50 ms", "p95 ms", "longest ms", "target, p95"]
+    return table(heads, rows)
+
+
+def _asked(size: Mapping[str, Any]) -> Iterator[Sequence[object]]:
+    for group, asked in size["asked"].items():
+        for name, times in asked.items():
+            shown = f"{name}{_how_many(size, group, name)}"
+            figures = [times[key] for key in ("n", "first", "p50", "p95", "max")]
+            yield [f"{size['entries']:,}", size["encoder"], shown, *figures, f"{times['target']:g}"]
+
+
+def _how_many(size: Mapping[str, Any], group: str, name: str) -> str:
+    if name == "facts about an entity":
+        return f" of about {size['facts_of_an_entity']:g} facts"
+    return f" of {size['facts_of_the_hub']:,} facts" if group == "hub" and name == "facts about the hub" else ""
