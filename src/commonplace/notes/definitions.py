@@ -47,9 +47,10 @@ def definitions_in(note: Note) -> Iterator[Definition]:
     """The definitions with which the note and its sections begin."""
     lines = Lines(note.text)
     starts = [len(note.text) - len(note.body), *(lines.start(heading.line + 1) for heading in note.headings)]
+    headings = {heading.line for heading in note.headings}
     for start in starts:
         found = _definition_at(note.text, start)
-        if found:
+        if found and lines.number(found.start) not in headings:  # an underlined heading may read as a sentence
             yield found
 
 
