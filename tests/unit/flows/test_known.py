@@ -410,3 +410,17 @@ def test_nothing_is_removed_by_replacing_or_forgetting_and_the_archive_opens_on_
     archived = old.path.replace("Agent/Memory/", "Agent/Memory/_archive/")
     assert found == {new.path}
     assert opened == {new.path, archived, gone.path, "Agent/projects/_archive/Ferns.md"}
+
+
+@pytest.mark.requirement("A-07")
+def test_memory_is_on_disk_and_its_place_is_looked_up_each_time(tmp_path: Path) -> None:
+    """A vault that moved between two sessions is found by its new path, and knows what it knew."""
+    with make_memory(tmp_path / "one") as memory:
+        memory.entries.save("Prefers tea over coffee.", kind="preference")
+    (tmp_path / "two").mkdir()
+    (tmp_path / "one/vault").rename(tmp_path / "two/vault")
+    with make_memory(tmp_path / "two") as memory:
+        memory.index.sync()
+        known = [held.fact.text for held in memory.facts.about()]
+
+    assert known == ["Prefers tea over coffee."]

@@ -46,7 +46,7 @@ def test_a_person_says_explicitly_that_a_personal_note_is_meant(verb: Verb) -> N
 
 
 @pytest.mark.parametrize("verb", CHANGES)
-@pytest.mark.requirement("A-08", "D-35")
+@pytest.mark.requirement("A-08", "A-09", "D-35")
 def test_an_agent_needs_a_grant_for_a_personal_note(verb: Verb) -> None:
     """T1, agent: a separate, explicit, authorised call; the personal verb is not an agent's to say."""
     assert outcome(asked("agent", verb, PERSONAL)) == ("outside_allowlist", False)
