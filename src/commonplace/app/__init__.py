@@ -63,25 +63,7 @@ def open_with(
     backend = backends(settings.vault).select(settings.vault.backend, root=settings.vault.root)
     emit("vault_opened", level="debug", backend=backend.name, root=str(settings.vault.root or ""))
     history = _history(settings, backend)
-    making = threading.Lock()
-    made: list[Shelf] = []
-
-    def shelf() -> Shelf:
-        with making:  # two threads at first use share one
-            if not made:
-                made.append(make_shelf(settings, backend, history, clock=clock))
-            return made[0]
-
-    def ingest(paths: Sequence[str]) -> None:
-        ingest_paths(paths, shelf())
-        if any(map(is_entry_path, paths)):
-            write_overview(shelf())
-
-    def forget(paths: Sequence[str], contents: Sequence[bytes]) -> None:
-        forget_notes(paths, contents, shelf())
-        if any(map(is_entry_path, paths)):
-            write_overview(shelf())
-
+    shelves = _Shelves(lambda: make_shelf(settings, backend, history, clock=clock))
     desk = Desk(
         vault=backend,
         history=history,
@@ -90,27 +72,30 @@ def open_with(
         message=settings.vault.commit_message,
         ignored=ignores((*settings.vault.ignore_globs, OVERVIEW)),
         clock=clock,
-        ingest=ingest,
-        forget=forget,
+        ingest=shelves.ingest,
+        forget=shelves.forget,
         wait=settings.vault.lock_wait_seconds,
     )
-
     keeper = Keeper(
         desk=desk,
-        shelf=shelf,
+        shelf=shelves.one,
         rules=rules_of(settings.facts, settings.user),
         options=settings.facts,
         turn=turns_in(kept_in(settings, backend), wait=settings.vault.lock_wait_seconds),
         judge=judge,
     )
-    entries = Entries(keeper)
-    table = Table(history, conversation_source(history), actor, clock=desk.clock, shelf=shelf)
+    return _memory(keeper, shelves)
+
+
+def _memory(keeper: Keeper, shelves: "_Shelves") -> Memory:
+    """The verbs, each with what it works with."""
+    desk, entries = keeper.desk, Entries(keeper)
+    history = desk.history
+    table = Table(history, conversation_source(history), desk.actor, clock=desk.clock, shelf=shelves.one)
 
     def close() -> None:
         history.close()
-        for each in made:
-            each.index.close()
-            each.cache.close()
+        shelves.close()
 
     return Memory(
         notes=Notes(desk),
@@ -119,10 +104,44 @@ def open_with(
         topics=Topics(keeper),
         lint=Lint(keeper),
         conversations=Conversations(table),
-        search=Search(shelf, actor),
-        index=IndexVerbs(shelf),
+        search=Search(shelves.one, desk.actor),
+        index=IndexVerbs(shelves.one),
         close=close,
     )
+
+
+class _Shelves:
+    """The one shelf of a memory, made when it is first needed, and kept true to what is written."""
+
+    def __init__(self, make: Callable[[], Shelf]) -> None:
+        self._make, self._making = make, threading.Lock()
+        self._made: Shelf | None = None
+
+    def one(self) -> Shelf:
+        """The shelf."""
+        with self._making:  # two threads at first use share one
+            self._made = self._made or self._make()
+            return self._made
+
+    def ingest(self, paths: Sequence[str]) -> None:
+        """Take in what was written."""
+        ingest_paths(paths, self.one())
+        self._overview(paths)
+
+    def forget(self, paths: Sequence[str], contents: Sequence[bytes]) -> None:
+        """Let go of what was erased."""
+        forget_notes(paths, contents, self.one())
+        self._overview(paths)
+
+    def close(self) -> None:
+        """Let go of its files, if there are any."""
+        if self._made:
+            self._made.index.close()
+            self._made.cache.close()
+
+    def _overview(self, paths: Sequence[str]) -> None:
+        if any(map(is_entry_path, paths)):
+            write_overview(self.one())
 
 
 def _history(settings: Settings, vault: StorageBackend) -> History:

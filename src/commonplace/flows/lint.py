@@ -83,8 +83,8 @@ def _between(reading: Reading, keeper: Keeper) -> tuple[Problem, ...]:
 
 
 def _unresolved(reading: Reading, entries: Iterable[_Read]) -> Iterator[Problem]:
-    paths = [each.note.path for each in entries]
-    for edge in reading.edges(paths) if paths else ():
+    paths = {each.note.path for each in entries}
+    for edge in reading.edges(sorted(paths)) if paths else ():
         if edge.path is None and edge.source in paths:
             message = f"the link to {edge.target[:80]!r} leads nowhere: correct it, or write that note"
             yield Problem(edge.source, edge.line, message, "entry-link")

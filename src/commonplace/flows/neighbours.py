@@ -37,9 +37,7 @@ def surroundings(candidate: Candidate, keeper: Keeper) -> Surroundings:
     """
     shelf = keeper.shelf()
     catch_up(shelf)
-    with shelf.index.reading() as reading:
-        versions = dict(reading.versions())
-    vectors = {} if candidate.predicate else vectors_of(candidate.text, versions, shelf)[0]
+    vectors = {} if candidate.predicate else _vectors(candidate.text, shelf)
     with shelf.index.reading() as reading:
         cosines = _nearest(vectors, reading, keeper)
         same = _same(candidate, reading, keeper)
@@ -49,6 +47,12 @@ def surroundings(candidate: Candidate, keeper: Keeper) -> Surroundings:
     near = tuple(Near(known, cosines.get(known.fact.path)) for known in found.values())
     waiting = next((known.fact for known in same if known.fact.place == "staging"), None)
     return Surroundings(near, waiting, any(known.fact.status == "deleted" for known in standing_))
+
+
+def _vectors(text: str, shelf: Shelf) -> "Mapping[str, Fixed]":
+    with shelf.index.reading() as reading:
+        versions = dict(reading.versions())
+    return vectors_of(text, versions, shelf)[0]
 
 
 def bring_up_to_date(fact: Fact, shelf: Shelf) -> bool:

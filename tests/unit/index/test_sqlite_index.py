@@ -35,6 +35,7 @@ from tests.index_documents import (
     vector,
     vectors,
 )
+from tests.unit.index.older_forms import STEPS
 
 NOW = 1_800_000_000.0
 SECRET = "what-nobody-should-find"
@@ -422,7 +423,7 @@ def make_old(file: Path, form: int) -> None:
     (folder / "old.segment").write_bytes(b"CPSEGMT2")
     with closing(apsw.Connection(str(file))) as old:
         old.execute("PRAGMA journal_mode = WAL")
-        for step in MIGRATIONS[:form]:
+        for step in STEPS[:form]:
             old.execute(step)
         old.execute(DOCUMENT_ROWS + CHUNK_ROWS[form - 1])
         old.pragma("user_version", form)

@@ -28,7 +28,6 @@ def fact_columns(fact: Fact, document: Document, *, rules: Rules) -> dict[str, A
         "updated_at": fact.updated,
     }
     return {name: storable(text) for name, text in texts.items()} | {
-        "kind": folded(fact.kind),
         "sensitive": int(document.sensitive),
         "always_load": int(fact.always_load),
         "fact_json": fact_text(fact),

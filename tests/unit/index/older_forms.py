@@ -1,0 +1,184 @@
+"""The tables that earlier programs made, step by step: what an index of theirs looks like."""
+
+STEPS = (
+    """
+CREATE TABLE memory_documents (
+  key               INTEGER PRIMARY KEY,
+  id                TEXT NOT NULL UNIQUE,
+  user_id           TEXT NOT NULL,
+  source_type       TEXT NOT NULL,
+  source_id         TEXT NOT NULL,
+  title             TEXT NOT NULL,
+  uri               TEXT NOT NULL,
+  content_hash      TEXT NOT NULL,
+  made_from         TEXT NOT NULL,
+  embedding_version TEXT NOT NULL,
+  created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??Z'),
+  updated_at        TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??Z'),
+  deleted_at        TEXT CHECK (deleted_at GLOB '????-??-??T??:??:??Z'),
+  mtime             REAL NOT NULL,
+  size              INTEGER NOT NULL,
+  seen              REAL NOT NULL,
+  sensitive         INTEGER NOT NULL CHECK (sensitive IN (0, 1)),
+  kind              TEXT NOT NULL,
+  status            TEXT NOT NULL,
+  place             TEXT NOT NULL CHECK (place IN ('', 'inbox', 'archive', 'staging')),
+  aliases_json      TEXT NOT NULL CHECK (json_valid(aliases_json)),
+  tags_json         TEXT NOT NULL CHECK (json_valid(tags_json)),
+  topics_json       TEXT NOT NULL CHECK (json_valid(topics_json)),
+  problems_json     TEXT NOT NULL CHECK (json_valid(problems_json)),
+  metadata_json     TEXT NOT NULL CHECK (json_valid(metadata_json)),
+  first_chunk       INTEGER NOT NULL,
+  chunk_count       INTEGER NOT NULL,
+  encoded_count     INTEGER NOT NULL,
+  vector_count      INTEGER NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX ux_memory_doc_user_source ON memory_documents (user_id, source_type, source_id);
+CREATE INDEX memory_documents_by_update ON memory_documents (user_id, updated_at);
+-- Whatever a search without filters must know of a document is in this one.
+CREATE INDEX memory_documents_by_removal
+ON memory_documents (user_id, deleted_at, place, status, first_chunk, chunk_count);
+CREATE INDEX memory_documents_by_chunk ON memory_documents (first_chunk, chunk_count);
+
+CREATE TABLE memory_chunks (
+  number            INTEGER PRIMARY KEY AUTOINCREMENT,
+  chunk_id          TEXT NOT NULL,
+  document_id       TEXT NOT NULL REFERENCES memory_documents (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  user_id           TEXT NOT NULL,
+  chunk_index       INTEGER NOT NULL,
+  content_hash      TEXT NOT NULL,
+  heading_path      TEXT NOT NULL CHECK (json_type(heading_path) = 'array'),
+  line              INTEGER NOT NULL,
+  token_count       INTEGER NOT NULL,
+  embedding_version TEXT NOT NULL,
+  created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??Z'),
+  length            INTEGER NOT NULL,
+  words             BLOB NOT NULL CHECK (length(words) % 13 = 0),
+  content           TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX memory_chunks_by_document ON memory_chunks (document_id, chunk_index);
+CREATE INDEX memory_chunks_by_version ON memory_chunks (user_id, embedding_version);
+
+CREATE TABLE memory_encoders (
+  version TEXT PRIMARY KEY,
+  dim     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE memory_vectors (
+  number            INTEGER PRIMARY KEY REFERENCES memory_chunks (number) ON DELETE CASCADE,
+  embedding_version TEXT NOT NULL,
+  parts             INTEGER NOT NULL CHECK (parts > 0),
+  hashes            BLOB NOT NULL CHECK (length(hashes) = 32 * parts),
+  vectors           BLOB NOT NULL CHECK (length(vectors) % (2 * parts) = 0)
+) STRICT;
+
+CREATE TABLE memory_labels (
+  document INTEGER NOT NULL REFERENCES memory_documents (key) ON DELETE CASCADE,
+  field    TEXT NOT NULL CHECK (field IN ('kind', 'tag', 'topic', 'title')),
+  label    TEXT NOT NULL,
+  PRIMARY KEY (document, field, label)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_labels_by_label ON memory_labels (field, label);
+
+CREATE TABLE memory_names (
+  name     TEXT NOT NULL,
+  document INTEGER NOT NULL REFERENCES memory_documents (key) ON DELETE CASCADE,
+  PRIMARY KEY (name, document)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_names_by_document ON memory_names (document);
+
+CREATE TABLE memory_links (
+  key       INTEGER PRIMARY KEY,
+  document  INTEGER NOT NULL REFERENCES memory_documents (key) ON DELETE CASCADE,
+  position  INTEGER NOT NULL,
+  line      INTEGER NOT NULL,
+  target    TEXT NOT NULL,
+  link_json TEXT NOT NULL CHECK (json_valid(link_json)),
+  path      TEXT
+) STRICT;
+CREATE INDEX memory_links_by_document ON memory_links (document);
+CREATE INDEX memory_links_by_path ON memory_links (path) WHERE path IS NOT NULL;
+
+CREATE TABLE memory_link_names (
+  name TEXT NOT NULL,
+  link INTEGER NOT NULL REFERENCES memory_links (key) ON DELETE CASCADE,
+  PRIMARY KEY (name, link)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_link_names_by_link ON memory_link_names (link);
+
+CREATE TABLE memory_segments (
+  first  INTEGER PRIMARY KEY,
+  last   INTEGER NOT NULL CHECK (last >= first),
+  chunks INTEGER NOT NULL,
+  name   TEXT NOT NULL UNIQUE,
+  size   INTEGER NOT NULL,
+  mtime  INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE memory_syncs (
+  user_id TEXT PRIMARY KEY,
+  at      TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z')
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE memory_state (
+  one        INTEGER PRIMARY KEY CHECK (one = 1),
+  identity   TEXT NOT NULL,
+  generation INTEGER NOT NULL
+) STRICT;
+INSERT INTO memory_state VALUES (1, lower(hex(randomblob(16))), 0);
+""",
+    """
+DROP TABLE memory_vectors;
+DROP TABLE memory_labels;
+DROP TABLE memory_chunks;
+DELETE FROM memory_link_names;
+DELETE FROM memory_links;
+DELETE FROM memory_names;
+DELETE FROM memory_documents;
+DELETE FROM memory_encoders;
+DELETE FROM memory_segments;
+DELETE FROM memory_syncs;
+UPDATE memory_state SET identity = lower(hex(randomblob(16))), generation = 0;
+
+CREATE TABLE memory_chunks (
+  number            INTEGER PRIMARY KEY AUTOINCREMENT,
+  chunk_id          TEXT NOT NULL,
+  document_id       TEXT NOT NULL REFERENCES memory_documents (id) ON DELETE CASCADE ON UPDATE CASCADE,
+  user_id           TEXT NOT NULL,
+  chunk_index       INTEGER NOT NULL,
+  content_hash      TEXT NOT NULL,
+  heading_path      TEXT NOT NULL CHECK (json_type(heading_path) = 'array'),
+  line              INTEGER NOT NULL,
+  token_count       INTEGER NOT NULL,
+  voice             TEXT NOT NULL CHECK (voice IN ('', 'user', 'assistant')),
+  speaker           TEXT NOT NULL,
+  at                TEXT NOT NULL CHECK (at = '' OR at GLOB '????-??-??T??:??:??Z'),
+  embedding_version TEXT NOT NULL,
+  created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??Z'),
+  length            INTEGER NOT NULL,
+  words             BLOB NOT NULL CHECK (length(words) % 13 = 0),
+  content           TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX memory_chunks_by_document ON memory_chunks (document_id, chunk_index);
+CREATE INDEX memory_chunks_by_version ON memory_chunks (user_id, embedding_version);
+
+-- Hashes, scales and rows of the parts, then of the sentences.
+CREATE TABLE memory_vectors (
+  number            INTEGER PRIMARY KEY REFERENCES memory_chunks (number) ON DELETE CASCADE,
+  embedding_version TEXT NOT NULL,
+  parts             INTEGER NOT NULL CHECK (parts > 0),
+  sentences         INTEGER NOT NULL CHECK (sentences >= 0),
+  hashes            BLOB NOT NULL CHECK (length(hashes) = 32 * (parts + sentences)),
+  scales            BLOB NOT NULL CHECK (length(scales) = 4 * (parts + sentences)),
+  vectors           BLOB NOT NULL CHECK (length(vectors) % (parts + sentences) = 0)
+) STRICT;
+
+CREATE TABLE memory_labels (
+  document INTEGER NOT NULL REFERENCES memory_documents (key) ON DELETE CASCADE,
+  field    TEXT NOT NULL CHECK (field IN ('kind', 'tag', 'topic', 'title', 'speaker')),
+  label    TEXT NOT NULL,
+  PRIMARY KEY (document, field, label)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_labels_by_label ON memory_labels (field, label);
+""",
+)
