@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from bench import entries_tables, figures, gate, updates_tables
+from bench import context_tables, entries_tables, figures, gate, hooks, updates_tables
 from bench.cold import TARGET_S
 from bench.index import TARGET_FIRST_S
 from bench.quality_tables import table, tables
@@ -20,7 +20,12 @@ from bench.search import TARGET_MB, TARGETS
 PAGE: Final = figures.ROOT / "docs/benchmarks.md"
 BEGIN: Final = "<!-- figures: written by bench/page.py -->"
 END: Final = "<!-- end of figures -->"
-ABOUT: Final = {"updates": updates_tables.ABOUT, "gate": gate.ABOUT, "entries": entries_tables.ABOUT}
+ABOUT: Final = {
+    "updates": updates_tables.ABOUT,
+    "gate": gate.ABOUT,
+    "entries": entries_tables.ABOUT,
+    "context": context_tables.ABOUT,
+}
 """How these are measured and what that does not show; it stands there before there are figures, too."""
 
 
@@ -151,6 +156,40 @@ def entries_as_they_grow(told: dict[str, Any]) -> Iterator[str]:
     yield from [_where(told), "", *entries_tables.tables(told)]
 
 
+def contexts(told: dict[str, Any]) -> Iterator[str]:
+    """What stands before a prompt, beside plain search."""
+    yield from [_where(told), f"{told['prompts']} prompts of each sort.", "", *context_tables.tables(told)]
+
+
+def hook_tables(told: dict[str, Any]) -> Iterator[str]:
+    """What a hook costs a prompt, as a whole process."""
+    yield from ["## Hooks, whole processes", "", _where(told), "", *hooks.tables(told)]
+
+
+def first_answer_tables(told: dict[str, Any]) -> Iterator[str]:
+    """How long a host waits for its first answers."""
+    yield from ["## The first answers of `commonplace mcp`", "", _where(told), ""]
+    rows = [
+        [name, each["first_answer_s"], each["worst_s"], each["list_ms"], each["search_ms"]]
+        for name, each in (("without a daemon", told["cold"]), ("with one", told["warm"]))
+    ]
+    yield from table(["started", "first answer, s", "the slowest", "then tools/list, ms", "then a search, ms"], rows)
+
+
+def client_tables(told: dict[str, Any]) -> Iterator[str]:
+    """Many MCP clients at once on one daemon."""
+    yield from [f"## {told['clients']} MCP clients at once", "", _where(told)]
+    memory = ", ".join(f"{when} {much}" for when, much in told["memory_mb"].items())
+    yield from [
+        f"{told['entries']:,} entries, {told['seconds']:g} s: {told['requests_per_s']} requests a second, "
+        f"{len(told['errors'])} errors, {told['writes']} writes, {len(told['lost_writes'])} lost; "
+        f"memory in MB: {memory}.",
+        "",
+    ]
+    rows = [[tool, each["n"], f"{each['p50']} / {each['p95']}"] for tool, each in told["tools"].items()]
+    yield from table(["tool", "calls", "p50 / p95 ms"], rows)
+
+
 def gate_tables(told: dict[str, Any]) -> Iterator[str]:
     """The gate on its labelled examples."""
     yield from [_where(told), "", *gate.tables(told)]
@@ -169,6 +208,10 @@ def written() -> str:
         "entries": entries_as_they_grow,
         "pool": pool_tables,
         "search": search_tables,
+        "context": contexts,
+        "hooks": hook_tables,
+        "first_answer": first_answer_tables,
+        "clients": client_tables,
         "cold": cold_tables,
         "index": index_tables,
         "equality": equality_tables,

@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,8 +36,9 @@ from bench import corpus, figures
 from bench.figures import percentile, say
 
 from commonplace.app import backends, open_memory, put_under_git
-from commonplace.app.encoders import make_encoder
+from commonplace.app.encoders import make_encoder, make_encoders
 from commonplace.app.shelves import make_shelf
+from commonplace.flows.shelf import Shelf
 from commonplace.history.inmemory import InMemoryHistory
 from commonplace.index.sqlite.schema import MIGRATIONS
 from commonplace.index.sqlite.words import ENTRY
@@ -92,10 +94,16 @@ def built(real: corpus.Real, chunks: int, *, cache: Path, model: Path) -> tuple[
     return place, told
 
 
-def _build(real: corpus.Real, chunks: int, place: Place) -> dict[str, Any]:
+def shelf_of(place: Place) -> Shelf:
+    """The shelf on which the index of that place stands, to put chunks onto."""
     settings = load_settings(flags={"vault.root": str(place.vault), **place.settings()}).settings
     vault = backends(settings.vault).select(settings.vault.backend, root=place.vault)
-    index = make_shelf(settings, vault, InMemoryHistory(), clock=lambda: datetime.now(UTC)).index
+    clock = partial(datetime.now, UTC)
+    return make_shelf(settings, vault, InMemoryHistory(), clock=clock, is_patient=True, encoders=make_encoders)
+
+
+def _build(real: corpus.Real, chunks: int, place: Place) -> dict[str, Any]:
+    index = shelf_of(place).index
     putting, start = 0.0, time.perf_counter()
     for number, (document, vectors) in enumerate(corpus.documents(real, chunks)):
         begun = time.perf_counter()

@@ -1,10 +1,12 @@
 """Every test runs in a home of its own, and says which rows it holds and which components it needs."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests import components
+from tests.fork_server import quick_commonplace
 
 pytest_plugins = ["pytester"]
 
@@ -37,6 +39,13 @@ def real_model(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for mark in item.iter_markers("needs"):
         components.require(mark.args[0])
+
+
+@pytest.fixture(scope="session")
+def quick() -> Iterator[Path]:
+    """The program, as a process that starts at once."""
+    with quick_commonplace() as program:
+        yield program
 
 
 @pytest.fixture

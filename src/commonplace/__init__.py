@@ -8,10 +8,10 @@
 The names below are loaded when they are first used, so that `import commonplace` costs next to nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as `typing` has it, which takes longer to load than the rest of a hook takes to run
 if TYPE_CHECKING:
+    from typing import Any
+
     from commonplace.app import open_memory
     from commonplace.errors import (
         CommonplaceError,
@@ -67,7 +67,9 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
+    from importlib import import_module
+
     if name not in _HOMES:
         raise AttributeError(f"module 'commonplace' has no attribute {name!r}")
     return getattr(import_module(f"commonplace.{_HOMES[name]}"), name)

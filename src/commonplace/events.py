@@ -1,15 +1,18 @@
-"""Structured events, written to standard error.
+"""Structured events, written to standard error, or passed to whoever asks for them.
 
 A library must not print unasked: until a door calls `listen`, only warnings and errors come out.
 structlog takes a tenth of a second to import, so it is imported when the first event is really written.
 """
 
 import sys
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 Level = Literal["debug", "info", "warning", "error"]
 _ORDER: tuple[Level, ...] = ("debug", "info", "warning", "error")
 _threshold: Level = "warning"
+Ear = Callable[[Level, str, Mapping[str, Any]], None]
+_ear: Ear | None = None
 
 
 def listen(level: Level) -> None:
@@ -18,9 +21,18 @@ def listen(level: Level) -> None:
     _threshold = level
 
 
+def pass_to(ear: Ear | None) -> None:
+    """From now on, give events to this one instead of writing them; None writes them again."""
+    global _ear
+    _ear = ear
+
+
 def emit(event: str, *, level: Level = "info", **fields: Any) -> None:
-    """Write one event to standard error: a line for people on a terminal, JSON otherwise."""
+    """Tell of one event, on standard error if nobody else wants it: a line for people on a terminal, JSON otherwise."""
     if _ORDER.index(level) < _ORDER.index(_threshold):
+        return
+    if _ear:
+        _ear(level, event, fields)
         return
     import structlog
 

@@ -337,6 +337,24 @@ def test_a_forgotten_conversation_is_gone_and_others_stay(history: History) -> N
     assert texts(history, other) == ["c"]
 
 
+def test_a_closed_conversation_is_open_again_with_the_next_message(history: History) -> None:
+    """What is known already does not open it; one that is not there cannot be closed."""
+    said = [user("My boat is called Argo.", at=NOW)]
+    id_ = history.record_conversation(BOAT, said, now=NOW).id
+    is_there = history.close_conversation(id_, now=NOW + timedelta(hours=1))
+    history.record_conversation(BOAT, said, now=NOW)
+    closed = history.conversation(id_)
+    history.record_conversation(BOAT, [*said, user("It leaks.", at=NOW + timedelta(hours=2))], now=NOW)
+    opened = history.conversation(id_)
+
+    assert is_there
+    assert closed
+    assert closed.closed == NOW + timedelta(hours=1)
+    assert opened
+    assert opened.closed is None
+    assert not history.close_conversation("c-none", now=NOW)
+
+
 def test_stamps_do_not_depend_on_how_a_conversation_came_in(history: History) -> None:
     """At once or message by message: what is the same has the same stamp."""
     said = [user("a", at=NOW), user("b", at=NOW), user("a", at=NOW + timedelta(hours=1))]

@@ -497,3 +497,17 @@ def test_a_name_leads_to_the_notes_that_have_it(index: Index) -> None:
     index.remove("vault", "Annie.md", now=NOW)
     with index.reading() as reading:
         assert reading.named("annie") == ("People/ann.md",)
+
+
+def test_of_many_names_those_are_known_that_a_note_has_or_a_fact_is_about(index: Index) -> None:
+    """However many are asked for; what nobody is called is not among them, and removed notes have no names."""
+    add(index, document("People/ann.md", "x", title="Ann Smith", aliases=("Annie",)))
+    add(index, entry("one", subject="Bob", predicate="knows", object="Eve"))
+    asked = ["annie", "ann smith", "bob", "eve", "", "me", *(f"nobody {number}" for number in range(2000))]
+
+    with index.reading() as reading:
+        assert reading.known_names(asked) == {"annie", "ann smith", "bob", "eve"}
+        assert [known.fact.id for known in reading.facts(FactQuery(names=tuple(asked)))] == ["one"]
+    index.remove("vault", "People/ann.md", now=NOW)
+    with index.reading() as reading:
+        assert reading.known_names(asked) == {"bob", "eve"}

@@ -1,4 +1,4 @@
-"""The command line as a process, on the sample vault."""
+"""The command line on the sample vault: its answers, and, as a process, its pipes, terminals and exit codes."""
 
 import json
 import os
@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.command_line import run_commonplace
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -19,15 +21,26 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def run(sample: Path) -> Run:
     def call(*words: str, vault: Path | None = sample, **environ: str) -> subprocess.CompletedProcess[str]:
         given = ["--vault", str(vault)] if vault else []
-        return subprocess.run(
-            [sys.executable, "-m", "commonplace", *given, *words],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, **environ},
-        )
+        return run_commonplace(*given, *words, env={**os.environ, **environ})
 
     return call
+
+
+def in_a_process(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "commonplace", *words], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    "words", [["note", "list"], ["note", "read", "gone.md"], ["note", "stat", "README.md", "--json"]]
+)
+def test_the_program_of_the_tests_is_the_program(run: Run, sample: Path, quick: Path, words: list[str]) -> None:
+    """Called in this process, forked or started anew: the same output, asides and exit code."""
+    started = in_a_process("--vault", str(sample), *words)
+    forked = subprocess.run([quick, "--vault", sample, *words], capture_output=True, text=True, check=False)
+    called = run(*words)
+
+    for done in (forked, called):
+        assert (done.returncode, done.stdout, done.stderr) == (started.returncode, started.stdout, started.stderr)
 
 
 def answer(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
@@ -181,9 +194,9 @@ def test_every_verb_passes_the_same_guard(run: Run, sample: Path, verb: str, pat
     assert "secret" not in result.stdout
 
 
-def test_an_error_for_people_is_one_line_with_a_hint(run: Run) -> None:
+def test_an_error_for_people_is_one_line_with_a_hint(sample: Path) -> None:
     """On standard error, with nothing on standard output and no traceback."""
-    result = run("note", "read", "People/Ada.txt")
+    result = in_a_process("--vault", str(sample), "note", "read", "People/Ada.txt")
 
     assert result.stdout == ""
     assert result.stderr.splitlines() == ["commonplace: not a note: People/Ada.txt", "  Notes end in .md."]
@@ -207,9 +220,9 @@ def test_no_vault_named_says_how_to_name_one(run: Run) -> None:
     assert "COMMONPLACE_VAULT" in result.stderr
 
 
-def test_a_vault_that_is_not_there_is_unavailable(run: Run, tmp_path: Path) -> None:
+def test_a_vault_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
     """Exit code 5."""
-    result = run("note", "list", "--json", vault=tmp_path / "gone")
+    result = in_a_process("--vault", str(tmp_path / "gone"), "note", "list", "--json")
 
     assert (result.returncode, answer(result)["error"]["type"]) == (5, "VaultUnavailable")
 
@@ -385,14 +398,15 @@ def test_events_go_to_standard_error_and_only_when_asked_for(run: Run) -> None:
     assert (loud.stdout, '"event"' in quiet.stderr) == (quiet.stdout, False)
 
 
-def test_the_version_is_printed(run: Run) -> None:
+def test_the_version_is_printed() -> None:
     """`commonplace --version`."""
-    assert run("--version", vault=None).stdout == "commonplace 0.1.0\n"
+    assert in_a_process("--version").stdout == "commonplace 0.1.0\n"
 
 
-def test_the_demo_runs_start_to_end_and_leaves_nothing(run: Run, tmp_path: Path) -> None:
+def test_the_demo_runs_start_to_end_and_leaves_nothing(quick: Path, tmp_path: Path) -> None:
     """List, read, links and Problems on the sample vault."""
-    result = run("demo", vault=None, TMPDIR=str(tmp_path))
+    environ = {**os.environ, "TMPDIR": str(tmp_path)}
+    result = subprocess.run([quick, "demo"], capture_output=True, text=True, check=False, env=environ)
 
     assert result.returncode == 0, result.stderr
     assert "People/Ada Lindqvist.md" in result.stdout
@@ -400,11 +414,10 @@ def test_the_demo_runs_start_to_end_and_leaves_nothing(run: Run, tmp_path: Path)
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("commonplace-demo")]
 
 
-def test_the_demo_keeps_the_vault_where_it_is_told_to(run: Run, tmp_path: Path) -> None:
+def test_the_demo_keeps_the_vault_where_it_is_told_to(quick: Path, tmp_path: Path) -> None:
     """`--into` makes the folder, and never touches one that has something in it."""
-    assert run("demo", "--into", str(tmp_path / "new"), vault=None).returncode == 0
-    assert (tmp_path / "new/People/Ada Lindqvist.md").exists()
+    command = [str(quick), "demo", "--into", str(tmp_path / "new")]
+    first, again = (subprocess.run(command, capture_output=True, text=True, check=False) for _ in range(2))
 
-    again = run("demo", "--into", str(tmp_path / "new"), vault=None)
-
+    assert (first.returncode, (tmp_path / "new/People/Ada Lindqvist.md").exists()) == (0, True)
     assert (again.returncode, "not empty" in again.stderr) == (3, True)

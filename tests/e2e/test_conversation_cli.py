@@ -1,4 +1,4 @@
-"""Conversations from the command line, as a process."""
+"""Conversations from the command line; as a process where a terminal asks or shows."""
 
 import json
 import os
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from commonplace.app import put_under_git
+from tests.command_line import run_commonplace
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 TALK = "# The boat\n\nUser: My boat is called Argo.\n\nAssistant: A fine name.\nIt was the ship of Jason.\n"
@@ -21,8 +22,7 @@ def run(sample: Path) -> Run:
     put_under_git(sample)
 
     def call(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "commonplace", "--vault", str(sample), *words]
-        return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+        return run_commonplace("--vault", str(sample), *words, given=given)
 
     return call
 

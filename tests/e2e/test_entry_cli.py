@@ -1,14 +1,14 @@
-"""Entries from the command line, as a process: saved, evolved, confirmed, forgotten, erased, recalled."""
+"""Entries from the command line: saved, evolved, confirmed, forgotten, erased, recalled."""
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.command_line import run_commonplace
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 CONCISE = "Prefers concise pull requests."
@@ -22,8 +22,7 @@ def vault(tmp_path: Path) -> Path:
 @pytest.fixture
 def run(vault: Path) -> Run:
     def call(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "commonplace", "--vault", str(vault), *words]
-        return subprocess.run(command, input=given, capture_output=True, text=True, check=False, env={**os.environ})
+        return run_commonplace("--vault", str(vault), *words, given=given)
 
     assert call("init", str(vault)).returncode == 0
     return call

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_line import run_commonplace
+
 PATIENCE = 30.0
 FILLER = "Bread rises slowly. Yeast wants warmth, flour, water, salt, patience and a bowl with a lid on its top today."
 
@@ -27,12 +29,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def command(vault: Path, *words: str) -> Sequence[str]:
-    return sys.executable, "-m", "commonplace", "--vault", str(vault), "eval", *words
-
-
 def run(vault: Path, *words: str) -> Done:
-    return subprocess.run(command(vault, *words), capture_output=True, text=True, check=False)
+    return run_commonplace("--vault", str(vault), "eval", *words)
 
 
 def texts_of(vault: Path) -> dict[Path, bytes]:
@@ -100,7 +98,8 @@ def test_whoever_stops_it_leaves_nothing_behind(tmp_path: Path, data: Path, endi
     vault.mkdir()
     for number in range(600):
         (vault / f"{number}.md").write_text(f"{FILLER}\n\n## Heading of number{number}\n\n{FILLER} {number}\n")
-    running = subprocess.Popen(command(vault), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    command = [sys.executable, "-m", "commonplace", "--vault", str(vault), "eval"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + PATIENCE
     while not any(data.rglob("scratch-*/index.db*")) and running.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)

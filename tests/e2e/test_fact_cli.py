@@ -1,4 +1,4 @@
-"""Facts, topics, styles and lint from the command line, as a process."""
+"""Facts, topics, styles and lint from the command line; as a process where a terminal draws."""
 
 import fcntl
 import json
@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from tests.command_line import run_commonplace
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -26,8 +28,7 @@ def vault(tmp_path: Path) -> Path:
 @pytest.fixture
 def run(vault: Path) -> Run:
     def call(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "commonplace", "--vault", str(vault), *words]
-        return subprocess.run(command, input=given, capture_output=True, text=True, check=False)
+        return run_commonplace("--vault", str(vault), *words, given=given)
 
     assert call("init", str(vault)).returncode == 0
     return call

@@ -1,4 +1,4 @@
-"""Index and search as people and programs run them: the command line as a process, with the real model or without."""
+"""Index and search as people and programs run them, with the real model or without; a few of them as processes."""
 
 import json
 import os
@@ -20,6 +20,7 @@ from commonplace.app import copy_sample, open_memory, put_under_git
 from commonplace.memory import Memory
 from commonplace.model import ActorKind
 from commonplace.recalling.words import query_words
+from tests.command_line import run_commonplace
 from tests.components import MODEL_FOLDER, require, variables_of_ours
 
 FRESH = 1.5
@@ -68,14 +69,12 @@ class Place:
 
     def run(self, *words: str, given: str = "", **more: str) -> Done:
         """The program's answer."""
-        return subprocess.run(
-            [sys.executable, "-m", "commonplace", *words],
-            input=given,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=self.environment(**more),
-        )
+        return run_commonplace(*words, given=given, env=self.environment(**more))
+
+    def process(self, *words: str) -> Done:
+        """The same, of a program that starts for it."""
+        command = [sys.executable, "-m", "commonplace", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=self.environment())
 
     def answer(self, *words: str, code: int = 0) -> dict[str, Any]:
         """The answer as a program reads it."""
@@ -146,11 +145,11 @@ def test_a_vault_is_found_by_meaning_after_three_commands(tmp_path: Path) -> Non
     note finds the right section of it."""
     place, question = Place(tmp_path, provider="minilm-l6-v2"), "battery life of the device"
     copy_sample(place.vault)
-    place.run("init", str(place.vault))
+    place.process("init", str(place.vault))
     start = time.monotonic()
-    synced = place.run("sync")
+    synced = place.process("sync")
     took = time.monotonic() - start
-    shown = place.run("search", question, "-k", "1")
+    shown = place.process("search", question, "-k", "1")
     note = (place.vault / "Projects/Greenhouse/Sensors.md").read_text().casefold()
 
     assert (synced.returncode, shown.returncode) == (0, 0), synced.stderr + shown.stderr

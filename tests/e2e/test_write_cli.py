@@ -1,9 +1,8 @@
-"""Changing notes from the command line, as a process, on a vault under git."""
+"""Changing notes from the command line, on a vault under git."""
 
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 
 from commonplace.app import put_under_git
+from tests.command_line import run_commonplace
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -24,14 +24,8 @@ def vault(sample: Path) -> Path:
 @pytest.fixture
 def run(vault: Path) -> Run:
     def call(*words: str, given: str = "", named: bool = True, **environ: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "commonplace", *(["--vault", str(vault)] if named else []), *words],
-            input=given,
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ, **environ},
-        )
+        called = ["--vault", str(vault)] if named else []
+        return run_commonplace(*called, *words, given=given, env={**os.environ, **environ})
 
     return call
 

@@ -2,10 +2,12 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from commonplace.app.encoders import MakeEncoders, make_encoders
 from commonplace.app.models import install_model, model_status
 from commonplace.app.shelves import conversation_source, make_shelf
 from commonplace.app.turns import turns_in
@@ -17,13 +19,14 @@ from commonplace.flows.converse import Table
 from commonplace.flows.forget import forget_notes
 from commonplace.flows.ingest import ingest_paths
 from commonplace.flows.keeper import Judge, Keeper
+from commonplace.flows.occasion import Lectern
 from commonplace.flows.overview import OVERVIEW, write_overview
 from commonplace.flows.shelf import Shelf
 from commonplace.flows.write import Desk
 from commonplace.history.base import History
 from commonplace.history.inmemory import InMemoryHistory
 from commonplace.history.sqlite import SqliteHistory
-from commonplace.memory import Conversations, Entries, Facts, IndexVerbs, Lint, Memory, Notes, Search, Topics
+from commonplace.memory import Contexts, Conversations, Entries, Facts, IndexVerbs, Lint, Memory, Notes, Search, Topics
 from commonplace.model import Actor, ActorKind
 from commonplace.policy.ignore import ignores
 from commonplace.settings import Settings, load_settings
@@ -58,12 +61,20 @@ def open_with(
     actor: Actor,
     judge: Judge | None = None,
     clock: Callable[[], datetime] = _now,
+    is_patient: bool = True,
+    encoders: MakeEncoders = make_encoders,
 ) -> Memory:
-    """The memory that these settings describe. Raises as `open_memory` does."""
+    """The memory that these settings describe. Raises as `open_memory` does.
+
+    One that is not `is_patient` searches by words while the encoder is still being loaded. `encoders` finds the encoder
+    for the settings: several memories may share one.
+    """
     backend = backends(settings.vault).select(settings.vault.backend, root=settings.vault.root)
     emit("vault_opened", level="debug", backend=backend.name, root=str(settings.vault.root or ""))
     history = _history(settings, backend)
-    shelves = _Shelves(lambda: make_shelf(settings, backend, history, clock=clock))
+    shelves = _Shelves(
+        lambda: make_shelf(settings, backend, history, clock=clock, is_patient=is_patient, encoders=encoders)
+    )
     desk = Desk(
         vault=backend,
         history=history,
@@ -84,11 +95,12 @@ def open_with(
         turn=turns_in(kept_in(settings, backend), wait=settings.vault.lock_wait_seconds),
         judge=judge,
     )
-    return _memory(keeper, shelves)
+    return _memory(Lectern(keeper, settings.context), shelves)
 
 
-def _memory(keeper: Keeper, shelves: "_Shelves") -> Memory:
+def _memory(lectern: Lectern, shelves: "_Shelves") -> Memory:
     """The verbs, each with what it works with."""
+    keeper = lectern.keeper
     desk, entries = keeper.desk, Entries(keeper)
     history = desk.history
     table = Table(history, conversation_source(history), desk.actor, clock=desk.clock, shelf=shelves.one)
@@ -96,6 +108,9 @@ def _memory(keeper: Keeper, shelves: "_Shelves") -> Memory:
     def close() -> None:
         history.close()
         shelves.close()
+
+    def acting(actor: Actor) -> Memory:
+        return _memory(replace(lectern, keeper=replace(keeper, desk=replace(desk, actor=actor))), shelves)
 
     return Memory(
         notes=Notes(desk),
@@ -106,6 +121,8 @@ def _memory(keeper: Keeper, shelves: "_Shelves") -> Memory:
         conversations=Conversations(table),
         search=Search(shelves.one, desk.actor),
         index=IndexVerbs(shelves.one),
+        context=Contexts(lectern),
+        acting=acting,
         close=close,
     )
 

@@ -1,6 +1,9 @@
 """The encoder that the settings name: one branch for each provider."""
 
 import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +15,8 @@ from commonplace.errors import ProviderFailed, UsageError
 from commonplace.flows.shelf import Encoders
 
 MODEL = "minilm-l6-v2"
+
+MakeEncoders = Callable[[EmbeddingOptions], Encoders]
 
 
 def make_encoders(options: EmbeddingOptions) -> Encoders:
@@ -27,7 +32,27 @@ def make_encoders(options: EmbeddingOptions) -> Encoders:
         current, missing = None, str(failure)
     if options.provider == "none":
         missing = "no encoder is set: embedding.provider = none"
-    return Encoders(current, missing, for_version, is_wanted=options.provider != "none")
+    return Encoders(current, missing, for_version, is_wanted=options.provider != "none", warm=_warming(current))
+
+
+def _warming(encoder: EncoderProvider | None) -> Callable[[], bool]:
+    """Loads the encoder in a thread of its own, once, and says whether that is still going on."""
+    begun: list[threading.Thread] = []
+    turn = threading.Lock()
+
+    def load() -> None:
+        with suppress(ProviderFailed):  # whoever uses it next is told
+            if encoder:
+                encoder.encode(["ready"])
+
+    def warm() -> bool:
+        with turn:
+            if encoder and not begun:
+                begun.append(threading.Thread(target=load, name="load-encoder", daemon=True))
+                begun[0].start()
+        return any(each.is_alive() for each in begun)
+
+    return warm
 
 
 def make_encoder(options: EmbeddingOptions) -> EncoderProvider | None:

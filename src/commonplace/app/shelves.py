@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from commonplace.app.encoders import make_encoders
+from commonplace.app.encoders import MakeEncoders
 from commonplace.app.vaults import kept_in
 from commonplace.encoders.heuristic import heuristic_tokens
 from commonplace.errors import Refused
@@ -30,16 +30,24 @@ from commonplace.sources.conversations import ConversationSource
 from commonplace.vault.base import Skip, StorageBackend
 
 
-def make_shelf(settings: Settings, vault: StorageBackend, history: History, *, clock: Callable[[], datetime]) -> Shelf:
+def make_shelf(
+    settings: Settings,
+    vault: StorageBackend,
+    history: History,
+    *,
+    clock: Callable[[], datetime],
+    is_patient: bool,
+    encoders: MakeEncoders,
+) -> Shelf:
     """The shelf that these settings describe. Nothing is opened before it is used."""
-    encoders = make_encoders(settings.embedding)
+    found = encoders(settings.embedding)
     folder = kept_in(settings, vault)
-    parts = _on_disk(settings, encoders, folder) if folder else _in_memory(settings)
+    parts = _on_disk(settings, found, folder) if folder else _in_memory(settings)
     return Shelf(
         vault=vault,
         index=parts.index,
         cache=parts.cache,
-        encoders=encoders,
+        encoders=found,
         history=history,
         user=settings.user,
         rules=rules_of(settings.facts, settings.user),
@@ -55,6 +63,7 @@ def make_shelf(settings: Settings, vault: StorageBackend, history: History, *, c
         forget_past=parts.forget_past,
         scratch=parts.scratch,
         sources=(conversation_source(history),) if settings.sources.chat.enabled else (),
+        is_patient=is_patient,
     )
 
 

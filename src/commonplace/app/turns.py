@@ -52,7 +52,7 @@ def _of_all_processes(folder: Path | None, *, wait: float) -> Iterator[None]:
 
 def _too_long(wait: float) -> VaultUnavailable:
     return VaultUnavailable(
-        f"another program has been saving for {wait:g} seconds",
+        f"others have been saving for {wait:g} seconds",
         reason="locked",
         hint="Try again; `vault.lock_wait_seconds` is how long to wait.",
     )

@@ -2,14 +2,14 @@
 
 import sys
 import textwrap
-from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from commonplace.cli.door import Door, defused, door_of, help_alone, local_zone, print_line, print_table
 from commonplace.errors import UsageError
+from commonplace.memory import shapes
 from commonplace.model import TRUSTS, Message, Recorded, Thread
 
 app = typer.Typer(
@@ -77,9 +77,9 @@ def list_(
     door = door_of(context)
     with door.opened() as memory:
         threads = memory.conversations.list(interface=interface, since=since, limit=limit, zone=local_zone())
-    rows = [(each.id, _time(each.started), str(each.count), each.interface, each.title) for each in threads]
+    rows = [(each.id, shapes.time_text(each.started), str(each.count), each.interface, each.title) for each in threads]
     door.answer(
-        {"conversations": [_thread_as_json(each) for each in threads]},
+        {"conversations": [shapes.thread_shape(each) for each in threads]},
         lambda: print_table(["id", "started", "turns", "interface", "title"], rows),
     )
 
@@ -104,10 +104,27 @@ def show(
         thread, messages = memory.conversations.show(id, first=first, last=last)
     numbered = list(enumerate(messages, start=first))
     values = {
-        "conversation": _thread_as_json(thread),
-        "messages": [_message_as_json(number, each) for number, each in numbered],
+        "conversation": shapes.thread_shape(thread),
+        "messages": [shapes.message_shape(number, each) for number, each in numbered],
     }
     door.answer(values, lambda: _show(thread, numbered, door))
+
+
+@app.command()
+def close(context: typer.Context, id: ConversationId) -> None:
+    """Say that a conversation is finished. What is recorded after that opens it again.
+
+    \b
+    Example:
+      commonplace conversation close c-4f1d20b7a9e3
+    """
+    door = door_of(context)
+    with door.opened() as memory:
+        thread = memory.conversations.close(id)
+    door.answer(
+        {"conversation": shapes.thread_shape(thread)},
+        lambda: print_line(f"closed {thread.id}: {thread.title}, {_number(thread.count)}"),
+    )
 
 
 @app.command()
@@ -171,36 +188,7 @@ def _show(thread: Thread, messages: list[tuple[int, Message]], door: Door) -> No
     print_line(f"{thread.title}  ({thread.interface}, {_number(thread.count)}, {thread.trust})")
     for number, each in messages:
         print_line()
-        print_line(f"{number:>3}. {each.author or each.role}  {_time(each.at)}")
+        print_line(f"{number:>3}. {each.author or each.role}  {shapes.time_text(each.at)}")
         print_line(textwrap.indent(each.text, "     "))
     if not messages:
         door.aside(f"no such turns: it has {thread.count}")
-
-
-def _thread_as_json(thread: Thread) -> dict[str, Any]:
-    return {
-        "id": thread.id,
-        "interface": thread.interface,
-        "source_id": thread.source_id,
-        "title": thread.title,
-        "trust": thread.trust,
-        "started": _time(thread.started),
-        "updated": _time(thread.updated),
-        "recorded": _time(thread.recorded),
-        "turns": thread.count,
-    }
-
-
-def _message_as_json(turn: int, message: Message) -> dict[str, Any]:
-    return {
-        "turn": turn,
-        "role": message.role,
-        "author": message.author,
-        "at": _time(message.at),
-        "id": message.source_id,
-        "text": message.text,
-    }
-
-
-def _time(at: datetime | None) -> str:
-    return at.strftime("%Y-%m-%dT%H:%M:%SZ") if at else ""

@@ -121,6 +121,10 @@ STORY: tuple[Call | ByHand, ...] = (
         ("facts", "Tomas", "--predicate", "lives_in", "--as-of", "2025-01-01", "--known", "now"),
     ),
     Call("How it came to be.", ("timeline", "Tomas")),
+    Call(
+        "What would be put before a model for a prompt: fenced, with its sources, within a budget.",
+        ("context", "when shall I water, and where does Tomas live?", "--budget", "900", "--explain"),
+    ),
     Call("A secret is refused, and written nowhere.", ("save", "The wifi password is tulip-Garden-84!"), code=3),
     Call("What was written, by whom and why.", ("log",)),
 )

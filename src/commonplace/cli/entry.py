@@ -7,9 +7,10 @@ import typer
 
 from commonplace.cli.chain_view import show_chain
 from commonplace.cli.door import Door, door_of
-from commonplace.cli.fact_view import answer_remembered, chain_as_json
-from commonplace.cli.search import answer_as_json, show_answer
+from commonplace.cli.fact_view import answer_remembered
+from commonplace.cli.search import show_answer
 from commonplace.errors import UsageError
+from commonplace.memory import shapes
 from commonplace.model import FACT_CLASSES
 
 STANDARD_INPUT: Final = "-"
@@ -128,7 +129,7 @@ def show(context: typer.Context, id: EntryId) -> None:
     door = door_of(context)
     with door.opened() as memory:
         chain = memory.entries.show(id)
-    door.answer(chain_as_json(chain), lambda: show_chain(chain))
+    door.answer(shapes.chain_shape(chain), lambda: show_chain(chain))
 
 
 def recall(
@@ -141,7 +142,7 @@ def recall(
         bool, typer.Option("--include-archive", help="Also what was replaced, has ended or was forgotten.")
     ] = False,
 ) -> None:
-    """Search the entries alone, and note that they were of use.
+    """Search the entries alone.
 
     \b
     Examples:
@@ -153,7 +154,7 @@ def recall(
         answer = memory.entries.recall(
             " ".join(question), k=k, kinds=kind or (), topics=topic or (), include_archive=include_archive
         )
-    door.answer(answer_as_json(answer), lambda: show_answer(answer, door))
+    door.answer(shapes.answer_shape(answer), lambda: show_answer(answer, door))
 
 
 def _words(text: str, door: Door) -> str:

@@ -7,9 +7,10 @@ import typer
 
 from commonplace.cli.door import door_of, help_alone
 from commonplace.cli.entry import DryRun, EntryId, FactClass, Importance, Topics, ValidFrom, ValidUntil
-from commonplace.cli.fact_view import answer_remembered, held_as_json, show_held
-from commonplace.cli.timeline_view import moment_as_json, show_timeline
+from commonplace.cli.fact_view import answer_remembered, show_held
+from commonplace.cli.timeline_view import show_timeline
 from commonplace.errors import UsageError
+from commonplace.memory import shapes
 
 app = typer.Typer(
     help="Facts as triples: a subject, a predicate and an object, with the time in which they are true.",
@@ -144,7 +145,7 @@ def facts(
         if as_of and not (known or found):
             door.aside("  --known now asks what is known today of that day")
 
-    door.answer({"count": len(found), "facts": [held_as_json(each) for each in found]}, show)
+    door.answer({"count": len(found), "facts": [shapes.held_shape(each) for each in found]}, show)
 
 
 def timeline(
@@ -162,5 +163,5 @@ def timeline(
     with door.opened() as memory:
         moments = memory.facts.timeline(entity)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    values = {"entity": entity, "timeline": [moment_as_json(each) for each in moments]}
+    values = {"entity": entity, "timeline": [shapes.moment_shape(each) for each in moments]}
     door.answer(values, lambda: show_timeline(moments, door, now=now))

@@ -1,10 +1,10 @@
 """How facts are shown: for programs as flat objects, for people as sentences."""
 
-from dataclasses import asdict
-from typing import Any, Final
+from typing import Final
 
 from commonplace.cli.door import Door, print_line, print_table, print_text
-from commonplace.model import Chain, Fact, Held, Remembered
+from commonplace.memory import shapes
+from commonplace.model import Fact, Held, Remembered
 
 _DOES: Final = {
     "supersede": "replaced",
@@ -34,7 +34,7 @@ def answer_remembered(door: Door, remembered: Remembered) -> None:
         if remembered.staged:
             door.aside("  it is not recalled until a person has looked at it")
 
-    door.answer({"remembered": remembered_as_json(remembered)}, show)
+    door.answer({"remembered": shapes.remembered_shape(remembered)}, show)
 
 
 def told(remembered: Remembered) -> str:
@@ -93,51 +93,6 @@ def show_held(facts: tuple[Held, ...], door: Door) -> None:
 def _line_of(fact: Fact) -> str:
     """Where to change a fact that is a line of a note."""
     return f"  ({fact.path}:{fact.line})" if fact.origin == "line" else ""
-
-
-def fact_as_json(fact: Fact) -> dict[str, Any]:
-    """Every field of a fact; where it comes from stands under `source`."""
-    fields = asdict(fact)
-    fields["source"] = fields.pop("origins")
-    fields["bonds"] = [{"bond": bond, "target": target} for bond, target in fact.bonds]
-    return fields
-
-
-def held_as_json(held: Held) -> dict[str, Any]:
-    """The fact's own fields, and how it stands at the moment that was asked for."""
-    return {
-        **fact_as_json(held.fact),
-        "state": held.state,
-        "until": held.until,
-        "ended_by": held.ended_by,
-        "importance_now": held.importance,
-        "uses": held.uses,
-        "last_used": held.last_used,
-    }
-
-
-def remembered_as_json(remembered: Remembered) -> dict[str, Any]:
-    """What came of a change, with the id of the fact beside the fact itself."""
-    return {
-        "action": remembered.action,
-        "id": remembered.fact.id,
-        "fact": fact_as_json(remembered.fact),
-        "reason": remembered.reason,
-        "old": remembered.old,
-        "commit": remembered.commit,
-        "staged": remembered.staged,
-        "changed": remembered.changed,
-        "difference": remembered.difference,
-    }
-
-
-def chain_as_json(chain: Chain) -> dict[str, Any]:
-    """A fact, its versions oldest first, and its bonds."""
-    return {
-        "fact": fact_as_json(chain.fact),
-        "versions": [held_as_json(each) for each in chain.versions],
-        "edges": [edge._asdict() for edge in chain.edges],
-    }
 
 
 def bond_word(bond: str) -> str:

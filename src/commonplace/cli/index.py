@@ -91,6 +91,8 @@ def stats(
 def doctor(context: typer.Context) -> None:
     """Look at everything that could be wrong, and say what to do about it. Exit code 0 only if all is well.
 
+    The agents that you installed it in are looked at, too: their entries, the daemon, how soon it answers a hook.
+
     \b
     Examples:
       commonplace doctor
@@ -98,7 +100,7 @@ def doctor(context: typer.Context) -> None:
     """
     door = door_of(context)
     with door.opened() as memory:
-        findings = memory.index.examine()
+        findings = (*memory.index.examine(), *_hosts(door))
     wrong = sum(not finding.ok for finding in findings)
 
     def show() -> None:
@@ -109,6 +111,14 @@ def doctor(context: typer.Context) -> None:
     door.answer({"well": not wrong, "findings": findings}, show)
     if wrong:
         raise typer.Exit(1)
+
+
+def _hosts(door: Door) -> tuple[Finding, ...]:
+    """What is found in the programs that it is installed in."""
+    from commonplace.hosts.around import around_here
+    from commonplace.hosts.checking import ask_daemon, check_hosts
+
+    return check_hosts(around_here(port=door.settings().settings.serve.port), probe=ask_daemon)
 
 
 def _show_finding(finding: Finding) -> None:

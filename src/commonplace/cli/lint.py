@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from commonplace.cli.door import Door, door_of, print_line, print_table, wiping
-from commonplace.cli.note import link_as_json, link_text
+from commonplace.cli.note import link_text
 from commonplace.errors import UsageError
+from commonplace.memory import shapes
 from commonplace.model import Check, Problem
 
 
@@ -81,7 +82,7 @@ def links(
             print_line(f"{each.source}:{each.link.line}: {link_text(each.link)} -> {leads_to}{also}")
         door.aside(_summary(check, len(check.problems), seconds))
 
-    values = {**_counts(check, len(check.problems), seconds), "links": [link_as_json(each) for each in found]}
+    values = {**_counts(check, len(check.problems), seconds), "links": [shapes.link_shape(each) for each in found]}
     door.answer(values, show)
 
 

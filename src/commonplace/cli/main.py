@@ -10,18 +10,25 @@ from commonplace import events
 from commonplace.cli import (
     amend,
     change,
+    context,
     conversation,
     demo,
     entry,
     evaluate,
     fact,
+    hook,
     index,
     init,
+    install,
     lint,
+    mcp,
     model,
     note,
+    pause,
     search,
+    serve,
     settings,
+    token,
     topics,
 )
 from commonplace.cli.door import Door, help_alone, print_aside, print_json, print_line
@@ -57,12 +64,20 @@ for thought in (
     app.command(thought.__name__)(thought)
 for look in (fact.facts, fact.timeline, topics.styles, lint.lint, lint.links):
     app.command(look.__name__)(look)
+for duty in (serve.serve, serve.status, serve.stop, pause.pause, pause.resume):
+    app.command(duty.__name__)(duty)
 app.add_typer(fact.app, name="fact")
 app.add_typer(topics.app, name="topics")
 app.command("search")(search.search)
+app.command("context")(context.context)
 app.command("eval")(evaluate.evaluate)
 app.add_typer(model.app, name="model")
+app.add_typer(token.app, name="token")
 app.command("demo")(demo.demo)
+app.command("mcp")(mcp.mcp)
+app.command("hook")(hook.hook)
+for step in (install.install, install.uninstall):
+    app.command(step.__name__)(step)
 
 _HELP = "`commonplace --help` shows every command."
 _SWITCHES = {"--json", "-q", "--quiet", "-v", "--verbose"}

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from commonplace.cli.door import door_of, help_alone, iso, print_aside, print_line, print_table, print_text
-from commonplace.model import Link, Note, ResolvedLink
+from commonplace.memory import shapes
+from commonplace.model import Link, Note
 
 app = typer.Typer(
     help="Read and change notes, and see what they link to.",
@@ -40,7 +41,7 @@ def read(
         return
     note = notes.read(path)
     sensitive = notes.is_sensitive(note)
-    door.answer(_as_json(note, sensitive=sensitive), lambda: _show(note, sensitive=sensitive))
+    door.answer(shapes.note_shape(note, sensitive=sensitive), lambda: _show(note, sensitive=sensitive))
 
 
 @app.command("list")
@@ -58,7 +59,7 @@ def list_(
     """
     door = door_of(context)
     stats = door.memory().notes.list(folder, recursive=recursive)
-    rows = [{"path": stat.path, "mtime": stat.mtime, "size": stat.size} for stat in stats]
+    rows = [shapes.stat_shape(stat) for stat in stats]
 
     def show() -> None:
         if sys.stdout.isatty():
@@ -102,7 +103,7 @@ def links(context: typer.Context, path: Path) -> None:
         if not found:
             door.aside("no links")
 
-    door.answer({"path": path, "count": len(found), "links": [link_as_json(each) for each in found]}, show)
+    door.answer({"path": path, "count": len(found), "links": [shapes.link_shape(each) for each in found]}, show)
 
 
 def link_text(link: Link) -> str:
@@ -111,44 +112,6 @@ def link_text(link: Link) -> str:
     if link.form == "markdown":
         return f"[{link.alias or ''}]({link.target}{anchor})"
     return f"{'!' if link.form == 'embed' else ''}[[{link.target}{anchor}]]"
-
-
-def link_as_json(each: ResolvedLink) -> dict[str, object]:
-    """The link's parts, and the path it leads to."""
-    link = each.link
-    return {
-        "source": each.source,
-        "line": link.line,
-        "target": link.target,
-        "heading": link.heading,
-        "block": link.block,
-        "alias": link.alias,
-        "form": link.form,
-        "where": link.where,
-        "path": each.path,
-        "by": each.by,
-        "also": each.also,
-    }
-
-
-def _as_json(note: Note, *, sensitive: bool) -> dict[str, object]:
-    return {
-        "path": note.path,
-        "title": note.title,
-        "frontmatter": note.frontmatter,
-        "content": note.body,
-        "mtime": note.mtime,
-        "size": note.size,
-        "version": note.version,
-        "sensitive": sensitive,
-        "aliases": note.aliases,
-        "tags": note.tags,
-        "headings": note.headings,
-        "links": sorted({link.target for link in note.links if link.target}),
-        "observations": note.observations,
-        "relations": note.relations,
-        "problems": note.problems,
-    }
 
 
 def _show(note: Note, *, sensitive: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from commonplace.cli.door import Door, defused, door_of, local_zone, print_line
+from commonplace.memory import shapes
 from commonplace.model import MODES, Answer, Hit
 
 
@@ -71,43 +72,7 @@ def search(
             zone=local_zone(),
             snippets=not door.json,
         )
-    door.answer(answer_as_json(answer, explain=explain), lambda: show_answer(answer, door, explain=explain))
-
-
-def answer_as_json(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
-    """The answer of a search, as every door gives it."""
-    values: dict[str, Any] = {
-        "query": answer.query,
-        "mode": answer.mode,
-        "searched": answer.searched,
-        "count": len(answer.hits),
-        "took_ms": answer.took_ms,
-        "degraded": answer.degraded,
-        "confidence": answer.confidence,
-        "results": [_hit_as_json(hit) for hit in answer.hits],
-    }
-    beside = {"empty": answer.empty, "as_of": answer.as_of, "history_begins": answer.history_begins}
-    values.update({key: value for key, value in beside.items() if value is not None})
-    return {**values, "understood": answer.understood, "times": answer.times} if explain else values
-
-
-def _hit_as_json(hit: Hit) -> dict[str, Any]:
-    return {
-        "chunk_id": hit.chunk_id,
-        "document_id": hit.document_id,
-        "source_type": hit.source_type,
-        "source_path": hit.path,
-        "title": hit.title,
-        "heading_path": hit.heading_path,
-        "line": hit.line,
-        "content": hit.text,
-        "score": hit.score,
-        "cosine": hit.cosine,
-        "sensitive": hit.sensitive,
-        "updated": hit.updated,
-        "metadata": hit.metadata,
-        "why": hit.why,
-    }
+    door.answer(shapes.answer_shape(answer, explain=explain), lambda: show_answer(answer, door, explain=explain))
 
 
 def show_answer(answer: Answer, door: Door, *, explain: bool = False) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from commonplace.cli.chain_view import window
 from commonplace.cli.door import Door, defused, print_line
-from commonplace.cli.fact_view import day, fact_as_json, said, short
+from commonplace.cli.fact_view import day, said, short
 from commonplace.cli.time_axis import LEGEND, Scale, Span, axis, bar, scale_of
 from commonplace.model import Fact
 
@@ -28,11 +28,6 @@ class Row(NamedTuple):
     def holds(self, now: str) -> bool:
         """Whether it holds at this moment."""
         return self.span.begins <= now and (not self.span.until or now < self.span.until)
-
-
-def moment_as_json(moment: "Moment") -> dict[str, Any]:
-    """One thing that happened, and the fact to which it did."""
-    return {"at": moment.at, "what": moment.what, "other": moment.other, "fact": fact_as_json(moment.fact)}
 
 
 def show_timeline(moments: Sequence["Moment"], door: Door, *, now: str) -> None:

@@ -49,6 +49,10 @@ class EncoderProvider(Protocol):
     def is_remote(self) -> bool:
         """Whether texts leave this machine."""
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it would answer without loading anything first."""
+
     def encode(self, texts: Sequence[str], *, progress: Callable[[int], None] = ...) -> "Floats":
         """One row for each text; `progress` hears how many more are done. Raises ProviderFailed."""
 

@@ -23,6 +23,7 @@ class HashingEncoder:
 
     alias: Final = "hashing"
     is_remote: Final = False
+    is_ready: Final = True
 
     def __init__(self, dim: int = 384, *, max_tokens: int = 256) -> None:
         self.dim = dim

@@ -31,6 +31,8 @@ _HINT: Final = "Look at embedding.endpoint, embedding.remote_model and the serve
 class HttpEncoder:
     """The model of a server. The key is sent to that server alone, and shown nowhere."""
 
+    is_ready: Final = True
+
     def __init__(
         self,
         endpoint: str,

@@ -65,6 +65,11 @@ class MiniLM:
         self._session: InferenceSession | None = None
         self._pool: ThreadPoolExecutor | None = None
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the model is loaded."""
+        return self._session is not None and self._tokenizer is not None
+
     def encode(self, texts: Sequence[str], *, progress: Callable[[int], None] = lambda more: None) -> "Floats":
         """One row for each text; the longest run first, so that all threads finish together.
 
@@ -129,6 +134,7 @@ def _load_tokenizer(folder: Path) -> "Tokenizer":
 
 
 def _load_session(folder: Path, *, variant: Variant) -> "InferenceSession":
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else its first import makes an id of this machine and reports home
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -5,7 +5,7 @@ Facts that tell of something that happened, such as what was bought, come only w
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.entities import ME
@@ -28,7 +28,14 @@ def names_in(prompt: str, rules: FactRules) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key for run in runs if (key := rules.entity(run)) and key != ME))
 
 
-def relevant(facts: Iterable[Held], *, names: Sequence[str], rules: FactRules, most: int) -> tuple[Held, ...]:
+class Relevant(NamedTuple):
+    """A fact that belongs before a prompt; `is_named` says that the prompt is about it, not the person."""
+
+    held: Held
+    is_named: bool
+
+
+def relevant(facts: Iterable[Held], *, names: Sequence[str], rules: FactRules, most: int) -> tuple[Relevant, ...]:
     """The facts that belong before a prompt with these names, at most so many.
 
     What the prompt is about goes first, then what is known of the person; each by its importance.
@@ -36,8 +43,10 @@ def relevant(facts: Iterable[Held], *, names: Sequence[str], rules: FactRules, m
     asked = frozenset(names)
     about = [held for held in facts if held.state == "current"]
     named = [held for held in about if _is_named(held.fact, asked, rules)]
-    own = [held for held in about if held not in named and _is_identity(held.fact, rules)]
-    return (*sorted(named, key=_first), *sorted(own, key=_first))[:most]
+    known = {held.fact.id for held in named}
+    own = [held for held in about if held.fact.id not in known and _is_identity(held.fact, rules)]
+    told = [Relevant(held, is_named=True) for held in sorted(named, key=_first)]
+    return (*told, *(Relevant(held, is_named=False) for held in sorted(own, key=_first)))[:most]
 
 
 def _is_named(fact: Fact, names: frozenset[str], rules: FactRules) -> bool:

@@ -1,16 +1,18 @@
 """What a message is about: topics by their middles, what its conversation is about, and the style that fits it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from commonplace.errors import NotFound
+from commonplace.encoders.base import ONE
+from commonplace.errors import NotFound, ProviderFailed
 from commonplace.facts.styles import FOLDER, choose, style_of
 from commonplace.facts.topics import infer, settle_lock
+from commonplace.flows.encode import encode_question, encode_texts, text_hash
 from commonplace.flows.keeper import Keeper
 from commonplace.flows.read import list_notes, read_note
 from commonplace.flows.shelf import Shelf
 from commonplace.flows.wordings import vectors_of
-from commonplace.model import Inferred, Style, Topic
+from commonplace.model import Inferred, Style, Topic, TopicLock
 from commonplace.policy.sensitivity import is_sensitive
 
 if TYPE_CHECKING:
@@ -28,15 +30,29 @@ def infer_topics(message: str, keeper: Keeper, *, conversation: str = "") -> Inf
 
     Without an encoder nothing can be inferred: then there are no topics.
     """
-    shelf = keeper.shelf()
-    nearest = _near_topics(message, shelf)
+    inferred = topics_meant(message, keeper, conversation=conversation)
+    keep_topics(inferred, keeper, conversation=conversation)
+    return inferred
+
+
+def topics_meant(message: str, keeper: Keeper, *, conversation: str = "") -> Inferred:
+    """The same, and nothing is kept of it."""
+    nearest = _near_topics(message, keeper.shelf())
     if not conversation:
         return Inferred(nearest)
-    history = keeper.desk.history
-    lock, drifted = settle_lock(history.topic_lock(conversation), nearest, conversation=conversation, at=keeper.now)
-    if lock.topics:
-        history.lock_topics(lock)
+    kept = keeper.desk.history.topic_lock(conversation)
+    lock, drifted = settle_lock(kept, nearest, conversation=conversation, at=keeper.now)
     return Inferred(nearest, lock.topics, drifted)
+
+
+def keep_topics(inferred: Inferred, keeper: Keeper, *, conversation: str) -> None:
+    """Let the conversation be about what was inferred, if it is about something else so far."""
+    history, topics = keeper.desk.history, inferred.locked
+    if not topics:
+        return
+    kept = history.topic_lock(conversation)
+    if kept is None or kept.topics != topics:
+        history.lock_topics(TopicLock(conversation, topics, keeper.now))
 
 
 def styles_known(keeper: Keeper) -> tuple[Style, ...]:
@@ -51,12 +67,11 @@ def styles_known(keeper: Keeper) -> tuple[Style, ...]:
     return tuple(style for style in map(style_of, shown) if style)
 
 
-def style_for(message: str, keeper: Keeper) -> Style | None:
-    """The style that fits the message best; None where there is none."""
+def style_for(message: str, keeper: Keeper, *, topics: Sequence[str]) -> Style | None:
+    """The style that fits a message on these topics best; None where there is none."""
     styles = styles_known(keeper)
     if not styles:
         return None
-    topics = [name for name, _ in infer_topics(message, keeper).topics]
     return choose(styles, message=message, topics=topics, near=_near_styles(message, styles, keeper.shelf()))
 
 
@@ -75,11 +90,17 @@ def _near_topics(message: str, shelf: Shelf) -> tuple[tuple[str, float], ...]:
 
 
 def _near_styles(message: str, styles: tuple[Style, ...], shelf: Shelf) -> Mapping[str, float]:
+    """How near each style is to the message, by the encoder there is; what describes a style is encoded once."""
     encoder = shelf.encoders.current
-    if encoder is None:
+    if encoder is None or not (encoder.is_ready or shelf.is_patient):
         return {}
-    asked, *described = encoder.encode([message, *(f"{style.name}. {style.text}"[:1000] for style in styles)])
-    return {style.name: float(vector @ asked) for style, vector in zip(styles, described, strict=True)}
+    texts = {style.name: f"{style.name}. {style.text}"[:1000] for style in styles}
+    try:
+        known, _ = encode_texts(texts.values(), shelf)
+        asked = encode_question(message, encoder, shelf).astype(float)
+    except ProviderFailed:  # words choose alone; a search by the same encoder says that it failed
+        return {}
+    return {name: float(known[text_hash(text)] @ asked) / ONE**2 for name, text in texts.items()}
 
 
 def _unit_vectors(text: str, versions: Mapping[str, int], shelf: Shelf) -> "dict[str, Floats]":

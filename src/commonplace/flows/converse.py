@@ -1,4 +1,4 @@
-"""Conversations: recorded and found at once, listed, shown, and erased for good."""
+"""Conversations: recorded and found at once, listed, shown, closed, and erased for good."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +17,7 @@ from commonplace.sources.base import Source
 from commonplace.sources.conversations import title_of
 
 _SHOWN: Final = 3  # conversations that an error names
+_MARGIN: Final = 4000  # characters behind the longest message: a secret that begins before its end is seen whole
 _FIRST: Final = 8  # messages in which a title is looked for
 
 
@@ -34,17 +35,38 @@ class Table:
     shelf: Callable[[], Shelf]
 
 
-def record_conversation(thread: NewThread, messages: Sequence[Message], table: Table) -> Recorded:
+def record_conversation(
+    thread: NewThread, messages: Sequence[Message], table: Table, *, longest: int | None = None
+) -> Recorded:
     """Keep what is new of the conversation, and let it be found. Raises UsageError, Refused and VaultUnavailable.
 
-    What a program records is at most said by it: only a person tells, and to what was told it may add nothing.
+    What a program records is at most said by it: only a person tells, and to what was told it may add nothing. It goes
+    without its secrets, and no message of it is longer than `longest` characters.
     """
-    if table.actor.kind != "person" and thread.trust == "told":
-        thread = replace(thread, trust="said")
+    if table.actor.kind != "person":
+        thread = replace(thread, trust="said") if thread.trust == "told" else thread
+        messages = _scrubbed(messages, longest=longest)
     recorded = table.history.record_conversation(thread, messages, now=table.clock())
     _ingest(recorded.id, table)
     emit("conversation_recorded", id=recorded.id, added=recorded.added, known=recorded.known)
     return recorded
+
+
+def _scrubbed(messages: Sequence[Message], *, longest: int | None) -> list[Message]:
+    """The messages without secrets, none longer than that."""
+    from commonplace.policy.scrubbing import scrub  # its expressions take a moment to load, and few calls need them
+
+    most = longest or max((len(each.text) for each in messages), default=0)
+    texts = scrub([_beginning(each.text, most + _MARGIN) for each in messages])
+    return [
+        replace(each, text=text if len(each.text) <= most else f"{text[:most]}\n[cut: {len(each.text)} characters]")
+        for each, text in zip(messages, texts, strict=True)
+    ]
+
+
+def _beginning(text: str, most: int) -> str:
+    """The text, or its first words: half a word at the end could be half a secret, which nobody recognises."""
+    return text if len(text) <= most else text[:most].rsplit(None, 1)[0]
 
 
 def list_conversations(
@@ -73,6 +95,23 @@ def _titled(thread: Thread, table: Table) -> Thread:
     if thread.title:
         return thread
     return replace(thread, title=title_of(table.history.messages(thread.id, last=_FIRST)))
+
+
+def close_conversation(id: str, table: Table) -> Thread:
+    """Say that a conversation is finished; a message that is new opens it again. Raises as `find_conversation` does.
+
+    It may be named by its id, or by the id which its program gave it.
+    """
+    thread = _given(id, table) or find_conversation(id, table)
+    now = table.clock()
+    table.history.close_conversation(thread.id, now=now)
+    emit("conversation_closed", id=thread.id)
+    return find_conversation(thread.id, table)
+
+
+def _given(id: str, table: Table) -> Thread | None:
+    """The newest conversation to which its program gave that id."""
+    return next((each for each in table.history.conversations() if each.source_id == id), None) if id else None
 
 
 def erase_conversation(id: str, table: Table) -> Thread:

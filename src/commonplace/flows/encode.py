@@ -43,18 +43,25 @@ class Encoding:
 
 def encode_parts(documents: Iterable[Document], shelf: Shelf) -> Encoding:
     """The vectors of all parts and sentences of these documents. Raises ProviderFailed when the encoder does."""
+    chunks = (chunk for each in documents for chunk in each.chunks)
+    vectors, encoded = encode_texts((text for chunk in chunks for text in vector_texts(chunk)), shelf)
+    dim = shelf.encoders.current.dim if shelf.encoders.current else 0
+    return Encoding(vectors, dim, encoded=encoded, reused=len(vectors) - encoded)
+
+
+def encode_texts(all_texts: Iterable[str], shelf: Shelf) -> "tuple[dict[str, Fixed], int]":
+    """The vectors of these texts by their hashes, and how many had to be encoded for it. Raises ProviderFailed."""
     encoder = shelf.encoders.current
     if encoder is None:
         raise ProviderFailed(shelf.encoders.missing)
-    chunks = (chunk for each in documents for chunk in each.chunks)
-    texts = {text_hash(text): text for chunk in chunks for text in vector_texts(chunk)}
+    texts = {text_hash(text): text for text in all_texts}
     known = dict(shelf.cache.get(encoder.version, list(texts)))
     unknown = {key: text for key, text in texts.items() if key not in known}
     for some in _slices(unknown):
         made = _encoded(some, encoder, shelf, task=CHUNK_TASK)
         shelf.cache.put(encoder.version, made)  # at once: what a killed process has encoded is not lost
         known.update(made)
-    return Encoding(known, encoder.dim, encoded=len(unknown), reused=len(texts) - len(unknown))
+    return known, len(unknown)
 
 
 def _slices(texts: Mapping[str, str]) -> Iterator[dict[str, str]]:
@@ -64,8 +71,11 @@ def _slices(texts: Mapping[str, str]) -> Iterator[dict[str, str]]:
 
 def encode_question(text: str, encoder: EncoderProvider, shelf: Shelf) -> "Fixed":
     """The vector of a question. Raises ProviderFailed."""
-    (vector,) = _encoded({text_hash(text): text}, encoder, shelf, task=QUERY_TASK).values()
-    return vector
+    known = shelf.questions if shelf.questions is not None else {}
+    key = encoder.version, text
+    if key not in known:
+        (known[key],) = _encoded({text_hash(text): text}, encoder, shelf, task=QUERY_TASK).values()
+    return known[key]
 
 
 def text_hash(text: str) -> str:

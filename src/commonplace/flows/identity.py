@@ -16,3 +16,8 @@ def new_id(now: datetime) -> str:
     value |= 0x7 << 76 | (rest * 4096 // _MICROSECONDS) << 64
     value |= 0b10 << 62 | int.from_bytes(os.urandom(8)) >> 2
     return str(UUID(int=value))
+
+
+def new_nonce() -> str:
+    """Eight digits that no text could know beforehand."""
+    return os.urandom(4).hex()

@@ -8,7 +8,7 @@ from typing import Final
 from commonplace.errors import NotFound
 from commonplace.facts.aging import USE_WINDOW, aged
 from commonplace.facts.entities import ME
-from commonplace.facts.relevance import names_in, relevant
+from commonplace.facts.relevance import Relevant, names_in, relevant
 from commonplace.facts.timeline import Moment, timeline_of
 from commonplace.facts.validity import held, united
 from commonplace.flows.asked import Wanted, facts_asked_for, names_meant
@@ -34,7 +34,7 @@ def facts_about(wanted: Wanted, keeper: Keeper) -> tuple[Held, ...]:
     looked_at = None if wanted.looks_at_all or most is None else most
     while True:
         knowns = facts_asked_for(wanted, keeper, limit=looked_at)
-        told = _held(knowns, keeper, at=wanted.at)
+        told = held_now(knowns, keeper, at=wanted.at)
         shown = [each for each in told if wanted.every or each.state == "current"]
         if looked_at is None or len(shown) >= (most or 0) or len(knowns) < looked_at:
             break
@@ -48,10 +48,10 @@ def _first(held: Held) -> tuple[float, tuple[int, ...], str]:
     return -held.importance, tuple(-ord(sign) for sign in held.fact.begins), held.fact.id
 
 
-def facts_for(prompt: str, keeper: Keeper, *, most: int | None = None) -> tuple[Held, ...]:
+def facts_for(prompt: str, keeper: Keeper, *, most: int | None = None) -> tuple[Relevant, ...]:
     """The facts that belong before a prompt: who the person is, and whatever the prompt names. Raises IndexDamaged."""
     with keeper.shelf().index.reading() as reading:
-        given = names_in(prompt, keeper.rules)
+        given = reading.known_names(names_in(prompt, keeper.rules))
         meant = {names_meant(each, reading, keeper) for each in given}
         names = {name for several in meant for name in several}
         asked = FactQuery(statuses=("active",), sensitive=keeper.tells_all, limit=_MOST_FOR_A_PROMPT)
@@ -60,7 +60,7 @@ def facts_for(prompt: str, keeper: Keeper, *, most: int | None = None) -> tuple[
     knowns: Sequence[Known] = [*{known.fact.id: known for known in (*named, *own)}.values()]
     for of_one in sorted(several for several in meant if len(several) > 1):
         knowns = united(knowns, names=of_one, subject=of_one[0], rules=keeper.rules)
-    told = _held(knowns, keeper)
+    told = held_now(knowns, keeper)
     cap = keeper.options.max_knowledge_facts if most is None else most
     return relevant(told, names=tuple(names), rules=keeper.rules, most=cap)
 
@@ -80,7 +80,7 @@ def chain_of(name: str, keeper: Keeper) -> Chain:
         asked = named_fact(name, reading, tells_all=keeper.tells_all)
         versions = _versions(asked, reading, keeper)
         edges = reading.bonds([each.fact.id for each in versions])
-    told = _held(versions, keeper)
+    told = held_now(versions, keeper)
     ordered = sorted(told, key=lambda each: (each.fact.recorded, each.fact.id))
     return Chain(asked.fact, tuple(ordered), edges)
 
@@ -101,7 +101,7 @@ def links_of(entity: str, keeper: Keeper, *, hops: int = 1) -> tuple[Edge, ...]:
     return tuple(found)
 
 
-def _held(knowns: Sequence[Known], keeper: Keeper, *, at: str = "") -> list[Held]:
+def held_now(knowns: Sequence[Known], keeper: Keeper, *, at: str = "") -> list[Held]:
     """The facts as they stand at that moment; without one now, and then use lifts them.
 
     How often they were used before a day of the past is not told: what is kept of use is kept by days, and for now.

@@ -41,7 +41,9 @@ class Ask:
     """A question and how it is to be answered; `as_of` is a moment as text, empty for now.
 
     `by` is what is ranked; `now` the moment from which "last week" is counted, that of the clock where it is None.
-    `snippets` is whether the hits are to be shown to a person, with the words of the question marked.
+    `snippets` is whether the hits are to be shown to a person, with the words of the question marked; `tells_why`
+    whether an answer without hits says why, for which the whole index is counted. `channel`
+    leaves out what other channels than that one hold; None leaves all in.
     """
 
     text: str
@@ -53,6 +55,8 @@ class Ask:
     snippets: bool = False
     by: By = "chunk"
     now: datetime | None = None
+    channel: str | None = None
+    tells_why: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,7 @@ class LookUp:
             if not self.tells_all:
                 titles = withheld_titles(reading, look.plain.words, path=self.ask.filters.path, limit=self.k)
                 hits = (*hits, *titles)[: self.k]
-            empty = None if hits else self._why_empty(reading)
+            empty = self._why_empty(reading) if self.ask.tells_why and not hits else None
         return Answer(
             self.ask.text,
             self.mode,

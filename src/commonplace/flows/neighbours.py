@@ -1,7 +1,7 @@
 """What is known near a candidate: the same words, the same subject and predicate, or a like meaning."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from commonplace.facts.routes import MEMORY
@@ -52,7 +52,7 @@ def surroundings(candidate: Candidate, keeper: Keeper) -> Surroundings:
 def _vectors(text: str, shelf: Shelf) -> "Mapping[str, Fixed]":
     with shelf.index.reading() as reading:
         versions = dict(reading.versions())
-    return vectors_of(text, versions, shelf)[0]
+    return vectors_of(text, versions, replace(shelf, is_patient=True))[0]  # what is kept is held against all there is
 
 
 def bring_up_to_date(fact: Fact, shelf: Shelf) -> bool:

@@ -20,9 +20,12 @@ from commonplace.flows.shelf import Shelf
 from commonplace.model import Answer
 from commonplace.policy.sinks import Sink
 from commonplace.recalling.modes import effective_k
+from commonplace.recalling.standing import in_channel
 from commonplace.recalling.times import in_utc
 
 _LOOKS: Final = 5  # searches until no hit is of a note that has just changed
+_SPARE: Final = 10  # hits beyond those wanted, for those that other channels hold
+_ELSEWHERE: Final = "What was found belongs to a channel: give its scope."
 _RESTLESS: Final = "What was found is being changed at this moment: ask again."
 
 
@@ -31,7 +34,7 @@ def recall(ask: Ask, shelf: Shelf, *, sink: Sink) -> Answer:
     start = time.perf_counter()
     if not ask.text.strip():
         return Answer(ask.text, ask.mode, searched=False, hits=(), took_ms=0.0, empty="The question is empty.")
-    answer = _answer_of_past(ask, shelf, sink) if ask.as_of else _answer_of_today(ask, shelf, sink)
+    answer = _in_channel(ask, shelf, sink)
     answer = replace(answer, took_ms=round((time.perf_counter() - start) * 1000, 1))
     emit(
         "memory_retrieval",
@@ -43,6 +46,17 @@ def recall(ask: Ask, shelf: Shelf, *, sink: Sink) -> Answer:
         times=answer.times,
     )
     return answer
+
+
+def _in_channel(ask: Ask, shelf: Shelf, sink: Sink) -> Answer:
+    """The answer without what other channels hold; some more is looked for in its place."""
+    most = effective_k(ask.k, default_k=shelf.retrieval.default_k, max_k=shelf.retrieval.max_k)
+    wider = ask if ask.channel is None else replace(ask, k=most + _SPARE)
+    answer = _answer_of_past(wider, shelf, sink) if ask.as_of else _answer_of_today(wider, shelf, sink)
+    if ask.channel is None:
+        return answer
+    hits = tuple(hit for hit in answer.hits if in_channel(hit.path, channel=ask.channel))[:most]
+    return replace(answer, hits=hits, empty=answer.empty if hits or not answer.hits else _ELSEWHERE)
 
 
 def _answer_of_past(ask: Ask, shelf: Shelf, sink: Sink) -> Answer:

@@ -1,4 +1,4 @@
-"""Recollecting: a search among the entries, whose hits count as used on this device."""
+"""Recollecting: a search among the entries alone."""
 
 from commonplace.facts.routes import MEMORY
 from commonplace.flows.keeper import Keeper
@@ -20,7 +20,4 @@ def recollect(
     """What the entries say about the question, best first. Raises as `recall` does."""
     sink: Sink = "person" if keeper.tells_all else "prompt"
     filters = Filters(sources=("vault",), kinds=kinds, path=MEMORY, topics=topics, archived=include_archive)
-    answer = recall(Ask(question, k=k, filters=filters, snippets=True), keeper.shelf(), sink=sink)
-    used = [str(hit.metadata.get("frontmatter", {}).get("id", "")) for hit in answer.hits if hit.text]
-    keeper.desk.history.record_use([*dict.fromkeys(id_ for id_ in used if id_)], now=keeper.desk.clock())
-    return answer
+    return recall(Ask(question, k=k, filters=filters, snippets=True), keeper.shelf(), sink=sink)

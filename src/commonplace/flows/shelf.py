@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from commonplace.encoders.base import EncoderProvider, Spans
 from commonplace.facts.claims import FactRules
@@ -15,18 +16,23 @@ from commonplace.recalling.options import RetrievalOptions
 from commonplace.sources.base import Source
 from commonplace.vault.base import Skip, StorageBackend
 
+if TYPE_CHECKING:
+    from commonplace.index.base import Fixed
+
 
 @dataclass(frozen=True, slots=True)
 class Encoders:
     """The encoder to work with, None where there is none and `missing` says why; `is_wanted` is whether one is set.
 
-    `for_version` finds the one whose vectors an index still holds.
+    `for_version` finds the one whose vectors an index still holds. `warm` loads the current one in the
+    background, once, and says whether that is still going on.
     """
 
     current: EncoderProvider | None
     missing: str
     for_version: Callable[[str], EncoderProvider | None]
     is_wanted: bool = True
+    warm: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +40,9 @@ class Shelf:
     """One vault with its index, and the rules and the clock to work by. `past` opens the index of a commit, `scratch`
     an empty one that is gone when its block ends.
 
-    `sources` are those beyond the vault that the settings switch on.
+    `sources` are those beyond the vault that the settings switch on. Where it is not `is_patient`, a question does not
+    wait for an encoder that is still being loaded: it goes by words, and its answer says so. `questions` are those
+    encoded a moment ago, by encoder and text, where one thing is asked in several ways.
     """
 
     vault: StorageBackend
@@ -56,6 +64,8 @@ class Shelf:
     forget_past: Callable[[], None]
     scratch: Callable[[], AbstractContextManager[Index]]
     sources: tuple[Source, ...] = ()
+    is_patient: bool = True
+    questions: "dict[tuple[str, str], Fixed] | None" = None
 
     @property
     def cut(self) -> Cut:

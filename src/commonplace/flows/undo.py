@@ -9,6 +9,7 @@ from commonplace.flows.move import MOVED_FROM, MOVED_TO
 from commonplace.flows.write import (
     ACTOR,
     KIND,
+    ORIGIN,
     Desk,
     Edit,
     Permit,
@@ -109,8 +110,9 @@ def _names(revision: Revision) -> set[str]:
 
 
 def _is_open_to(desk: Desk, revision: Revision) -> bool:
-    """Whether whoever is at the desk may undo it: a person everything, a program what its own kind did."""
-    return desk.actor.kind in ("person", revision.trailers.get(ACTOR))
+    """Whether whoever is at the desk may undo it: a person everything, a program what it did itself."""
+    made_by = (revision.trailers.get(ACTOR), revision.trailers.get(ORIGIN))
+    return desk.actor.kind == "person" or (desk.actor.kind, desk.actor.origin) == made_by
 
 
 def _is_erased(revision: Revision, gone: frozenset[str]) -> bool:

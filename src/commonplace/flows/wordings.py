@@ -1,7 +1,7 @@
 """A question made ready for the index: its vectors by each encoder that the index holds vectors of."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from commonplace.errors import ProviderFailed
 from commonplace.flows.encode import encode_question
@@ -9,6 +9,8 @@ from commonplace.flows.shelf import Shelf
 
 if TYPE_CHECKING:
     from commonplace.index.base import Fixed
+
+_LOADING: Final = "the encoder is being loaded, and this question did not wait for it; ask again in a moment"
 
 
 def vectors_of(text: str, versions: Mapping[str, int], shelf: Shelf) -> "tuple[dict[str, Fixed], list[str]]":
@@ -18,6 +20,9 @@ def vectors_of(text: str, versions: Mapping[str, int], shelf: Shelf) -> "tuple[d
     for version in versions if shelf.encoders.current else ():
         encoder = shelf.encoders.for_version(version) if version else None
         if encoder is None:
+            continue
+        if not (encoder.is_ready or shelf.is_patient) and shelf.encoders.warm():
+            failures.append(_LOADING)
             continue
         try:
             vectors[version] = encode_question(text, encoder, shelf)

@@ -56,5 +56,8 @@ class Conversations(Protocol):
     def conversation_stamps(self, ids: Iterable[str] | None = None) -> Mapping[str, str]:
         """The stamp of each conversation, or of those of these that are there, by id."""
 
+    def close_conversation(self, id: str, *, now: datetime) -> bool:
+        """Say that it is finished, now; whether it is there. A message that is new opens it again."""
+
     def forget_conversation(self, id: str) -> bool:
         """Remove the conversation for good; whether it was there. As `forget_path` when it fails."""

@@ -323,6 +323,9 @@ class Reading(Protocol):
     def named(self, name: str) -> tuple[str, ...]:
         """The paths of the notes that have this name, as `Rules.entity` writes it; in order."""
 
+    def known_names(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of these names, as `Rules.entity` writes them, that a note has or a fact is about."""
+
     def entities(self, name: str) -> frozenset[str]:
         """The names, as `Rules.entity` writes them, of what this one may mean: itself, and the titles, file names and
         aliases of the notes that it names."""

@@ -1,11 +1,13 @@
-"""The verbs on conversations: record, read from a file, list, show, erase."""
+"""The verbs on conversations: record, read from a file, capture from an agent, list, show, close, erase."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
+from commonplace.flows.capture import Captured, Window, capture_lines
 from commonplace.flows.converse import (
     Table,
+    close_conversation,
     erase_conversation,
     find_conversation,
     list_conversations,
@@ -16,6 +18,7 @@ from commonplace.memory.search import When
 from commonplace.model import Message, Recorded, Thread, Trust
 from commonplace.recalling.times import moment
 from commonplace.sources.messages import message_of
+from commonplace.sources.options import LONGEST_MESSAGE
 from commonplace.sources.transcripts import read_transcript
 
 
@@ -66,6 +69,26 @@ class Conversations:
         )
         return record_conversation(thread, found.messages, self._table)
 
+    def capture(
+        self,
+        content: bytes,
+        *,
+        host: str,
+        session_id: str,
+        ends: bool = False,
+        left_out: Sequence[Window] = (),
+        longest: int = LONGEST_MESSAGE,
+    ) -> Captured:
+        """Record what whole lines of an agent's own transcript say, as said; it may come again, and is kept once.
+
+        What the person typed and what the assistant said is taken, and a mark stands for each secret; calls of tools,
+        what the host says, and what memory itself gave are not. Messages of the windows that are `left_out` are not
+        recorded, longer ones than `longest` are cut. `ends` closes the conversation. Raises UsageError for a host
+        whose transcripts are unknown.
+        """
+        thread = NewThread(host, session_id, trust="said")
+        return capture_lines(content, thread, table=self._table, left_out=left_out, longest=longest, ends=ends)
+
     def list(
         self, *, interface: str | None = None, since: When = None, limit: int | None = None, zone: tzinfo = UTC
     ) -> tuple[Thread, ...]:
@@ -87,6 +110,13 @@ class Conversations:
         """
         thread = find_conversation(id, self._table)
         return thread, self._table.history.messages(thread.id, first=first, last=last)
+
+    def close(self, id: str) -> Thread:
+        """Say that a conversation is finished; what is recorded after that opens it again.
+
+        `id` is as in `show`, or the id which its program gave it. Raises NotFound.
+        """
+        return close_conversation(id, self._table)
 
     def erase(self, id: str) -> Thread:
         """Remove a conversation for good. Only a person may: Refused. It cannot be undone."""

@@ -153,7 +153,7 @@ class Entries:
         topics: Sequence[str] = (),
         include_archive: bool = False,
     ) -> Answer:
-        """What the entries say about the question, best first. What is told counts as used, on this device."""
+        """What the entries say about the question, best first."""
         return recollect(
             question, self._keeper, k=k, kinds=tuple(kinds), topics=tuple(topics), include_archive=include_archive
         )

@@ -97,7 +97,7 @@ class Facts:
     def relevant(self, prompt: str, *, limit: int | None = None) -> tuple[Held, ...]:
         """The facts that belong before a prompt: who the person is, and whatever the prompt names; at most so many,
         or as the setting `facts.max_knowledge_facts` says."""
-        return facts_for(prompt, self._keeper, most=limit)
+        return tuple(each.held for each in facts_for(prompt, self._keeper, most=limit))
 
     def timeline(self, entity: str) -> tuple[Moment, ...]:
         """What began, was confirmed, replaced, ended or forgotten of all that is known of an entity, oldest first."""

@@ -1,4 +1,4 @@
-"""The verbs on the index: sync, rebuild, watch, stats, evaluate."""
+"""The verbs on the index: sync, rebuild, watch, readiness, stats, evaluate."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from commonplace.flows.take_in import Synced
 from commonplace.flows.watch import keep_watching
 from commonplace.index.base import Counts
 from commonplace.memory.search import mode_named
-from commonplace.model import Evaluation, Finding, Problem
+from commonplace.model import Evaluation, Finding, Mode, Problem
 
 
 def _quietly(done: int, total: int) -> None:
@@ -45,6 +45,20 @@ class IndexVerbs:
     def watch(self, stop: threading.Event, *, heard: Callable[[Synced], None]) -> None:
         """Keep the index true to the vault until `stop` is set; `heard` is called with each change taken in."""
         keep_watching(self._shelf(), stop, heard=heard)
+
+    def readiness(self) -> tuple[Mode, str]:
+        """How a question would be searched now: "hybrid", or "words" and why. An encoder that is not loaded is, from
+        here on, in the background.
+        """
+        encoders = self._shelf().encoders
+        if encoders.current is None:
+            return "words", encoders.missing
+        if encoders.current.is_ready:
+            return "hybrid", ""
+        if encoders.warm():
+            return "words", "the encoder is being loaded"
+        failed = "the encoder cannot be loaded: `commonplace doctor` says why"
+        return ("hybrid", "") if encoders.current.is_ready else ("words", failed)
 
     def stats(self) -> Counts:
         """What the index holds."""

@@ -1,4 +1,4 @@
-"""The verbs on notes: read, list, stat, links; write, delete, move, undo, erase; history, log."""
+"""The verbs on notes: read, list, stat, links; write, delete, move, undo, erase; history, log, tidy."""
 
 from collections.abc import Mapping
 from pathlib import PurePath
@@ -15,7 +15,7 @@ from commonplace.model import Changed, Check, Erased, Note, ResolvedLink, Sectio
 from commonplace.notes import section_named, sections
 from commonplace.policy.sensitivity import is_sensitive
 from commonplace.policy.sinks import Sink, shown
-from commonplace.vault.base import Revision
+from commonplace.vault.base import Capability, Revision
 
 _PLAIN = Terms()
 
@@ -116,6 +116,11 @@ class Notes:
     def history(self, path: str, *, limit: int | None = None) -> tuple[Revision, ...]:
         """The commits that touched a note, whoever made them; newest first."""
         return with_history(self._vault).revisions(reading.locate(path, self._vault), limit=limit)
+
+    def tidy(self) -> None:
+        """Let the vault put what it keeps of the past in order, if that is due. Raises VaultUnavailable."""
+        if Capability.HISTORY in self._vault.capabilities:
+            with_history(self._vault).maintain()
 
     def log(self, *, path: str | None = None, limit: int | None = None) -> tuple[AuditEntry, ...]:
         """What was written through Commonplace, by whom and why; newest first."""

@@ -10,6 +10,7 @@ from commonplace.flows.recall import recall
 from commonplace.flows.shelf import Shelf
 from commonplace.model import BYS, MODES, Actor, Answer, By, Filters, Mode
 from commonplace.policy.sinks import Sink
+from commonplace.recalling.standing import channel_of
 from commonplace.recalling.times import in_utc, moment
 
 When = str | datetime | None
@@ -40,6 +41,7 @@ class Search:
         as_of: When = None,
         min_score: float | None = None,
         include_archive: bool = False,
+        scope: str = "",
         now: datetime | None = None,
         zone: tzinfo = UTC,
         snippets: bool = False,
@@ -51,7 +53,8 @@ class Search:
         day of `as_of` where that is given, in `zone`.
         Times are moments, or text such as `2026-03-01`, `2026-03`, `yesterday`, `7d`, read in `zone`; `until` and
         `as_of` reach to the end of the day or month they name. With `snippets`, each hit shows the part of its text
-        that has most of the question's words. Raises UsageError for what cannot be asked,
+        that has most of the question's words. `scope` is `channel:TOKEN` in a channel: a program is told what that
+        channel holds and no other one, a person everything. Raises UsageError for what cannot be asked,
         NotFound for a day before the vault's history begins, IndexDamaged.
         """
         chosen, ranked = mode_named(mode), _by(by)
@@ -86,6 +89,7 @@ class Search:
                 snippets=snippets,
                 by=ranked,
                 now=now,
+                channel=None if self._sink == "person" else channel_of(scope),
             ),
             shelf,
             sink=self._sink,

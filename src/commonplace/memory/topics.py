@@ -25,4 +25,4 @@ class Topics:
 
     def style(self, message: str) -> Style | None:
         """The style that fits a message best; None where there is none."""
-        return style_for(message, self._keeper)
+        return style_for(message, self._keeper, topics=[name for name, _ in self.infer(message).topics])

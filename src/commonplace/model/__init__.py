@@ -1,7 +1,9 @@
 """Nouns shared by all rooms: frozen values, no I/O."""
 
+from commonplace.model.caller import SCOPES, Caller, Scope
 from commonplace.model.change import Actor, ActorKind, Changed, Erased, Terms, Verb
 from commonplace.model.check import Check, ResolvedLink
+from commonplace.model.context import CONTEXT_SECTIONS, Context, ContextSection, Included, LeftOut, Piece, Why
 from commonplace.model.conversation import ROLES, TRUSTS, Message, Recorded, Role, Thread, Trust
 from commonplace.model.document import FIELDS, Chunk, Document, Place, Stamp, Voice, WordCounts
 from commonplace.model.evaluation import PROBE_KINDS, Evaluation, Miss, ProbeKind, Score
@@ -38,11 +40,13 @@ from commonplace.model.query import BYS, MODES, Answer, By, Filters, Hit, Mode
 
 __all__ = [
     "BYS",
+    "CONTEXT_SECTIONS",
     "FACT_CLASSES",
     "FIELDS",
     "MODES",
     "PROBE_KINDS",
     "ROLES",
+    "SCOPES",
     "STATUSES",
     "TRUSTS",
     "Action",
@@ -51,11 +55,14 @@ __all__ = [
     "Answer",
     "Bond",
     "By",
+    "Caller",
     "Candidate",
     "Chain",
     "Changed",
     "Check",
     "Chunk",
+    "Context",
+    "ContextSection",
     "Document",
     "End",
     "Erased",
@@ -68,8 +75,10 @@ __all__ = [
     "Heading",
     "Held",
     "Hit",
+    "Included",
     "Inferred",
     "Known",
+    "LeftOut",
     "Link",
     "Message",
     "Miss",
@@ -79,6 +88,7 @@ __all__ = [
     "Observation",
     "Origin",
     "Origins",
+    "Piece",
     "Place",
     "ProbeKind",
     "Problem",
@@ -87,6 +97,7 @@ __all__ = [
     "Remembered",
     "ResolvedLink",
     "Role",
+    "Scope",
     "Score",
     "Section",
     "Stamp",
@@ -102,6 +113,7 @@ __all__ = [
     "Verb",
     "Verdict",
     "Voice",
+    "Why",
     "WordCounts",
     "option",
 ]

@@ -32,7 +32,7 @@ class Thread:
 
     `interface` is the program in which it was held, `source_id` the id which that program gave it.
     `started` and `updated` are the times of its first and last message, and `recorded` when it was first kept;
-    `count` is how many messages it has.
+    `count` is how many messages it has, `closed` when it was said to be finished; None while it goes on.
     """
 
     id: str
@@ -44,6 +44,7 @@ class Thread:
     updated: datetime
     recorded: datetime
     count: int
+    closed: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

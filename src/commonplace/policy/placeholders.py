@@ -46,7 +46,7 @@ def is_placeholder(value: str) -> bool:
 
 def is_filler(token: str) -> bool:
     """Whether the token has a real one's form but nothing in it: all x, all zeros, masked."""
-    body = re.split(r"[_-]", token)[-1]
+    body = max(re.split(r"[_-]", token), key=len)  # not the last part: a real one may end in -x
     return len(set(body)) <= 3 or _MASKED.search(token) is not None or "your" in token.casefold()
 
 

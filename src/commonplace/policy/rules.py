@@ -12,6 +12,7 @@ from commonplace.policy.spaces import (
     is_in_inbox,
     is_profile,
     is_staged,
+    is_standing,
     space_of,
     staging_path,
 )
@@ -76,13 +77,19 @@ def by_autonomy(attempt: Attempt, limits: Limits) -> Decision:
     return Decision("redirect", inbox)
 
 
-def allow_but_profiles(attempt: Attempt, limits: Limits) -> Decision:
-    """`USER.md` and `CHANNEL.md` are changed by operations only, never as a whole text."""
+def allow_but_standing(attempt: Attempt, limits: Limits) -> Decision:
+    """What stands before prompts as the person's word is theirs to write; a program saves entries."""
     if is_profile(attempt.path):
         return _refuse(
             attempt,
             "a profile is changed by operations only",
             hint="Save what you learned as an entry below Agent/Memory; the profile is made from entries.",
+        )
+    if is_standing(attempt.path) or is_standing(attempt.moved_from or ""):
+        return _refuse(
+            attempt,
+            "it stands before prompts as the person's own word",
+            hint="Save what you learned as an entry below Agent/Memory, or ask the person to write it here.",
         )
     return allow_what_can_be_reverted(attempt, limits)
 

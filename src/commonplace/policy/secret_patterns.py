@@ -13,6 +13,7 @@ from commonplace.policy.placeholders import classes, is_filler, is_placeholder
 Search = Callable[[str], Iterator[str]]
 
 _TOKENS: Final = {
+    "Commonplace token": r"cpl_[\w-]{20,}",
     "Anthropic key": r"sk-ant-[\w-]{12,}",
     "OpenAI key": r"sk-(?:proj-|svcacct-|admin-|or-v1-)?(?=[\w-]{0,60}?\d)[A-Za-z0-9_]{16,}[\w-]*",
     "GitHub token": r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}",

@@ -16,6 +16,7 @@ _AGENT: Final = ("agent",)
 _MEMORY: Final = ("agent", "memory")
 _STAGING: Final = ("agent", "memory", "_staging")
 _ALWAYS_LOADED: Final = ("agent", "memory", "_always-load")
+_STANDING: Final = (("agent", "_always-load"), ("agent", "styles"))
 _INBOX: Final = ("inbox",)
 _AGENT_INBOX: Final = ("agent", "memory", "_inbox")
 _ARCHIVE: Final = "_archive"
@@ -41,6 +42,11 @@ def is_profile(path: str) -> bool:
     return parts == ("agent", "user.md") or (
         len(parts) == 4 and parts[:2] == ("agent", "channels") and parts[3] == "channel.md"
     )
+
+
+def is_standing(path: str) -> bool:
+    """Whether the note stands before prompts as the person's word: what is always loaded, or a way to speak."""
+    return any(_below(_parts(path), folder) for folder in _STANDING)
 
 
 def is_staged(path: str) -> bool:

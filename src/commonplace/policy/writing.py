@@ -15,7 +15,7 @@ from commonplace.policy.rules import (
     Limits,
     Rule,
     allow,
-    allow_but_profiles,
+    allow_but_standing,
     allow_if_granted,
     allow_if_personal,
     by_autonomy,
@@ -31,7 +31,7 @@ __all__ = ["SENSITIVE", "TABLE", "Decision", "decide", "space_of"]
 TABLE: Final[Mapping[Space, Mapping[ActorKind, Rule]]] = {
     "personal": {"person": allow_if_personal, "agent": allow_if_granted, "job": refuse_outside},
     "allowlisted": {"person": allow, "agent": by_autonomy, "job": by_autonomy},
-    "agent": {"person": allow, "agent": allow_but_profiles, "job": allow_but_profiles},
+    "agent": {"person": allow, "agent": allow_but_standing, "job": allow_but_standing},
     "memory": {"person": allow, "agent": stage_what_gains_trust, "job": stage_beyond_caps},
 }
 SENSITIVE: Final[Mapping[ActorKind, Rule]] = {"person": allow, "agent": refuse_sensitive, "job": refuse_sensitive}

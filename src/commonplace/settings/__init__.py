@@ -2,6 +2,17 @@
 
 from commonplace.settings.blocks import KNOBS, Knob, Settings
 from commonplace.settings.load import Loaded, load_settings, person_file
-from commonplace.settings.registered import register
+from commonplace.settings.registered import Registered, register, registered, registry_file
 
-__all__ = ["KNOBS", "Knob", "Loaded", "Settings", "load_settings", "person_file", "register"]
+__all__ = [
+    "KNOBS",
+    "Knob",
+    "Loaded",
+    "Registered",
+    "Settings",
+    "load_settings",
+    "person_file",
+    "register",
+    "registered",
+    "registry_file",
+]

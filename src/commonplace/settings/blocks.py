@@ -9,9 +9,11 @@ from commonplace.encoders.options import EmbeddingOptions
 from commonplace.facts.options import FactsOptions
 from commonplace.flows.options import SkillsOptions
 from commonplace.model import option
+from commonplace.policy.doors import ServeOptions
 from commonplace.policy.options import SafetyOptions
+from commonplace.recalling.context_options import ContextOptions
 from commonplace.recalling.options import RetrievalOptions
-from commonplace.sources.options import SourcesOptions
+from commonplace.sources.options import CaptureOptions, SourcesOptions
 from commonplace.vault.options import VaultOptions
 
 
@@ -27,6 +29,9 @@ class Settings:
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     sources: SourcesOptions = field(default_factory=SourcesOptions)
     facts: FactsOptions = field(default_factory=FactsOptions)
+    context: ContextOptions = field(default_factory=ContextOptions)
+    serve: ServeOptions = field(default_factory=ServeOptions)
+    capture: CaptureOptions = field(default_factory=CaptureOptions)
     skills: SkillsOptions = field(default_factory=SkillsOptions)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commonplace.client.places import STATE_VARIABLE
 from commonplace.errors import Refused, UsageError
 from commonplace.notes.frontmatter import plain
 from commonplace.notes.yaml_tree import compose
@@ -71,7 +72,7 @@ def find_file(folder: Path, stem: str) -> Path | None:
 
 
 def _key_of_variable(name: str) -> str | None:
-    if not name.startswith(ENV_PREFIX) or name == SETTINGS_FILE_VARIABLE:
+    if not name.startswith(ENV_PREFIX) or name in (SETTINGS_FILE_VARIABLE, STATE_VARIABLE):
         return None
     return name.removeprefix(ENV_PREFIX).lower().replace("__", ".")
 

@@ -1,9 +1,12 @@
 """What a person may set about where memory comes from."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from commonplace.model import option
+
+LONGEST_MESSAGE: Final = 20_000
+"""Characters. Few people type as much; a log that was pasted in may be much longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +45,12 @@ class SourcesOptions:
     chat: ChatSourceOptions = field(default_factory=ChatSourceOptions)
     tasks: EpisodeSourceOptions = field(default_factory=EpisodeSourceOptions)
     corrections: EpisodeSourceOptions = field(default_factory=EpisodeSourceOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureOptions:
+    """The block `capture`."""
+
+    enabled: bool = option(True, "Whether what is said in agents that have our hooks is recorded.")
+    folders: tuple[str, ...] = option((), "Folders with transcripts, beside those that the agents keep them in.")
+    max_message_chars: int = option(LONGEST_MESSAGE, "The longest message that is kept whole.", at_least=1000)

@@ -242,6 +242,9 @@ class HistoricBackend(StorageBackend, Protocol):
     def merge(self, *, base: bytes, ours: bytes, theirs: bytes) -> Merge:
         """What comes of both changes of the base."""
 
+    def maintain(self) -> None:
+        """Put in order how the history is kept, if that is due; nothing it says changes."""
+
 
 def version_of(content: bytes) -> str:
     """The version that a file with these bytes has."""

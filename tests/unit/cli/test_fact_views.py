@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from commonplace.cli.chain_view import chain_lines
-from commonplace.cli.fact_view import brief, chain_as_json, day, fact_as_json, held_as_json, said, short, told
+from commonplace.cli.fact_view import brief, day, said, short, told
 from commonplace.cli.timeline_view import plain_lines, rows_of
 from commonplace.facts.timeline import Moment
+from commonplace.memory.shapes import chain_shape, fact_shape, held_shape
 from commonplace.model import Chain, Fact, FactEdge, Held, Origins, Remembered
 
 OLD = Fact(
@@ -122,7 +123,7 @@ def test_a_day_is_a_day_and_a_moment_a_moment() -> None:
 
 def test_a_fact_is_a_flat_object_for_programs() -> None:
     """All its fields; where it comes from is its source, and its bonds are named."""
-    fact = fact_as_json(NEW)
+    fact = fact_shape(NEW)
 
     assert fact["source"] == {"interface": "cli", "conversation": "c-4f1d", "trust": "told"}
     assert fact["bonds"] == [{"bond": "extend", "target": "0199f3c2-3333-7000-8000-0000000ccccc"}]
@@ -132,7 +133,7 @@ def test_a_fact_is_a_flat_object_for_programs() -> None:
 
 def test_importance_as_aged_stands_beside_the_one_at_first() -> None:
     """Neither hides the other."""
-    held = held_as_json(Held(OLD, "superseded", OLD.valid_until, NEW.id, 0.25, 3, "2026-11-15"))
+    held = held_shape(Held(OLD, "superseded", OLD.valid_until, NEW.id, 0.25, 3, "2026-11-15"))
 
     assert (held["importance"], held["importance_now"]) == (0.5, 0.25)
     assert (held["uses"], held["last_used"]) == (3, "2026-11-15")
@@ -203,7 +204,7 @@ def test_a_line_was_recorded_nobody_knows_when() -> None:
 
 def test_a_chain_is_json_with_versions_and_edges() -> None:
     """Edges are objects, not rows."""
-    values = json.loads(json.dumps(chain_as_json(CHAIN)))
+    values = json.loads(json.dumps(chain_shape(CHAIN)))
 
     assert [each["id"] for each in values["versions"]] == [OLD.id, NEW.id]
     assert values["edges"][0] == {"source": NEW.id, "bond": "update", "target": OLD.id}

@@ -3,6 +3,8 @@
 import base64
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -240,3 +242,17 @@ def test_an_interrupt_drops_the_work_that_has_not_begun() -> None:
     encoder.encode(["next", "and next"])
 
     assert time.perf_counter() - start < 5
+
+
+@needs_model
+def test_the_runtime_of_the_model_reports_nothing_home(tmp_path: Path) -> None:
+    """It would give the machine an id in the user's cache, and send what it sees: not unless a person asks for it."""
+    program = (
+        "import sys; from pathlib import Path; from commonplace.encoders.minilm import MiniLM\n"
+        "MiniLM(Path(sys.argv[1]), variant='int8', tag='x').encode(['ready'])"
+    )
+    environ = {name: value for name, value in os.environ.items() if name not in ("CI", "ORT_DISABLE_TELEMETRY")}
+    environ |= {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", program, str(MODEL_FOLDER)], env=environ, check=True)
+
+    assert [*tmp_path.rglob("*")] == []

@@ -24,7 +24,7 @@ def held(id: str, subject: str, predicate: str = "", object: str = "", *, import
 
 
 def chosen(prompt: str, *facts: Held, most: int = 10) -> list[str]:
-    return [each.fact.id for each in relevant(facts, names=names_in(prompt, RULES), rules=RULES, most=most)]
+    return [each.held.fact.id for each in relevant(facts, names=names_in(prompt, RULES), rules=RULES, most=most)]
 
 
 def test_names_are_found_in_the_words_of_a_prompt() -> None:

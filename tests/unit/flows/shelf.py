@@ -133,6 +133,7 @@ class CountingEncoder:
 
     version: str = "counting-1"
     is_remote: bool = False
+    is_ready: bool = True
     fails: bool = False
     texts: list[str] = field(default_factory=list)
     batches: list[int] = field(default_factory=list)

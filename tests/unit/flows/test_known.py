@@ -124,7 +124,7 @@ def test_an_erased_entry_is_in_no_file_but_gits_history(tmp_path: Path) -> None:
     with make_memory(tmp_path) as memory:
         old = memory.entries.save("Hides the xylophone in the attic.", kind="preference").fact
         new = memory.entries.evolve(old.id, "Hides the xylophone in the cellar.", reason="moved it").fact
-        memory.entries.recall("where is the xylophone")
+        memory.context("where is the xylophone", within=None)
         with make_memory(tmp_path, actor="agent") as agent, pytest.raises(Refused):
             agent.entries.erase(old.id)
         told = [memory.entries.erase(each.id) for each in (old, new)]
@@ -137,17 +137,19 @@ def test_an_erased_entry_is_in_no_file_but_gits_history(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("V-23")
-def test_recall_counts_use_and_search_does_not(tmp_path: Path) -> None:
-    """Use is this device's own: it is in no note, and lifts importance a little."""
+def test_what_is_put_before_a_prompt_is_used_and_what_is_searched_for_is_not(tmp_path: Path) -> None:
+    """Use is this device's own: it is in no note, and lifts importance a little. A peek is no use."""
     with make_memory(tmp_path) as memory:
         fact = memory.entries.save("Prefers tea over coffee.", kind="preference").fact
         memory.search("tea or coffee")
+        memory.entries.recall("tea or coffee")
+        memory.context("tea or coffee", within=None, peek=True)
         before = memory.facts.about()[0]
-        hits = memory.entries.recall("tea or coffee")
+        context = memory.context("tea or coffee", within=None)
         after = memory.facts.about()[0]
         text = (tmp_path / "vault" / fact.path).read_text()
 
-    assert [hit.path for hit in hits] == [fact.path]
+    assert [each.piece.fact for each in context.included] == [fact.id]
     assert (before.uses, after.uses) == (0, 1)
     assert before.importance < after.importance < before.importance + 0.1
     assert "use" not in text.partition("---\n")[2].partition("---\n")[0]
@@ -242,7 +244,7 @@ def test_use_counts_for_today_alone_and_is_told_however_old_it_is(tmp_path: Path
         fact = memory.entries.save("Prefers tea over coffee.", kind="preference").fact
         unused = memory.facts.about()[0].importance
         calendar.pass_(days=1)
-        memory.entries.recall("tea or coffee")
+        memory.context("tea or coffee", within=None)
         (past,) = memory.facts.about(as_of="2026-03-01", known="now")
         used = memory.facts.about()[0]
         calendar.pass_(days=60)
@@ -385,7 +387,7 @@ def test_what_is_derived_or_of_this_device_lies_outside_the_vault(tmp_path: Path
     """One store of facts, made of notes; index, vectors, use and locks are in the data folder, none in the vault."""
     with make_memory(tmp_path) as memory:
         memory.entries.save("Prefers tea over coffee.", kind="preference", topics=["food"])
-        memory.entries.recall("tea")
+        memory.context("tea", within=None)
         memory.topics.infer("tea or coffee", conversation="c-1")
     inside = {file.suffix for file in (tmp_path / "vault").rglob("*") if file.is_file() and ".git" not in file.parts}
     outside = {file.name for file in (tmp_path / "data").rglob("*") if file.is_file()}

@@ -12,7 +12,7 @@ from commonplace.flows.move import move_note
 from commonplace.flows.undo import undo_commit, undo_last
 from commonplace.flows.write import delete_note, write_note, write_notes
 from commonplace.history.inmemory import InMemoryHistory
-from commonplace.model import Terms
+from commonplace.model import Actor, Terms
 from tests.unit.flows.desk import git, make_desk, state
 
 PLAIN = Terms()
@@ -219,11 +219,12 @@ def test_an_undo_is_known_after_the_commits_were_made_again(root: Path) -> None:
         undo_last(desk, PLAIN)
 
 
-def test_an_agent_undoes_only_what_agents_did(root: Path) -> None:
-    """By count the others are passed over, by commit they are refused."""
-    person, agent = make_desk(root), make_desk(root, actor="agent")
+@pytest.mark.parametrize("other", [Actor("person", "cli"), Actor("agent", "another"), Actor("job", "test")])
+def test_an_agent_undoes_only_what_it_did_itself(root: Path, other: Actor) -> None:
+    """By count what a person, a job or another agent did is passed over, by commit it is refused."""
+    agent = make_desk(root, actor="agent")
     write_note("Inbox/a.md", b"agent\n", agent, PLAIN)
-    theirs = write_note("Inbox/b.md", b"person\n", person, PLAIN)
+    theirs = write_note("Inbox/b.md", b"person\n", replace(agent, actor=other), PLAIN)
     with pytest.raises(Refused):
         undo_commit(theirs.commit or "", agent, PLAIN)
     undo_last(agent, PLAIN)
@@ -234,7 +235,7 @@ def test_an_agent_undoes_only_what_agents_did(root: Path) -> None:
 
 
 SECRET = "---\nsensitive: true\n---\nsecret\n"
-BY_AGENT = "words\n\nCommonplace-Kind: write\nCommonplace-Actor: agent"
+BY_AGENT = "words\n\nCommonplace-Kind: write\nCommonplace-Actor: agent\nCommonplace-Origin: test"
 
 
 def commit(root: Path, message: str) -> None:

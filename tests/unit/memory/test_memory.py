@@ -2,10 +2,9 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +12,6 @@ from commonplace import Memory, NotFound, Refused, UsageError, VaultUnavailable,
 from commonplace.app import put_under_git
 from commonplace.app.shelves import make_shelf
 from commonplace.flows.shelf import Shelf
-from commonplace.history.base import History
-from commonplace.settings import Settings
-from commonplace.vault.base import StorageBackend
 from tests.gitvault import git
 
 
@@ -142,12 +138,10 @@ def test_threads_at_first_use_share_one_shelf(monkeypatch: pytest.MonkeyPatch) -
     made: list[Shelf] = []
     both_are_here = threading.Barrier(2)
 
-    def make_slowly(
-        settings: Settings, vault: StorageBackend, history: History, *, clock: Callable[[], datetime]
-    ) -> Shelf:
+    def make_slowly(*parts: Any, **ways: Any) -> Shelf:
         with suppress(threading.BrokenBarrierError):
             both_are_here.wait(timeout=0.3)
-        made.append(make_shelf(settings, vault, history, clock=clock))
+        made.append(make_shelf(*parts, **ways))
         return made[-1]
 
     monkeypatch.setattr("commonplace.app.make_shelf", make_slowly)

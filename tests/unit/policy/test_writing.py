@@ -162,6 +162,19 @@ def test_programs_change_a_profile_by_operations_only(actor: ActorKind, verb: Ve
     assert "operations only" in decision.message
 
 
+@pytest.mark.parametrize("path", ["Agent/_always-load/a.md", "agent/_Always-Load/deep/a.md", "Agent/styles/Curt.md"])
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("actor", PROGRAMS)
+def test_programs_do_not_touch_what_stands_before_prompts_as_the_persons_word(
+    actor: ActorKind, verb: Verb, path: str
+) -> None:
+    """What is always loaded, and ways to speak: an agent that was talked into it must not reach every later prompt."""
+    decision = asked(actor, verb, path)
+
+    assert outcome(decision) == ("refused", False)
+    assert "own word" in decision.message
+
+
 @pytest.mark.parametrize(
     "path", ["Agent/projects/USER.md", "Agent/USER.md.md", "Agent/channels/CHANNEL.md", "Agent/channels/a/b/CHANNEL.md"]
 )

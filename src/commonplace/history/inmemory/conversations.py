@@ -90,6 +90,13 @@ class InMemoryConversations:
             id_: stamp_of(each.digest, title=each.thread.title, trust=each.thread.trust) for id_, each in kept.items()
         }
 
+    def close_conversation(self, id: str, *, now: datetime) -> bool:
+        """Say that it is finished; whether it is there."""
+        with self._turn:
+            if kept := self._threads.get(id):
+                kept.thread = replace(kept.thread, closed=utc_second(now))
+            return kept is not None
+
     def forget_conversation(self, id: str) -> bool:
         """Remove the conversation; whether it was there."""
         with self._turn:
@@ -108,6 +115,7 @@ def _add(kept: _Kept, arrival: Arrival) -> None:
     kept.thread = replace(
         kept.thread,
         count=kept.thread.count + 1,
+        closed=None,
         started=min(kept.thread.started, arrival.at),
         updated=max(kept.thread.updated, arrival.at),
     )

@@ -36,7 +36,8 @@ RETURNING number, count, digest, started, updated, trust, title
 _GROW: Final = """
 UPDATE conversation_threads
 SET count = :count, digest = :digest, started = :started, updated = :updated,
-    title = CASE WHEN :title = '' THEN title ELSE :title END
+    title = CASE WHEN :title = '' THEN title ELSE :title END,
+    closed = CASE WHEN :added > 0 THEN NULL ELSE closed END
 WHERE number = :number
 """
 _KNOWN: Final = """
@@ -48,7 +49,7 @@ INSERT INTO conversation_messages (thread, turn, identity, role, author, at, sou
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 _THREADS: Final = """
-SELECT id, interface, source_id, title, trust, started, updated, recorded, count FROM conversation_threads
+SELECT id, interface, source_id, title, trust, started, updated, recorded, count, closed FROM conversation_threads
 """
 _CONDITIONS: Final = {"interface": "interface = :interface", "since": "updated >= :since", "id": "id = :id"}
 _NEWEST_FIRST: Final = " ORDER BY updated DESC, number DESC LIMIT :limit"
@@ -64,6 +65,7 @@ _FORGET_TOPICS: Final = """
 DELETE FROM topic_locks
 WHERE conversation = :id OR conversation = (SELECT source_id FROM conversation_threads WHERE id = :id)
 """
+_CLOSE: Final = "UPDATE conversation_threads SET closed = :now WHERE id = :id"
 _FORGET: Final = "DELETE FROM conversation_threads WHERE id = :id"
 
 
@@ -108,6 +110,12 @@ class SqliteConversations:
         with self._database.reading() as connection:
             rows: list[Any] = connection.execute(_STAMPS + (_THESE if asked else ""), asked).fetchall()
         return {id_: stamp_of(digest, title=title, trust=trust) for id_, digest, title, trust in rows}
+
+    def close_conversation(self, id: str, *, now: datetime) -> bool:
+        """Say that it is finished; whether it is there."""
+        with self._database.changing() as connection:
+            connection.execute(_CLOSE, {"id": storable(id), "now": moment_text(now)})
+            return connection.changes() > 0
 
     def forget_conversation(self, id: str) -> bool:
         """Remove the conversation, with what it was found to be about, also from pages that are free and from the log.
@@ -158,6 +166,7 @@ def _record(connection: apsw.Connection, thread: NewThread, arrivals: Sequence[A
         "started": min([started, *times]),
         "updated": max([updated, *times]),
         "title": thread.title,
+        "added": len(new),
     }
     connection.execute(_GROW, grows)
     return len(new)
@@ -185,7 +194,7 @@ def _message(*row: Any) -> Message:
 
 def _thread(*row: Any) -> Thread:
     """A row of `_THREADS`."""
-    id_, interface, source_id, title, trust, started, updated, recorded, count = row
+    id_, interface, source_id, title, trust, started, updated, recorded, count, closed = row
     return Thread(
         id_,
         interface,
@@ -196,4 +205,5 @@ def _thread(*row: Any) -> Thread:
         updated=datetime.fromisoformat(updated),
         recorded=datetime.fromisoformat(recorded),
         count=count,
+        closed=datetime.fromisoformat(closed) if closed else None,
     )

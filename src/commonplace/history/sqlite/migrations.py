@@ -123,4 +123,15 @@ CREATE TABLE topic_locks (
 ) STRICT, WITHOUT ROWID;
 """
 
-MIGRATIONS: Final = (_1_AUDIT_AND_GRANTS, _2_MODEL_CALLS, _3_CONVERSATIONS, _4_USES_AND_TOPICS)
+# When someone said that it is finished; NULL while it goes on.
+_5_CLOSED_CONVERSATIONS = """
+ALTER TABLE conversation_threads ADD COLUMN closed TEXT CHECK (closed GLOB '????-??-??T??:??:??Z');
+"""
+
+MIGRATIONS: Final = (
+    _1_AUDIT_AND_GRANTS,
+    _2_MODEL_CALLS,
+    _3_CONVERSATIONS,
+    _4_USES_AND_TOPICS,
+    _5_CLOSED_CONVERSATIONS,
+)

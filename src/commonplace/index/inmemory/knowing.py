@@ -39,6 +39,12 @@ class FactReading(LinkReading):
         edges = {FactEdge(told.id, bond, plain(to)) for told in self._kept() for bond, to in bonds_of(told.fact)}
         return tuple(sorted(edge for edge in edges if {edge.source, edge.target} & asked))
 
+    def known_names(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of these names that a note has or a fact is about."""
+        ends = {self.rules.entity(end) for told in self._kept() for end in (told.fact.subject, told.fact.object)}
+        asked = frozenset(filter(None, names))
+        return asked & ends.union(*(entity_names(entry.document, self.rules) for entry in self.entries))
+
     def contests(self) -> tuple[Contest, ...]:
         """Every fact that is active and holds no longer because another does, in the order of paths and lines."""
         by_id, ends = {told.id: told for told in self._kept()}, self._ends()

@@ -7,6 +7,9 @@ from commonplace.index.base import TAIL, FactQuery
 from commonplace.index.sqlite.rows import folded, json_text, storable
 
 _IN: Final = "IN (SELECT value FROM json_each(:{name}))"
+_AMONG: Final = _IN.format(name="names")
+_ENDS: Final = ("subject", "object")
+_MANY: Final = 20
 _ABOUT: Final = f"f.key IN (SELECT fact FROM memory_fact_topics WHERE topic {_IN})"  # noqa: S608
 _LINKING: Final = """
 f.origin = 'entry' AND f.document IN (
@@ -61,13 +64,19 @@ def _ways(asked: FactQuery) -> tuple[list[tuple[str, str]], dict[str, Any]]:
 
 
 def _by_names(names: Sequence[str]) -> tuple[list[tuple[str, str]], dict[str, Any]]:
+    """A way for each name, which walks no further than the limit; of many names, few have any fact, and one way does.
+
+    SQLite unites 500 ways at most.
+    """
+    linking = ("INDEXED BY memory_facts_by_document", _LINKING)
+    if len(names) > _MANY:
+        together = [(f"INDEXED BY memory_facts_by_{end}", f"f.{end} <> '' AND f.{end} {_AMONG}") for end in _ENDS]
+        return [*together, linking], {"names": json_text(names)}
     bound = {f"name{place}": name for place, name in enumerate(names)}
     ways = [
-        (f"INDEXED BY memory_facts_by_{end}", f"f.{end} <> '' AND f.{end} = :{name}")
-        for name in bound
-        for end in ("subject", "object")
+        (f"INDEXED BY memory_facts_by_{end}", f"f.{end} <> '' AND f.{end} = :{name}") for name in bound for end in _ENDS
     ]
-    return [*ways, ("INDEXED BY memory_facts_by_document", _LINKING)], bound | {"names": json_text(names)}
+    return [*ways, linking], bound | {"names": json_text(names)}
 
 
 def _conditions(asked: FactQuery) -> tuple[list[str], dict[str, Any]]:

@@ -39,6 +39,15 @@ _NAMED: Final = """
 SELECT DISTINCT d.source_id FROM memory_entities e CROSS JOIN memory_documents d ON d.key = e.document
 WHERE e.name = :name AND d.user_id = :user AND d.deleted_at IS NULL ORDER BY 1
 """
+_KNOWN_NAMES: Final = """
+SELECT n.value FROM json_each(:names) n
+WHERE EXISTS (SELECT 1 FROM memory_entities e CROSS JOIN memory_documents d ON d.key = e.document
+  WHERE e.name = n.value AND d.user_id = :user AND d.deleted_at IS NULL)
+OR EXISTS (SELECT 1 FROM memory_facts f INDEXED BY memory_facts_by_subject
+  WHERE f.user_id = :user AND f.subject <> '' AND f.subject = n.value AND f.keeps = 1)
+OR EXISTS (SELECT 1 FROM memory_facts f INDEXED BY memory_facts_by_object
+  WHERE f.user_id = :user AND f.object <> '' AND f.object = n.value AND f.keeps = 1)
+"""
 _CALLED: Final = """
 SELECT DISTINCT m.name FROM memory_entities e
 CROSS JOIN memory_documents d ON d.key = e.document CROSS JOIN memory_entities m ON m.document = d.key
@@ -77,6 +86,11 @@ class FactReading:
         """The paths of the notes that have this name, in order."""
         asked = storable(self._facts.rules.entity(name))
         return tuple(path for (path,) in self._rows(_NAMED, name=asked))
+
+    def known_names(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of these names that a note has or a fact is about."""
+        asked = [*filter(None, map(storable, names))]
+        return frozenset(name for (name,) in self._rows(_KNOWN_NAMES, names=json_text(asked)))
 
     def entities(self, name: str) -> frozenset[str]:
         """The names of what this one may mean: itself, and those of the notes that have it."""

@@ -1,0 +1,51 @@
+"""The tables of what it costs to put memory before a prompt, for the terminal and for `docs/benchmarks.md`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from bench.quality_tables import table
+
+TARGETS: Final = {1_000: 60, 10_000: 60, 100_000: 150}
+"""The most milliseconds that 95 of 100 contexts may take, by the number of chunks."""
+
+ABOUT: Final = """## Context, warm
+
+The vault has a thousand entries, one note in twenty with facts in its lines, what is always loaded, dated notes and
+styles; made chunks fill the index up to its size.
+Real questions are asked, a quarter of them naming somebody whom the vault knows; then the same with real text pasted
+under them, 4,000 characters together; then the start of a session.
+Each prompt is encoded, each use recorded.
+Parts run side by side: their times together are more than the whole.
+
+**What it does not show.**
+
+- Everything is asked a second time: what lies on the disk is in memory, and nobody else uses the machine.
+- The made chunks have no facts and lie in no file, so that none of them has to be looked at on the disk.
+- A watcher, other readers and writers at the same time are in the figures of the daemon.
+"""
+
+
+def tables(told: Mapping[str, Any]) -> Iterator[str]:
+    """Times by size and way beside plain search, the parts, and how often something was late."""
+    heads = ["chunks", "what", "p50 / p95 ms", "target, p95", "p95, times plain search", "mean ms of the parts"]
+    yield from table(heads, [row for size in told["sizes"] for row in _rows(size)])
+    yield ""
+    yield from table(
+        ["chunks", "with the usual deadlines", "something was late", "first context of the process ms"],
+        [
+            [f"{size['chunks']:,}", what, f"{late['late']} of {late['of']}", size["first_context_ms"]]
+            for size in told["sizes"]
+            for what, late in size["late"].items()
+        ],
+    )
+
+
+def _rows(size: Mapping[str, Any]) -> Iterator[list[object]]:
+    search = size["ways"]["plain search"]["p95"]
+    target = TARGETS.get(size["chunks"])
+    for way, took in size["ways"].items():
+        is_context = way != "plain search"
+        judged = "" if not target or not is_context else f"{target} {'met' if took['p95'] <= target else 'MISSED'}"
+        parts = ", ".join(f"{part} {ms}" for part, ms in took["parts_mean"].items())
+        ratio = f"{took['p95'] / search:.1f}" if is_context else ""
+        yield [f"{size['chunks']:,}", way, f"{took['p50']} / {took['p95']}", judged, ratio, parts]

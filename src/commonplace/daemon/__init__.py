@@ -1,0 +1,1 @@
+"""The daemon: one process per user, which serves every registered vault to programs on this machine."""

@@ -1,0 +1,120 @@
+"""The real Claude Code with the plugin of this repository: memory in the prompt, tools, and the session in history."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.hosts.anthropic_endpoint import ScriptedAnthropic
+from tests.hosts.claude_code import run_claude
+from tests.hosts.endpoint import Call, Request, Say, Turn
+from tests.hosts.person import WHO, Person, newcomer, robin
+from tests.hosts.programs import PLUGIN, Ran, is_no_slower
+
+pytestmark = pytest.mark.needs("node")
+
+MOST_CHARACTERS: Final = 10_000  # a text that is longer goes into a file instead of the prompt
+PROMPT: Final = "Which board do the sensors use?"
+ANSWER: Final = "An ESP32 with a solar cell."
+LEARNED: Final = "Robin wants the sensors to run for forty days."
+TOOLS: Final = "mcp__plugin_commonplace_commonplace__"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session that has ended: whose it was, how the program ended, and the model that it used."""
+
+    person: Person
+    ran: Ran
+    model: ScriptedAnthropic
+
+    @property
+    def turns(self) -> list[Request]:
+        """What it sent, in order."""
+        return self.model.turns
+
+    @property
+    def injected(self) -> list[str]:
+        """The texts that hooks gave to the program, by its own record of the session."""
+        (transcript,) = (self.person.home / ".claude" / "projects").glob("*/*.jsonl")
+        lines = [json.loads(line) for line in transcript.read_text().splitlines()]
+        noted = [line["attachment"] for line in lines if line["type"] == "attachment"]
+        return [text for each in noted if each["type"] == "hook_additional_context" for text in each["content"]]
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """Robin asks one question; the model saves what it learns, and answers. Begun anew where a hook had no time."""
+    script: list[Turn] = [Call("memory_append", {"text": LEARNED, "kind": "preference"}), Say(ANSWER)]
+    for tries_left in (2, 1, 0):
+        with robin(tmp_path_factory.mktemp("robin")) as person, ScriptedAnthropic(script) as model:
+            allowed = ("--allowedTools", f"{TOOLS}memory_append")
+            ran = run_claude(PROMPT, *allowed, model=model, environ=person.environ, project=person.project)
+            assert ran.code == 0, ran.said + ran.errors
+            if person.skips and tries_left:
+                continue
+            yield Session(person, ran, model)
+            return
+
+
+def test_memory_is_in_what_claude_code_sends_to_its_model(session: Session) -> None:
+    """Who the person is stands there from the start of the session, and the passage that fits comes with the prompt."""
+    at_start, at_prompt = session.injected
+
+    assert WHO in at_start
+    assert "40 days on one charge" in at_prompt
+    assert all(text in session.turns[0].text for text in (at_start, at_prompt))
+
+
+def test_no_more_is_given_to_claude_code_than_it_takes(session: Session) -> None:
+    """There is more that is always loaded; we choose from it, where the program would leave out nearly all of it."""
+    assert MOST_CHARACTERS // 2 < max(map(len, session.injected)) <= MOST_CHARACTERS
+    assert "persisted-output" not in session.turns[0].text
+
+
+def test_claude_code_tells_its_model_of_our_tools(session: Session) -> None:
+    """Their names and what they do, and what the server says of itself."""
+    told = session.turns[-1]
+
+    assert {"memory_append", "memory_recall", "memory_search", "note_read"} <= session.model.tools_in(told)
+    assert "Commonplace is the long-term memory of the person you work for" in told.text
+
+
+def test_claude_code_offers_our_skills_to_its_model(session: Session) -> None:
+    """Recall, remember and reflect, each with a line that says when."""
+    for skill in ("recall", "remember", "reflect"):
+        assert f"- commonplace:{skill}: " in session.turns[0].text
+
+
+def test_a_tool_call_in_claude_code_writes_an_entry(session: Session) -> None:
+    """What the model saves is a note in the vault, and the note says where it comes from."""
+    (note,) = session.person.entries_with(LEARNED)
+
+    assert "claude-code" in note.read_text()
+
+
+def test_a_session_of_claude_code_is_in_history_once_and_alone(session: Session) -> None:
+    """What the person and the model said, without what hooks and tools added, though two hooks handed it over."""
+    assert session.person.said_in("claude-code") == [[("user", PROMPT), ("assistant", ANSWER)]]
+
+
+@pytest.mark.requirement("A-57")
+def test_without_a_vault_claude_code_works_as_if_nothing_were_installed(tmp_path: Path) -> None:
+    """No daemon, no vault: nothing is put into the prompt, nothing is said, and at most a second is lost."""
+    ended: list[tuple[int, str, str]] = []
+
+    def ask(*plugins: Path) -> Ran:
+        ran = run_claude("One and one?", model=model, environ=environ, project=tmp_path, plugins=plugins)
+        ended.append((ran.code, ran.said, ran.errors))
+        return ran
+
+    with newcomer(tmp_path) as environ, ScriptedAnthropic([Say("Two.")] * 7) as model:
+        ask(PLUGIN)  # starts a daemon, which takes a second or two of its own, once
+        as_quick = is_no_slower(lambda: ask(PLUGIN), than=ask)
+
+    assert {*ended} == {(0, "Two.\n", "")}
+    assert not any("additional context" in turn.text for turn in model.turns)
+    assert as_quick

@@ -1,0 +1,79 @@
+"""MCP with the clients for TypeScript from npm: the one of the time of sessions and the one after it, both ways in."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from tests import components
+from tests.daemons import running
+
+SOURCE = Path(__file__).parent / "typescript"
+PACKAGES = Path(sys.prefix) / "npm"  # beside the rest that is installed; fetched once
+
+
+def install() -> None:
+    """Put the packages there, if these very ones are not yet."""
+    PACKAGES.mkdir(exist_ok=True)
+    wanted, done = (SOURCE / "package.json").read_text(), PACKAGES / "installed"
+    with FileLock(PACKAGES / "lock"):
+        for file in ("package.json", "talk.mjs"):
+            shutil.copy(SOURCE / file, PACKAGES / file)
+        if done.exists() and done.read_text() == wanted:
+            return
+        ran = subprocess.run(
+            ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"],
+            cwd=PACKAGES,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if ran.returncode == 0:
+            done.write_text(wanted)
+        elif os.environ.get("CI") == "true":
+            pytest.fail(f"npm install failed: {ran.stderr}", pytrace=False)
+        else:
+            pytest.skip(f"the packages are missing, and npm cannot fetch them: {ran.stderr}")
+
+
+@pytest.fixture(scope="module")
+def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    """What came of each talk, by its name: all of them in one run of Node, with one daemon."""
+    components.require("node")
+    install()
+    with running(tmp_path_factory.mktemp("person")) as daemon:
+        ran = subprocess.run(
+            ["node", "talk.mjs", sys.executable, "-m", "commonplace", "mcp"],
+            cwd=PACKAGES,
+            env={**daemon.environ, "URL": f"{daemon.url}/mcp", "TOKEN": daemon.token("typescript")},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        said = [json.loads(line) for line in ran.stdout.splitlines()]
+        yield {talk["name"]: talk for talk in said}
+
+
+@pytest.mark.needs("node")
+@pytest.mark.parametrize(
+    ("name", "era"),
+    [("old-stdio", "legacy"), ("old-http", "legacy"), ("new-stdio", "modern"), ("new-http", "modern")],
+)
+def test_the_typescript_clients_list_save_find_and_read(name: str, era: str, talks: dict[str, Any]) -> None:
+    """Over stdio and over HTTP with a token, with a handshake and without: the same tools and the same answers."""
+    talk = talks[name]
+
+    assert talk["era"] == era
+    assert (talk["server"], talk["told"], len(talk["tools"]) > 10) == ("commonplace", True, True)
+    assert (talk["saved"], talk["found"], talk["missing"]) == (True, True, True)
+    assert talk["many"] == [f"n{n}" for n in range(10)]
+    assert "Leipzig" in talk["note"]

@@ -1,0 +1,169 @@
+"""Sessions come back to the vault's history through a real daemon; pausing keeps them out."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.daemons import Daemon, Reply, running
+from tests.transcript_lines import claude, claude_folder
+
+TOKEN = "ghp_q8Zr2LmVx4Tn7WcKb1YdPf6GhJs9Ee0Ru3Ai"
+
+
+@pytest.fixture(scope="module")
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """One daemon for all of these; each test has a session of its own."""
+    with running(tmp_path_factory.mktemp("home")) as made:
+        yield made
+
+
+def say(daemon: Daemon, session: str, *texts: str) -> Path:
+    """Write what is said now to the session's transcript."""
+    path = claude_folder(daemon.home) / f"{session}.jsonl"
+    now = datetime.now(UTC).isoformat()
+    with path.open("a") as file:
+        file.write("".join(claude("user", text, id_=str(uuid4()), at=now) for text in texts))
+    return path
+
+
+def stop(daemon: Daemon, session: str, path: Path, *, event: str = "stop", cwd: str = "/") -> Reply:
+    """What the hook of Claude Code sends."""
+    body = {"session_id": session, "transcript_path": str(path), "cwd": cwd}
+    return daemon.call("POST", f"/hooks/v1/{event}", body=body, headers={"Commonplace-Client": "claude-code"})
+
+
+def kept(daemon: Daemon, session: str) -> list[str]:
+    """What is in history of a session."""
+    shown = [daemon.call("GET", f"/api/v1/conversations/{id_}").json for id_ in ids_of(daemon, session)]
+    return [message["text"] for each in shown for message in each["messages"]]
+
+
+def ids_of(daemon: Daemon, session: str) -> list[str]:
+    """Under which ids the session is kept: one, or none."""
+    threads = daemon.call("GET", "/api/v1/conversations").json["conversations"]
+    return [each["id"] for each in threads if each["source_id"] == session]
+
+
+def status(daemon: Daemon) -> Any:
+    return daemon.call("GET", "/daemon/status").json["capture"]
+
+
+def wait_for(is_so: Callable[[], object], *, within: float = 20.0) -> None:
+    deadline = time.monotonic() + within
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def wait_read(daemon: Daemon, path: Path) -> None:
+    """Wait until all of a transcript was read, or passed over."""
+
+    def is_read() -> bool:
+        known = [json.loads(file.read_bytes()) for file in (daemon.state / "captures").glob("*.json")]
+        return any((each["path"], each["cursor"]["offset"]) == (str(path), path.stat().st_size) for each in known)
+
+    wait_for(is_read)
+
+
+@pytest.mark.requirement("V-36", "A-59")
+def test_a_session_is_in_history_after_the_hook_and_no_secret_is_anywhere(daemon: Daemon) -> None:
+    """Phase end: the transcript is read, tagged with its program, and found; of a secret no file holds a trace."""
+    path = say(daemon, "first", "The boat is called Argo.", f"Use {TOKEN} for the push.")
+    reply = stop(daemon, "first", path, event="session-end")
+    wait_read(daemon, path)
+    found = daemon.call("POST", "/api/v1/search", body={"query": "what is the boat called"}).json["results"]
+
+    assert (reply.status, reply.json["taken"]) == (202, True)
+    assert kept(daemon, "first") == ["The boat is called Argo.", "Use [redacted] for the push."]
+    assert "Argo" in str(found[0])
+    for folder in ("data", "state"):
+        for file in (daemon.home / folder).rglob("*"):
+            assert not file.is_file() or TOKEN.encode() not in file.read_bytes(), file
+
+
+@pytest.mark.requirement("V-15")
+def test_while_it_is_paused_nothing_is_recorded_and_nothing_of_it_later(daemon: Daemon) -> None:
+    """The person says `pause` and `resume`; `status` shows it; the daemon needs no restart."""
+    paused = daemon.command("pause", "--json")
+    path = say(daemon, "second", "Not this.")
+    stop(daemon, "second", path)
+    wait_read(daemon, path)
+    shown, at_first = daemon.command("status").stdout, kept(daemon, "second")
+    resumed = json.loads(daemon.command("resume", "--json").stdout)
+    resumed_at = time.time()
+    wait_for(lambda: time.time() > resumed_at + 1.1)  # the second in which it ended is still paused
+    say(daemon, "second", "But this.")
+    stop(daemon, "second", path)
+    wait_for(lambda: kept(daemon, "second"))
+
+    assert json.loads(paused.stdout)["changed"] is True
+    assert "paused    everything, since 20" in shown
+    assert at_first == []
+    assert (resumed["changed"], resumed["paused"]) == (True, [])
+    assert kept(daemon, "second") == ["But this."]
+
+
+def test_a_conversation_is_paused_by_the_id_that_is_shown(daemon: Daemon) -> None:
+    """Its id here, or that of its program."""
+    path = say(daemon, "third", "One.")
+    stop(daemon, "third", path)
+    wait_for(lambda: kept(daemon, "third"))
+    paused = daemon.command("pause", "--conversation", *ids_of(daemon, "third"))
+    say(daemon, "third", "Two.")
+    stop(daemon, "third", path)
+    wait_read(daemon, path)
+    again = daemon.command("resume", "--conversation", "third")
+
+    assert paused.stdout == "paused: conversation third\n"
+    assert again.stdout == "recorded again: conversation third\n"
+    assert kept(daemon, "third") == ["One."]
+
+
+def test_a_project_is_paused_with_all_below_it(daemon: Daemon) -> None:
+    """Named by its folder, which must be there."""
+    project = daemon.home / "project"
+    (project / "inner").mkdir(parents=True)
+    daemon.command("pause", "--project", str(project))
+    paths = say(daemon, "fourth", "Not this."), say(daemon, "fifth", "But this.")
+    stop(daemon, "fourth", paths[0], cwd=str(project / "inner"))
+    stop(daemon, "fifth", paths[1], cwd=str(daemon.home))
+    for path in paths:
+        wait_read(daemon, path)
+    everything = daemon.command("resume")
+    daemon.command("resume", "--project", str(project))
+
+    assert (kept(daemon, "fourth"), kept(daemon, "fifth")) == ([], ["But this."])
+    assert everything.stdout.startswith(f"was not paused: everything\nstill paused: project {project}, since ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--project", "/nowhere/at/all"], "there is no folder"),
+        (["--project", "/", "--conversation", "x"], "both a project and a conversation"),
+        (["--conversation", " "], "a conversation without an id"),
+        (["--conversation", "c-000000000000"], "no such conversation"),
+    ],
+)
+def test_what_cannot_be_paused_is_told(daemon: Daemon, words: list[str], said: str) -> None:
+    """With exit code 2, and nothing is changed."""
+    result = daemon.command("pause", *words)
+
+    assert (result.returncode, said in result.stderr) == (2, True), result.stderr
+    assert status(daemon)["paused"] == []
+
+
+def test_a_file_elsewhere_is_refused(daemon: Daemon) -> None:
+    """Whoever calls a hook cannot make the daemon read any file."""
+    secret = daemon.home / "secret.jsonl"
+    secret.write_text(claude("user", "Not a transcript.", id_="1"))
+    reply = stop(daemon, "sixth", secret)
+
+    assert reply.status == 403
+    assert reply.json["error"]["reason"] == "path_escape"

@@ -1,0 +1,100 @@
+"""A daemon that is killed again and again while it captures sessions: each line is in history once, none is lost."""
+
+import http.client
+import itertools
+import os
+import random
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.daemons import Daemon, register, small_vault, start, surroundings
+from tests.transcript_lines import claude, claude_folder
+
+KILLS = 40 if os.environ.get("FAULTS") == "long" else 3
+SESSIONS = 3
+
+
+class Session(threading.Thread):
+    """An agent that speaks, writes its transcript and calls its hook, whether a daemon is there or not."""
+
+    def __init__(self, home: Path, name: str) -> None:
+        super().__init__(daemon=True)
+        self.name, self._path = name, claude_folder(home) / f"{name}.jsonl"
+        self.ends = threading.Event()
+        self.daemon_now: Daemon | None = None
+        self.said: list[str] = []
+        self.handed = 0
+
+    def run(self) -> None:
+        for number in itertools.count():
+            if self.ends.is_set():
+                return
+            text = f"{self.name} says {number}"
+            line = claude("user", text, id_=text, at=datetime.now(UTC).isoformat())
+            with self._path.open("a") as file:  # in two halves, as a reader may see it
+                file.write(line[:50])
+                file.flush()
+                file.write(line[50:])
+            self.said.append(text)
+            self.hand_over("stop")
+            time.sleep(0.005)
+
+    def hand_over(self, event: str) -> None:
+        """Call the hook, which may fail."""
+        body = {"session_id": self.name, "transcript_path": str(self._path), "cwd": "/"}
+        headers = {"Commonplace-Client": "claude-code"}
+        daemon = self.daemon_now
+        try:
+            if daemon:
+                self.handed += daemon.call("POST", f"/hooks/v1/{event}", body=body, headers=headers).status == 202
+        except (OSError, http.client.HTTPException):
+            return  # it died before it answered
+
+
+@pytest.mark.requirement("A-59")
+def test_no_kill_of_the_daemon_loses_or_doubles_what_was_said(tmp_path: Path) -> None:
+    """Progress at each phase end survives kill -9 in the middle of it, and comes into history once."""
+    environ = surroundings(tmp_path)
+    register(environ, small_vault(tmp_path / "Notes"))
+    sessions = [Session(tmp_path, f"s{number}") for number in range(SESSIONS)]
+    for session in sessions:
+        session.start()
+    chance = random.Random(11)
+    for _ in range(KILLS):
+        daemon = start(tmp_path, environ)
+        handed = sum(each.handed for each in sessions)
+        for session in sessions:
+            session.daemon_now = daemon
+        deadline = time.monotonic() + 30
+        while sum(each.handed for each in sessions) < handed + 10:
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        time.sleep(chance.uniform(0, 0.1))  # so that the kill falls anywhere in a look
+        daemon.kill()
+        for session in sessions:
+            session.daemon_now = None
+    for session in sessions:
+        session.ends.set()
+        session.join(30)
+    last = start(tmp_path, environ)  # which reads on by itself: nobody hands anything over again
+    said = {session.name: session.said for session in sessions}
+    kept = _kept_at_last(last)
+    last.stop()
+
+    assert kept == said
+    assert sum(map(len, said.values())) > 10 * KILLS
+
+
+def _kept_at_last(daemon: Daemon) -> dict[str, list[str]]:
+    """What is in history of each session, when nothing waits any longer."""
+    deadline = time.monotonic() + 60
+    while daemon.call("GET", "/daemon/status").json["capture"]["waiting"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    threads = daemon.call("GET", "/api/v1/conversations").json["conversations"]
+    shown = {each["source_id"]: daemon.call("GET", f"/api/v1/conversations/{each['id']}").json for each in threads}
+    return {name: [message["text"] for message in each["messages"]] for name, each in shown.items()}

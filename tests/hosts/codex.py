@@ -1,0 +1,44 @@
+"""Codex, run for real against a scripted model."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.hosts.endpoint import ScriptedModel
+from tests.hosts.programs import REPOSITORY, Ran, run
+
+_SETTINGS = """\
+model = "scripted"
+model_provider = "scripted"
+check_for_update_on_startup = false
+
+[model_providers.scripted]
+name = "Scripted"
+base_url = "{url}/v1"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+
+[analytics]
+enabled = false
+"""
+
+
+def settle(home: Path, model: ScriptedModel) -> Path:
+    """The settings file of a person who uses that model, and who has no plugin."""
+    file = home / ".codex" / "config.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(_SETTINGS.format(url=model.url))
+    return file
+
+
+def add_plugin(environ: Mapping[str, str], home: Path) -> None:
+    """Install the plugin from this repository, as a person does."""
+    for words in (("marketplace", "add", str(REPOSITORY)), ("add", "commonplace@commonplace")):
+        ran = run("codex", "plugin", *words, environ=environ, folder=home)
+        assert ran.code == 0, ran.said + ran.errors
+
+
+def run_codex(*words: str, environ: Mapping[str, str], project: Path) -> Ran:
+    """What came of `codex exec WORDS` in that project; a person trusts hooks by hand, which is left out."""
+    options = ("--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--strict-config")
+    return run("codex", "exec", *options, *words, environ=environ, folder=project)

@@ -1,0 +1,105 @@
+"""The hosts' own programs, as npm has them: fetched once, beside the rest that is installed."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Final
+
+import pytest
+from filelock import FileLock
+
+from tests import components
+
+PACKAGES: Final = {"claude": "@anthropic-ai/claude-code", "codex": "@openai/codex"}
+FOLDER: Final = Path(sys.prefix) / "npm-hosts"
+REPOSITORY: Final = Path(__file__).parents[2]
+PLUGIN: Final = REPOSITORY / "plugins" / "commonplace"
+_LONGEST: Final = 120.0  # seconds; a run takes about two, on a machine that does nothing else
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A program that has ended."""
+
+    code: int
+    said: str
+    errors: str
+    seconds: float
+
+
+def installed(program: str) -> Path:
+    """Where `claude` or `codex` is; fetched where it is not there yet. Without npm the test is skipped, or fails."""
+    components.require("node")
+    file = FOLDER / "node_modules" / ".bin" / program
+    FOLDER.mkdir(exist_ok=True)
+    with FileLock(FOLDER / "lock"):
+        if not file.exists():
+            _fetch()
+    return file
+
+
+def run(program: str, *words: str, environ: Mapping[str, str], folder: Path) -> Ran:
+    """What came of `PROGRAM WORDS` in that folder, with nothing on its standard input."""
+    began = monotonic()
+    ran = subprocess.run(
+        [installed(program), *words],
+        cwd=folder,
+        env=dict(environ),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_LONGEST,
+    )
+    return Ran(ran.returncode, ran.stdout, ran.stderr, monotonic() - began)
+
+
+def is_no_slower(run_ours: Callable[[], Ran], *, than: Callable[[], Ran]) -> bool:
+    """Whether the first takes at most a second longer than the other, or half as long again where all is slow.
+
+    Three tries: other tests may keep the machine busy.
+    """
+    for _ in range(3):
+        bare = than().seconds
+        if run_ours().seconds <= bare + max(1.0, bare / 2):
+            return True
+    return False
+
+
+def with_commonplace(environ: Mapping[str, str], home: Path) -> dict[str, str]:
+    """The same surroundings with a `commonplace` to call in them: the one of this checkout."""
+    folder = home / "bin"
+    folder.mkdir(exist_ok=True)
+    command = folder / "commonplace"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m commonplace "$@"\n')
+    command.chmod(0o700)
+    return {**without_commonplace(environ), "PATH": f"{folder}{os.pathsep}{without_commonplace(environ)['PATH']}"}
+
+
+def without_commonplace(environ: Mapping[str, str]) -> dict[str, str]:
+    """The same surroundings with no `commonplace` to be found in them, and no other host around."""
+    folders = environ["PATH"].split(os.pathsep)
+    path = [folder for folder in folders if not shutil.which("commonplace", path=folder)]
+    hosts = ("CLAUDE", "ANTHROPIC_", "CODEX_", "OPENAI_", "PLUGIN_")
+    kept = {name: value for name, value in environ.items() if not name.startswith(hosts)}
+    return {**kept, "PATH": os.pathsep.join(path)}
+
+
+def _fetch(packages: Sequence[str] = tuple(PACKAGES.values())) -> None:
+    ran = subprocess.run(
+        ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error", *packages],
+        cwd=FOLDER,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ran.returncode == 0:
+        return
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"npm install failed: {ran.stderr}", pytrace=False)
+    pytest.skip(f"the hosts' programs are missing, and npm cannot fetch them: {ran.stderr}")
