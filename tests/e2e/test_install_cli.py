@@ -433,3 +433,15 @@ def test_hosts_that_share_a_file_all_leave_it(person: Person) -> None:
     assert [file["path"] for file in shown["files"]].count(str(lines)) == 1
     assert person.files() == before
     assert not lines.with_name("AGENTS.md.before-commonplace").exists()
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_the_home_is_no_project(host: str, person: Person) -> None:
+    """Its files are those of the person's own install; two installs in one file would undo each other's work."""
+    before = person.files()
+    person.project = person.home
+    refused = person.run("install", host, "--scope", "project", "--yes")
+    in_home = refused.returncode == 0  # VS Code's own files lie elsewhere, so that a home may be its project
+
+    assert in_home == (host == "vscode"), refused.stdout + refused.stderr
+    assert in_home or ("is no project" in refused.stderr and person.files() == before)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from commonplace.errors import UsageError
@@ -116,6 +116,19 @@ def folder_of(path: str) -> str:
     if not name or "/".join(top[:2]) != _compared(MEMORY) or top[2:3] == [_BARE]:
         return ""
     return top[2] if len(top) > 2 else "."
+
+
+def kind_in(told: str, *, path: str, tags: Iterable[str]) -> str:
+    """The kind of a note: as its properties tell, else by its folder among the entries, else by a tag there.
+
+    Empty where none of the three says it.
+    """
+    folder = folder_of(path)
+    if told or not folder:
+        return told
+    if _KIND.fullmatch(folder):
+        return folder
+    return next((name for tag in tags if (name := tag.casefold()) in KINDS), "")
 
 
 def _folder(kind: str) -> str:

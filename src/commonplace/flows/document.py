@@ -11,6 +11,7 @@ from commonplace.facts.claims import FactRules
 from commonplace.facts.cues import typed_links
 from commonplace.facts.entry import fact_of
 from commonplace.facts.lines import line_facts
+from commonplace.facts.routes import kind_in
 from commonplace.flows.marks import CREATED, UPDATED, bound_of, kept_of, moment_of, time_of, topics_of, word_of
 from commonplace.model import Chunk, Document, Fact, Note, Problem, WordCounts
 from commonplace.notes.chunks import chunks_of
@@ -97,7 +98,7 @@ def _document(
         mtime=note.mtime,
         size=note.size,
         sensitive=sensitive,
-        kind=word_of(marks.get("kind")) or word_of(marks.get("type")),
+        kind=kind_in(word_of(marks.get("kind")) or word_of(marks.get("type")), path=note.path, tags=note.tags),
         status=word_of(marks.get("status")) or "active",
         place=place_of(note.path),
         aliases=note.aliases,

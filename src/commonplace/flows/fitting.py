@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from commonplace.facts.routes import folder_of, kind_in
 from commonplace.flows.doubted import doubts_of
 from commonplace.flows.keeper import Keeper
 from commonplace.flows.known import held_now
@@ -142,9 +143,10 @@ def _out_of_scope(hit: Hit) -> LeftOut:
 
 
 def _kind_of(hit: Hit) -> str:
-    """The kind of an entry; `note` for all that is none."""
-    frontmatter = hit.metadata.get("frontmatter", {})
-    return str(frontmatter.get("kind") or "") if frontmatter.get("id") else NOTE
+    """The kind of what stands among the entries, also of a note made there by hand; `note` for all that does not."""
+    if not folder_of(hit.path):
+        return NOTE
+    return kind_in(str(hit.metadata.get("frontmatter", {}).get("kind") or ""), path=hit.path, tags=())
 
 
 def _topics_of(hit: Hit) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import shutil
 
+from commonplace.daemon.single import is_claimed, our_places
 from commonplace.hosts.host import PORTABLE, TOKEN_VARIABLE, Asked, Host
 from commonplace.settings import registered
 
@@ -35,5 +36,8 @@ def notes_for(host: Host, asked: Asked) -> list[str]:
             notes.append(f"The project's files call `{PORTABLE[0]}`, which is not on your path.")
     if not registered().vaults:
         notes.append("There is no vault yet: `commonplace init FOLDER` makes or adopts one.")
+    elif asked.hooks and not is_claimed(our_places()):
+        notes.append("The daemon does not run: the first session starts it, and goes without memory meanwhile;")
+        notes.append("`commonplace serve --background` starts it now.")
     notes.append(f"Sessions of {host.title} that run now see it when they start anew.")
     return notes

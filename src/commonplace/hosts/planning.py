@@ -31,12 +31,25 @@ def plan_install(host: Host, asked: Asked, around: Around, known: Install | None
     """What would make the host's files say what is asked. Raises UsageError, Conflict, Refused, VaultUnavailable."""
     recorded = {file.path: file for file in known.files} if known else {}
     wanted = host.files(asked, around)
+    if asked.reach == "project":
+        _check_project(host, wanted, asked, around)
     within = around.project if asked.reach == "project" else None
     planned = [_plan_file(file, asked, recorded.get(file.path), within=within) for file in wanted]
     stale = [file for path, file in recorded.items() if path not in {each.path for each in wanted}]
     removed = plan_removal(stale, within=within)
     changes = (*(change for change, _ in planned), *removed.changes)
     return Plan(changes, tuple(file for _, file in planned), removed.folders)
+
+
+def _check_project(host: Host, wanted: Iterable[HostFile], asked: Asked, around: Around) -> None:
+    """Raises UsageError in a folder whose files the host reads for the person, as the home: two installs in one."""
+    yours = host.files(replace(asked, reach="user", instructions=False), around)
+    if {os.path.realpath(file.path) for file in wanted} & {os.path.realpath(file.path) for file in yours}:
+        raise UsageError(
+            f"this folder is no project: {host.title} reads its files for everything that you do",
+            path=str(around.project),
+            hint="Leave --scope project out, or run the command in a project's folder.",
+        )
 
 
 def plan_removal(files: Iterable[FileRecord], *, within: Path | None) -> Plan:

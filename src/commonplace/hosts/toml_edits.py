@@ -58,7 +58,9 @@ def _check(text: str, path: Keys, wanted: object) -> None:
     try:
         good = _at(parse(text), path) == wanted
     except NotParsed as error:
-        raise NotParsed(f"{name} is written in braces, so that no table can be added", line=error.line) from error
+        lines = (text.count("\n", 0, each.start) + 1 for each in statements(text) if each.path == path[:-1])
+        message = f"{name} is written in braces, so that no table can be added"
+        raise NotParsed(message, line=next(lines, error.line)) from error
     if not good:
         raise NotParsed(f"{name} is written in a way that cannot be changed safely", line=1)
 

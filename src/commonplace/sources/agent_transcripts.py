@@ -74,7 +74,7 @@ def _of_claude_code(line: Line) -> Message | None:
     said = line.get("message")
     if str(line.get("type")) not in _ROLES or not isinstance(said, dict) or any(line.get(mark) for mark in _NOT_SAID):
         return None
-    if said.get("model") == _MADE_UP:
+    if said.get("model") == _MADE_UP or said.get("role") != line["type"]:
         return None
     return _message(said, at=line.get("timestamp"), id_=line.get("uuid"))
 

@@ -10,6 +10,7 @@ from commonplace.facts.routes import (
     class_of,
     importance_of,
     is_entry_path,
+    kind_in,
     path_for,
 )
 
@@ -101,3 +102,22 @@ def test_a_kind_has_a_class_and_a_class_an_importance(kind: str, fact: str, impo
     """Kinds of long notes have no class, and count as facts do."""
     assert class_of(kind) == fact
     assert importance_of(class_of(kind)) == importance
+
+
+@pytest.mark.requirement("A-56")
+@pytest.mark.parametrize(
+    ("told", "path", "tags", "kind"),
+    [
+        ("fix", "Agent/Memory/preference/Roof.md", ["insight"], "fix"),
+        ("", "Agent/Memory/preference/Roof.md", ["insight"], "preference"),
+        ("", "agent/memory/Fix/2026-03/Roof.md", [], "fix"),
+        ("", "Agent/Memory/_inbox/Roof.md", ["roof", "Insight"], "insight"),
+        ("", "Agent/Memory/Roof.md", ["roof"], ""),
+        ("", "Projects/fix/Roof.md", ["insight"], ""),
+    ],
+)
+def test_a_kind_is_told_by_properties_then_the_folder_then_a_tag(
+    told: str, path: str, tags: list[str], kind: str
+) -> None:
+    """Three places in this order, so that a note made by hand counts where its kind is asked for."""
+    assert kind_in(told, path=path, tags=tags) == kind

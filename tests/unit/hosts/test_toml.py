@@ -60,9 +60,11 @@ def test_an_entry_in_another_notation_is_replaced(text: str) -> None:
 
 
 def test_servers_in_braces_are_refused() -> None:
-    """No table can be added to them without writing them anew."""
-    with pytest.raises(NotParsed, match="in braces"):
-        put('mcp_servers = { x = { url = "u" } }\n', TABLE, "toml")
+    """No table can be added to them without writing them anew; the line is theirs, not one of ours."""
+    with pytest.raises(NotParsed, match="in braces") as told:
+        put('a = 1\nmcp_servers = { x = { url = "u" } }\n', TABLE, "toml")
+
+    assert told.value.line == 2
 
 
 def test_what_is_no_toml_is_told_with_its_line() -> None:

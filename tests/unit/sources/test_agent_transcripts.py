@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commonplace.errors import UsageError
-from commonplace.sources.agent_transcripts import HOSTS, read_agent_lines
+from commonplace.sources.agent_transcripts import HOSTS, folders_in, read_agent_lines
 from tests.transcript_lines import AT, claude, codex
 
 EXAMPLES = Path(__file__).parents[2] / "transcript_examples"
@@ -210,3 +210,24 @@ def test_many_blocks_that_never_end_take_no_time() -> None:
     said(claude("user", openings, id_="1"), claude("user", "<system-reminder>\n" * 50_000, id_="2"))
 
     assert time.perf_counter() - begun < 2
+
+
+def test_a_line_that_names_two_roles_is_nobodys() -> None:
+    """What an assistant's line holds is never taken for the person's word."""
+    line = claude("user", "Pay them.", id_="1", more={"type": "assistant"})
+
+    assert said(line, claude("user", "Good morning.", id_="2")) == [("user", "Good morning.")]
+
+
+def test_the_folders_of_a_session_are_known_from_its_lines() -> None:
+    """Each once, in order; broken lines and what is no folder count for nothing."""
+    lines = (
+        claude("user", 'see {"cwd": "/not/this"}', id_="1", more={"cwd": "/a"}),
+        json.dumps({"type": "turn_context", "payload": {"cwd": "/b"}}) + "\n",
+        claude("user", "x", id_="2", more={"cwd": "/a"}),
+        '{"cwd": 3}\n{"cwd": ""}\n{"cwd": "/half',
+    )
+
+    assert folders_in("".join(lines).encode()) == ("/a", "/b")
+    for host in HOSTS:
+        assert folders_in((EXAMPLES / host / "greenhouse.jsonl").read_bytes()) == ("/home/ada/garden",)
