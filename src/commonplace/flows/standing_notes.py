@@ -11,7 +11,7 @@ from commonplace.facts.routes import MEMORY, folder_of
 from commonplace.facts.validity import state_of
 from commonplace.flows.keeper import Keeper
 from commonplace.flows.prompted import Found, withheld
-from commonplace.flows.read import list_notes, read_note
+from commonplace.flows.read import list_notes, read_note, standing
 from commonplace.index.base import FactQuery
 from commonplace.model import ContextSection, Fact, Known, LeftOut, Note, Piece
 from commonplace.policy.sensitivity import is_sensitive
@@ -71,6 +71,8 @@ def _notes_in(folder: str, keeper: Keeper) -> list[str]:
 def _note(path: str, keeper: Keeper, *, section: ContextSection, why: str, is_pinned: bool = False) -> Iterator[Found]:
     """The note as a piece; nothing where it is not there or says nothing, and of a sensitive one only that it is."""
     desk = keeper.desk
+    if standing(path, desk.vault) is None:  # an error would look through all notes for one of a like name
+        return
     try:
         note = read_note(path, desk.vault, skip=desk.ignored)
     except NotFound:

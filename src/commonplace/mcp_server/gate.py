@@ -1,7 +1,6 @@
 """The gate before every call: each caller sees and does what their scopes allow, and errors leave in one shape."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import mcp_types
@@ -15,7 +14,7 @@ from fastmcp.tools import Tool, ToolResult
 from commonplace.errors import CommonplaceError, NotFound
 from commonplace.mcp_server.door import Door
 from commonplace.mcp_server.failures import Failed, as_protocol_error, as_result, wrong_arguments
-from commonplace.mcp_server.turns import Turns
+from commonplace.mcp_server.turns import READS, WRITES, Turns
 from commonplace.model import Scope
 
 Back = TypeVar("Back")
@@ -31,7 +30,7 @@ class Gate(Middleware):
     def __init__(self, door: Door, tools: Sequence[Tool]) -> None:
         self._door = door
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
-        self._turns = Turns()
+        self._turns = {"read": Turns(*READS), "write": Turns(*WRITES)}
 
     async def on_list_tools(
         self, context: MiddlewareContext[mcp_types.ListToolsRequest], call_next: CallNext[Any, Sequence[Tool]]
@@ -62,7 +61,7 @@ class Gate(Middleware):
         try:
             tool = self._named(context.message.name)
             self._door.check(scope_of(tool))
-            async with nullcontext() if scope_of(tool) == "read" else self._turns.of(self._door.caller_of().name):
+            async with self._turns[scope_of(tool)].of(self._door.caller_of().name):
                 return await tool.run(context.message.arguments or {})
         except Failed as failed:
             return as_result(failed.error)

@@ -2,14 +2,16 @@
 
 import asyncio
 
-from commonplace.mcp_server.turns import AT_ONCE, OF_ONE, Turns
+from commonplace.mcp_server.turns import WRITES, Turns
+
+AT_ONCE, OF_ONE = WRITES
 
 
 def test_a_caller_whose_writes_take_long_keeps_no_other_waiting() -> None:
     """However many it sends, it has a few at once; another's write is let in beside them."""
 
     async def two_callers() -> tuple[int, bool]:
-        turns, over, at_work = Turns(), asyncio.Event(), 0
+        turns, over, at_work = Turns(*WRITES), asyncio.Event(), 0
 
         async def long_write() -> None:
             nonlocal at_work
@@ -36,7 +38,7 @@ def test_all_callers_together_write_a_few_at_once() -> None:
     """Else those that wait in threads leave none for those who read; nothing is kept of callers that are gone."""
 
     async def many_callers() -> tuple[int, object]:
-        turns, here, most = Turns(), 0, 0
+        turns, here, most = Turns(*WRITES), 0, 0
 
         async def write(name: str) -> None:
             nonlocal here, most
