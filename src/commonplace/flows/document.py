@@ -24,7 +24,7 @@ from commonplace.recalling.words import count_words
 from commonplace.sources.conflicts import conflict_copy
 
 VAULT: Final = "vault"
-_FORM: Final = 3  # counted up when chunks, words or parts are made in another way, so that all are made anew
+_FORM: Final = 4  # counted up when chunks, words, parts or kinds are made in another way, so that all are made anew
 _NAMESPACE: Final = UUID("6d1f7a8e-50f4-5c1a-9a52-0b1c3f0d7e21")
 
 
