@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from commonplace.encoders.base import EncoderProvider, fixed
 from commonplace.errors import CommonplaceError, ProviderFailed
 from commonplace.events import emit
-from commonplace.flows.shelf import Shelf
+from commonplace.flows.shelf import Questions, Shelf
 from commonplace.history.base import ModelCall
 from commonplace.index.base import vector_texts
 from commonplace.model import Document
@@ -71,11 +71,11 @@ def _slices(texts: Mapping[str, str]) -> Iterator[dict[str, str]]:
 
 def encode_question(text: str, encoder: EncoderProvider, shelf: Shelf) -> "Fixed":
     """The vector of a question. Raises ProviderFailed."""
-    known = shelf.questions if shelf.questions is not None else {}
-    key = encoder.version, text
-    if key not in known:
-        (known[key],) = _encoded({text_hash(text): text}, encoder, shelf, task=QUERY_TASK).values()
-    return known[key]
+    asked, key = shelf.questions or Questions(), (encoder.version, text)
+    with asked.turn:
+        if key not in asked.known:
+            (asked.known[key],) = _encoded({text_hash(text): text}, encoder, shelf, task=QUERY_TASK).values()
+        return asked.known[key]
 
 
 def text_hash(text: str) -> str:

@@ -7,6 +7,7 @@ from commonplace.errors import UsageError
 from commonplace.flows.identity import new_nonce
 from commonplace.flows.keeper import Keeper
 from commonplace.flows.prompted import Prompted
+from commonplace.flows.shelf import Questions
 from commonplace.model import Actor, ContextSection
 from commonplace.recalling.compose import Bounds, briefing_skips
 from commonplace.recalling.context_options import ContextOptions
@@ -79,7 +80,7 @@ def made_ready(occasion: Occasion, lectern: Lectern) -> Work:
         known = ", ".join([*(line.split()[0] for line in lectern.options.phases), BRIEFING])
         raise UsageError(f"no phase is called {occasion.phase!r}", hint=f"Phases: {known}; `context.phases` sets them.")
     keeper = lectern.keeper.at_this_moment()
-    shelf = replace(keeper.shelf(), is_patient=occasion.within is None, questions={})
+    shelf = replace(keeper.shelf(), is_patient=occasion.within is None, questions=Questions())
     desk = replace(keeper.desk, actor=Actor("agent", keeper.desk.actor.origin))  # what goes to a model is for programs
     return Work(
         occasion,

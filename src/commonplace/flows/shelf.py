@@ -1,8 +1,9 @@
 """What ingest and search work with: the vault and its index, the encoder and what it has encoded before."""
 
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -36,13 +37,21 @@ class Encoders:
 
 
 @dataclass(frozen=True, slots=True)
+class Questions:
+    """The vectors of questions by encoder and text; whoever asks the same at the same moment waits for the first."""
+
+    known: "dict[tuple[str, str], Fixed]" = field(default_factory=dict)
+    turn: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(frozen=True, slots=True)
 class Shelf:
     """One vault with its index, and the rules and the clock to work by. `past` opens the index of a commit, `scratch`
     an empty one that is gone when its block ends.
 
     `sources` are those beyond the vault that the settings switch on. Where it is not `is_patient`, a question does not
     wait for an encoder that is still being loaded: it goes by words, and its answer says so. `questions` are those
-    encoded a moment ago, by encoder and text, where one thing is asked in several ways.
+    encoded a moment ago, where one thing is asked in several ways.
     """
 
     vault: StorageBackend
@@ -65,7 +74,7 @@ class Shelf:
     scratch: Callable[[], AbstractContextManager[Index]]
     sources: tuple[Source, ...] = ()
     is_patient: bool = True
-    questions: "dict[tuple[str, str], Fixed] | None" = None
+    questions: "Questions | None" = None
 
     @property
     def cut(self) -> Cut:
