@@ -6,8 +6,10 @@ DATA   ?= ../shared/data
 STAMP  := $(VENV)/installed
 MODEL  := $(VENV)/models/installed
 
-.PHONY: help demo test lint bench bench-equality bench-gate bench-quality bench-quality-short faults docs setup clean
+.PHONY: help demo test lint style types npm bench bench-equality bench-gate bench-quality bench-quality-short faults docs setup clean
 .DEFAULT_GOAL := help
+# Otherwise every process that starts would compile all of it anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:                ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -19,8 +21,8 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || \
 	{ rm -rf $(VENV); echo "python cannot make a virtual environment (Debian: apt-get install python3-venv)"; exit 1; }
 	@echo "installing into $(VENV) ..."
-	@if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(BIN)/python -e '.[dev]'; \
-	else $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'; fi
+	@if command -v uv >/dev/null 2>&1; then uv pip install --quiet --python $(BIN)/python -e '.[all,dev]'; \
+	else $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[all,dev]'; fi
 	@touch $@
 
 # The encoder's weights, one copy for the tests, the demo and the benchmarks.
@@ -32,16 +34,24 @@ $(MODEL): $(STAMP)
 demo: $(MODEL)       ## the main job on a sample vault
 	@COMMONPLACE_EMBEDDING__MODEL_FOLDER="$(CURDIR)/$(VENV)/models/minilm-l6-v2" $(BIN)/commonplace demo
 
-lint: $(STAMP)       ## ruff, mypy --strict, import-linter, generated docs
+lint: types style    ## mypy --strict, ruff, import-linter
+
+types: $(STAMP)
+	@$(BIN)/mypy
+
+style: $(STAMP)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check --quiet . || { echo "ruff format: run .venv/bin/ruff format ."; exit 1; }
-	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/python tools/docs.py --check
 
-# Hundreds of tests start the program anew: compiled once, each of them starts a second sooner.
-test: lint $(MODEL)  ## lint, then every test
-	@$(BIN)/python -m compileall -q src
+npm: $(STAMP)
+	@$(BIN)/python -m tests.npm_packages
+
+# Fetching waits for the network, so types are checked meanwhile.
+# Many tests start the program anew: compiled once, each of them starts sooner.
+test: $(STAMP)       ## lint, then every test
+	@$(MAKE) --no-print-directory --jobs 2 lint $(MODEL) npm
+	@$(BIN)/python -m compileall -q -j 2 src
 	@$(BIN)/pytest -n 2 -q
 
 # `make bench KEEP=--save` keeps the figures in bench/results.
@@ -75,7 +85,7 @@ bench-quality-short: $(MODEL)  ## the same on 20 questions of each set
 	@$(BIN)/python bench/quality.py --data "$(DATA)" --questions 20 --ablate
 
 faults: $(MODEL)     ## the long fault runs
-	@FAULTS=long $(BIN)/pytest -q -s --timeout 7200 tests/faults tests/property/test_write_machine.py tests/property/test_ingest_machine.py
+	@FAULTS=long $(BIN)/pytest -q -s --timeout 7200 tests/faults tests/property tests/e2e/test_api_fuzz.py
 
 docs: $(STAMP)       ## write the generated docs anew
 	@$(BIN)/python tools/docs.py

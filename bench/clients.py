@@ -29,10 +29,9 @@ from bench.clients_load import SHARES, Load, Told, run
 from bench.entries_vault import build, subjects
 from bench.figures import MODEL, own_home, percentile, save, say, with_model
 
-from commonplace.client.calling import call
-from commonplace.client.places import places
-from commonplace.client.starting import ensure_running
-from commonplace.client.state import State
+from commonplace.client.http import call
+from commonplace.client.paths import daemon_files
+from commonplace.client.start import DaemonState, ensure_running
 from commonplace.daemon.tokens import Tokens
 
 PROCESSES: Final = 2
@@ -74,7 +73,7 @@ def measure(root: Path, *, entries: int, clients: int, seconds: float) -> dict[s
 
 
 @contextmanager
-def _daemon() -> Iterator[State]:
+def _daemon() -> Iterator[DaemonState]:
     """A real daemon, as the stdio door starts it, for this block."""
     state = ensure_running(timeout=60)
     try:
@@ -86,7 +85,7 @@ def _daemon() -> Iterator[State]:
 def stop_daemon() -> None:
     """Stop it, and wait until it is gone."""
     call("POST", "/daemon/stop", timeout=60)
-    while places().state.exists():
+    while daemon_files().state.exists():
         time.sleep(0.05)
 
 
@@ -102,8 +101,8 @@ def _wait_until_indexed(entries: int) -> None:
     sys.exit(f"the daemon has not indexed the vault: {vault}")
 
 
-def _loads(root: Path, state: State, *, entries: int, clients: int, seconds: float) -> list[Load]:
-    tokens, now = Tokens(places().tokens), datetime.now(UTC)
+def _loads(root: Path, state: DaemonState, *, entries: int, clients: int, seconds: float) -> list[Load]:
+    tokens, now = Tokens(daemon_files().tokens), datetime.now(UTC)
     secrets = {
         number: tokens.create(f"client {number}", scopes=["write"], vault="", now=now)[1] for number in range(clients)
     }

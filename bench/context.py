@@ -30,10 +30,10 @@ from bench.search import Place
 
 from commonplace.app import open_memory
 from commonplace.app.encoders import make_encoder
-from commonplace.flows import context as flow
+from commonplace.flows.context import build as flow
 from commonplace.memory import Memory
 from commonplace.model import Context
-from commonplace.settings import load_settings
+from commonplace.settings.load import load_settings
 
 LONG: Final = 4000  # characters of a prompt with something pasted into it
 PARTS: Final = {

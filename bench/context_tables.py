@@ -10,18 +10,18 @@ TARGETS: Final = {1_000: 60, 10_000: 60, 100_000: 150}
 
 ABOUT: Final = """## Context, warm
 
-The vault has a thousand entries, one note in twenty with facts in its lines, what is always loaded, dated notes and
-styles; made chunks fill the index up to its size.
-Real questions are asked, a quarter of them naming somebody whom the vault knows; then the same with real text pasted
-under them, 4,000 characters together; then the start of a session.
-Each prompt is encoded, each use recorded.
-Parts run side by side: their times together are more than the whole.
+The vault has a thousand entries, one note in twenty with facts in its lines, always-loaded notes, dated notes and
+styles; generated chunks fill the index up to its size.
+First come real questions, a quarter of which name someone the vault knows; then the same questions with real text
+pasted below them, 4,000 characters in all; then the start of a session.
+Each prompt is encoded, and each use is recorded.
+Parts run in parallel: the sum of their times exceeds the total.
 
-**What it does not show.**
+**What this does not show**
 
-- Everything is asked a second time: what lies on the disk is in memory, and nobody else uses the machine.
-- The made chunks have no facts and lie in no file, so that none of them has to be looked at on the disk.
-- A watcher, other readers and writers at the same time are in the figures of the daemon.
+- Everything is asked a second time: files are in the page cache, and the machine is otherwise idle.
+- The generated chunks have no facts and no files, so none of them has to be checked on disk.
+- A watcher, and concurrent readers and writers, are covered by the daemon's figures.
 """
 
 

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from bench import corpus, entries_vault
 from bench.figures import say
-from bench.search import Place, shelf_of
+from bench.search import Place, index_of
 
 from commonplace.app import open_memory
+from commonplace.index.segments.segment import WORD_ENTRY
 from commonplace.index.sqlite.schema import MIGRATIONS
-from commonplace.index.sqlite.words import ENTRY
 
 ENTRIES: Final = 1000
 LINES_EVERY: Final = 20  # one note in so many has facts in its lines
@@ -27,7 +27,7 @@ _DATED: Final = ("2026-01-05", "2026-01-06", "2026-01-07", "2026-01-08")
 
 def built(real: corpus.Real, chunks: int, *, cache: Path, model: Path) -> tuple[Place, dict[str, Any]]:
     """The vault and its index of so many chunks, made unless they are in the cache; how long that took."""
-    made = (MIGRATIONS, ENTRY.descr, real.version, corpus.NOISE, corpus.SENTENCES, ENTRIES, LINES_EVERY)
+    made = (MIGRATIONS, WORD_ENTRY.descr, real.version, corpus.NOISE, corpus.SENTENCES, ENTRIES, LINES_EVERY)
     form = hashlib.sha256(repr(made).encode()).hexdigest()[:8]
     place = Place(cache / f"context-{chunks}-{form}", model)
     noted = place.folder / "built.json"
@@ -71,14 +71,14 @@ def _notes(documents: int) -> Iterator[tuple[str, str]]:
 
 def _fill(real: corpus.Real, chunks: int, place: Place) -> dict[str, Any]:
     """Puts made chunks beside those of the vault, until there are as many as are wanted."""
-    shelf = shelf_of(place)
-    with shelf.index.reading() as reading:
+    parts = index_of(place)
+    with parts.index.reader() as reading:
         there = reading.counts().chunks
     for number, (document, vectors) in enumerate(corpus.documents(real, max(0, chunks - there))):
-        shelf.index.put(document, vectors, now=1.0)
+        parts.index.put(document, vectors, now=1.0)
         if number % 20_000 == 0:
             say(f"{chunks} chunks: {number * corpus.A_DOCUMENT} put")
-    shelf.index.settle()
-    shelf.index.close()
-    shelf.cache.close()
+    parts.index.optimize()
+    parts.index.close()
+    parts.cache.close()
     return {"chunks_of_the_vault": there}

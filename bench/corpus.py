@@ -20,13 +20,14 @@ import numpy as np
 import numpy.typing as npt
 from bench.figures import archives, say, unpack
 
-from commonplace.encoders.base import EncoderProvider, fixed
+from commonplace.encoders.base import EncoderProvider, to_fixed_point
 from commonplace.facts.claims import FactRules
-from commonplace.flows.document import Cut, document_of
+from commonplace.flows.ingest.documents import document_of
+from commonplace.flows.stores import Chunking
 from commonplace.model import Chunk, Document, WordCounts
 from commonplace.notes import parse
 from commonplace.policy.options import SafetyOptions
-from commonplace.recalling.words import count_words
+from commonplace.questions.words import count_words
 
 Floats = npt.NDArray[np.float32]
 Fixed = npt.NDArray[np.int16]
@@ -106,7 +107,7 @@ def documents(real: Real, chunks: int) -> Iterator[tuple[Document, list[Fixed]]]
 
 
 def _noisy(rows: Floats, noise: np.random.Generator, much: float) -> Fixed:
-    return fixed(_unit(rows + noise.standard_normal(rows.shape, np.float32) * np.float32(much)))
+    return to_fixed_point(_unit(rows + noise.standard_normal(rows.shape, np.float32) * np.float32(much)))
 
 
 def folder_of(number: int) -> str:
@@ -177,7 +178,7 @@ def _merged(one: WordCounts, other: WordCounts) -> WordCounts:
 
 
 def _cut(data: Path, encoder: EncoderProvider) -> Iterator[Chunk]:
-    cut = Cut(encoder.tokens, encoder.max_tokens, 32, encoder.version)
+    cut = Chunking(encoder.tokens, encoder.max_tokens, 32, encoder.version)
     for archive in archives(data):
         say(f"cutting the notes of {archive.name}")
         with tempfile.TemporaryDirectory() as folder:

@@ -23,7 +23,7 @@ from bench.figures import MODEL, own_home, percentile, save, say, with_model
 
 from commonplace.app import open_memory
 from commonplace.memory import Memory
-from commonplace.model import Remembered
+from commonplace.model import EntryResult
 
 MOST_MS: Final = 20.0
 MOST_TO_INFER_MS: Final = 50.0
@@ -84,7 +84,7 @@ def _saves(memory: Memory, root: Path, count: int) -> dict[str, dict[str, float]
     """Each way to save, with its times and by how much the repository grows."""
     memory.entries.save("The first one warms the process up.", kind="preference")
     statements = list(_statements(memory, seed=5))
-    made: list[Remembered] = []
+    made: list[EntryResult] = []
     return {
         "a statement": _series(statements, root, keep=made),
         "the same again": _series(statements, root, wanted="confirm"),
@@ -93,14 +93,14 @@ def _saves(memory: Memory, root: Path, count: int) -> dict[str, dict[str, float]
     }
 
 
-def _statements(memory: Memory, *, seed: int) -> Iterator[Callable[[], Remembered]]:
+def _statements(memory: Memory, *, seed: int) -> Iterator[Callable[[], EntryResult]]:
     source = random.Random(seed)
     for number in range(SAVES):
         text = f"Wants {' '.join(source.choices(WORDS, k=6))} at {number} past {source.randrange(10**6)}."
         yield lambda text=text: memory.entries.save(text, kind="preference", topics=["coding"])  # type: ignore[misc]
 
 
-def _triples(memory: Memory, count: int) -> Iterator[Callable[[], Remembered]]:
+def _triples(memory: Memory, count: int) -> Iterator[Callable[[], EntryResult]]:
     """New employers of people who have one; where they are too few, of the same people again."""
     employed = subjects(count, predicate="works_at")
     for number in range(SAVES):
@@ -108,18 +108,18 @@ def _triples(memory: Memory, count: int) -> Iterator[Callable[[], Remembered]]:
         yield lambda who=who, where=where: memory.facts.add(who, "works_at", where)  # type: ignore[misc]
 
 
-def _evolutions(memory: Memory, made: Sequence[Remembered]) -> Iterator[Callable[[], Remembered]]:
+def _evolutions(memory: Memory, made: Sequence[EntryResult]) -> Iterator[Callable[[], EntryResult]]:
     for number, each in enumerate(made):
         id_, text = each.fact.id, f"{each.fact.text.rstrip('.')}, and since lately also {number} more."
         yield lambda id_=id_, text=text: memory.entries.evolve(id_, text, reason="It has changed.")  # type: ignore[misc]
 
 
 def _series(
-    calls: Iterator[Callable[[], Remembered]] | Sequence[Callable[[], Remembered]],
+    calls: Iterator[Callable[[], EntryResult]] | Sequence[Callable[[], EntryResult]],
     root: Path,
     *,
     wanted: str = "",
-    keep: list[Remembered] | None = None,
+    keep: list[EntryResult] | None = None,
 ) -> dict[str, float]:
     """The times of these calls, and what each adds to the repository. Ends the program when one does another thing."""
     calls, told = list(calls), [] if keep is None else keep

@@ -5,27 +5,26 @@ from typing import Any, Final
 
 from bench.quality_tables import table
 
-ABOUT: Final = """## Entries and facts, as they grow
+ABOUT: Final = """## Entries and facts at scale
 
-A vault is generated as the library would have left it, which `lint` finds nothing wrong with: two thirds statements,
-most of the rest triples about people, with the older value of what has one value at a time superseded and in the
-archive.
-Every fiftieth entry is a current fact about `me`, the hub; beside the entries stand a few notes with facts in their
-lines.
-It is imported in one commit and indexed with the hashing encoder; saves go through the library, one commit each.
-Questions are asked in the same process, each of them first once, which is told apart, and then warm.
-A question is judged by its p95, and the hub apart from the rest.
-The repository is the size of one packed import and of the saves after it; what a save adds to it is told beside its
-times, before git packs it.
+A vault is generated as the library would have written it, without a single `lint` problem: two thirds statements,
+most of the rest triples about people, with superseded values in the archive.
+Every fiftieth entry is a current fact about `me`, the hub; there are also a few notes with facts in their lines.
+The vault is imported in one commit and indexed with the hashing encoder; saves go through the library, one commit
+each.
+Questions are asked in the same process: each once for the first time, which is shown separately, and then warm.
+A question is judged by its p95, and the hub separately from the rest.
+The size of the repository is that of one packed import and of the saves after it; what a save adds, before git packs
+it, is shown next to its times.
 
-**What it does not show.**
+**What this does not show**
 
-- The hashing encoder costs next to nothing: what the real one adds is told at the smallest size alone.
-- One import packs better than as many commits would have; `bench/growth.py` shows how a repository grows by writing.
-- Saves go into a month that is nearly empty, and follow one another at once: nobody else writes.
+- The hashing encoder costs next to nothing: the cost of the real one is shown only at the smallest size.
+- One import packs better than the same number of commits; `bench/growth.py` shows how a repository grows by writing.
+- Saves go into a month that is nearly empty and follow one another at once, with no other writer.
 - Texts are a few words out of 26, so all of them are short, and every topic has an eighth of the entries.
-- There is one note with lines for a hundred entries, and the vault's past is one commit deep: what a day in the past
-  costs may differ where there are more notes or commits.
+- There is one note with facts for every hundred entries, and the vault's history is one commit deep: the cost of a
+  day in the past may differ with more notes or commits.
 """
 
 _GROUPS: Final = {

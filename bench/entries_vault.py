@@ -16,12 +16,11 @@ from typing import Final
 from uuid import UUID
 
 from commonplace.app import put_under_git
-from commonplace.facts.routes import archive_path, class_of, importance_of, path_for
-from commonplace.facts.sentence import sentence_of
-from commonplace.facts.slug import slug_of
-from commonplace.flows.entry_notes import entry_note
+from commonplace.facts.entry_paths import archive_path, default_importance, entry_path, fact_class_of, slug_of
+from commonplace.facts.triples import triple_sentence
+from commonplace.flows.memory.new_entry import new_entry_note
 from commonplace.model import Fact, Origins
-from commonplace.recalling.times import in_utc
+from commonplace.model.moment import moment_text
 
 BEGINS: Final = datetime(2021, 1, 1, tzinfo=UTC)
 SPAN: Final = timedelta(days=5 * 365)
@@ -97,7 +96,7 @@ def notes_of(count: int) -> Iterator[tuple[str, bytes]]:
     for person in range(known):
         other, words = source.randrange(known), " ".join(source.choices(WORDS, k=5))
         lines = f"- knows [[Person {other}]] #{source.choice(TOPICS)}\n- [fact] {words}\n"
-        text = f"---\ncreated: {in_utc(BEGINS)}\n---\n# Person {person}\n\n{lines}"
+        text = f"---\ncreated: {moment_text(BEGINS)}\n---\n# Person {person}\n\n{lines}"
         yield f"People/Person {person}.md", text.encode()
 
 
@@ -124,7 +123,7 @@ def _people(count: int) -> int:
 
 def _files(count: int) -> Iterator[tuple[str, bytes]]:
     for fact in facts_of(count):
-        yield fact.path, entry_note(fact, tags=(), slug=slug_of(fact.text))
+        yield fact.path, new_entry_note(fact, tags=())
     yield from notes_of(count)
 
 
@@ -138,25 +137,25 @@ def _said(number: int, at: datetime, source: random.Random, *, people: int) -> F
     subject = HUB if is_hub else f"Person {source.randrange(people)}"
     predicate = source.choice(MANY if is_hub else (*SINGLE, *MANY))
     value = f"{source.choice(WORDS)} {source.choice(WORDS)} {number}"
-    fact = _entry(sentence_of(subject, predicate, value), at, source, kind="fact", topic=topic)
+    fact = _entry(triple_sentence(subject, predicate, value), at, source, kind="fact", topic=topic)
     fact = replace(fact, subject=subject, predicate=predicate, object=value)
     if predicate not in SINGLE:
         return fact
-    until = in_utc(at + _TERM) if source.random() < 0.1 else ""
-    return replace(fact, valid_from=in_utc(at - _LAG), valid_until=until)
+    until = moment_text(at + _TERM) if source.random() < 0.1 else ""
+    return replace(fact, valid_from=moment_text(at - _LAG), valid_until=until)
 
 
 def _entry(text: str, at: datetime, source: random.Random, *, kind: str, topic: str) -> Fact:
-    id_, recorded, class_ = _id(source, at), in_utc(at), class_of(kind)
+    id_, recorded, class_ = _id(source, at), moment_text(at), fact_class_of(kind)
     return Fact(
         id=id_,
-        path=path_for(kind, id=id_, slug=slug_of(text), recorded=recorded, always_load=False),
+        path=entry_path(kind, id=id_, slug=slug_of(text), recorded=recorded, always_load=False),
         line=0,
         origin="entry",
         text=text,
         kind=kind,
         fact=class_,
-        importance=importance_of(class_),
+        importance=default_importance(class_),
         topics=(topic,),
         recorded=recorded,
         updated=recorded,
@@ -180,7 +179,7 @@ def _replaced(old: Fact, new: Fact) -> Fact:
 
 
 def _reason(predicate: str) -> str:
-    return f"There is one {predicate} at a time, and this one begins later."
+    return f"`{predicate}` has one value at a time, and this one begins later."
 
 
 def _id(source: random.Random, at: datetime) -> str:

@@ -22,8 +22,8 @@ from bench.clients import stop_daemon, worked
 from bench.figures import MODEL, own_home, save, say, with_model
 
 from commonplace.app import copy_sample, put_under_git
-from commonplace.client.places import places
-from commonplace.client.state import read_state
+from commonplace.client.paths import daemon_files
+from commonplace.client.start import read_state
 
 COLD_S: Final = 2.0
 LIST_MS: Final = 50.0
@@ -53,7 +53,7 @@ def ask() -> dict[str, float]:
             told[method] = time.perf_counter() - begun
             if "result" not in answer:
                 sys.exit(f"{method} was answered with {answer}")
-            state = read_state(places().state)
+            state = read_state(daemon_files().state)
             if method == "initialize" and state:
                 told["computed"] = worked(state.pid)["daemon"]
         told["mode"] = answer["result"]["structuredContent"]["mode"] == "hybrid"

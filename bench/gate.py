@@ -28,27 +28,28 @@ from commonplace.encoders.base import EncoderProvider
 from commonplace.encoders.minilm import MiniLM
 from commonplace.facts.claims import FactRules
 from commonplace.facts.integrate import integrate
-from commonplace.model import Candidate, Fact, Known, Near
-from commonplace.policy.gate import gate
+from commonplace.model import Candidate, Fact, FactRecord, SimilarFact
+from commonplace.screening.gate import gate
 
 EXAMPLES: Final = figures.ROOT / "tests/gate_examples"
-SETS: Final = {"blind": "the set that counts", "development": "the set that the gate was tuned by"}
+SETS: Final = {"blind": "the set that counts", "development": "the set used for tuning"}
 LABELS: Final = ("keep", "secret", "junk", "duplicate")
-ABOUT: Final = """## The gate at the door of memory
+ABOUT: Final = """## Screening of new entries
 
 Each example is a text with a label: keep, secret, junk or duplicate.
-The gate is asked about it, and after the gate the integrator with the real encoder, whether it repeats what is known.
-The blind set was written before the code, and nobody tuned by it; its texts that stand verbatim in the development set
-are left out.
+The gate judges it first; then the integrator, with the real encoder, decides whether it repeats something known.
+The blind set was written before the code and was never used for tuning; texts that are also in the development set,
+word for word, are left out.
 Recall is the share of the texts with a label that get it, with Wilson's 95 % interval; precision is the share of the
-texts that get a label and have it.
+texts given a label that have it.
 
-**What it does not show.**
+**What this does not show**
 
-- The sets are small and were written for this project: their shares are not those of a real conversation, and precision
-  depends on them.
-- A duplicate, and what only looks like one, meets one known text each; in a vault it meets whatever is near.
-- Staging: trust and actor alone decide that, whatever the text says, and tests hold it.
+- The sets are small and were written for this project: their proportions are not those of a real conversation, and
+  precision depends on them.
+- Each duplicate, and each text that only looks like one, is compared with one known text; in a vault it is compared
+  with whatever is near.
+- Staging: only trust and actor decide that, whatever the text says, and tests cover it.
 - Nearly everything is English.
 """
 _NOW: Final = "2026-06-01T00:00:00Z"
@@ -129,7 +130,7 @@ def _set(told: Mapping[str, Any]) -> Iterator[str]:
     yield from table(heads, rows)
     yield ""
     if told["left_out"]:
-        yield f"{told['left_out']} texts that stand in the development set too are left out."
+        yield f"{told['left_out']} texts that are also in the development set are left out."
     yield f"{told['examples']} examples; {told['ms_per_2000_characters']} ms for a text of 2,000 characters."
 
 
@@ -184,7 +185,7 @@ def _is_known(text: str, known: str, encoder: EncoderProvider) -> bool:
     """Whether the integrator confirms the known statement, with nothing known but that one."""
     one, other = encoder.encode([text, known])
     fact = Fact(id="known", path="Agent/Memory/known.md", line=1, origin="entry", text=known, recorded=_NOW)
-    near = [Near(Known(fact, None), float(one @ other))]
+    near = [SimilarFact(FactRecord(fact, None), float(one @ other))]
     return integrate(Candidate(text=text), near, rules=FactRules(), now=_NOW).action == "confirm"
 
 

@@ -31,9 +31,9 @@ from bench.search import Place
 
 from commonplace.app import init_vault
 from commonplace.app.encoders import make_encoder
-from commonplace.client.calling import call
-from commonplace.client.starting import ensure_running
-from commonplace.settings import load_settings
+from commonplace.client.http import call
+from commonplace.client.start import ensure_running
+from commonplace.settings.load import load_settings
 
 SIZES: Final = (1_000, 10_000, 100_000)
 TARGET_MS: Final = 100.0

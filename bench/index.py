@@ -19,7 +19,8 @@ from bench import figures
 from bench.figures import say
 
 from commonplace.app import open_memory, put_under_git
-from commonplace.memory import Memory, Synced
+from commonplace.memory import Memory
+from commonplace.memory.index import SyncReport
 
 TARGET_SHARE: Final = 0.9
 TARGET_RESYNC_S: Final = 1.0
@@ -53,7 +54,7 @@ def measure(vault: Path, settings: dict[str, object]) -> dict[str, Any]:
         }
 
 
-def _timed(call: Callable[[], Synced]) -> tuple[Synced, float]:
+def _timed(call: Callable[[], SyncReport]) -> tuple[SyncReport, float]:
     begun = time.perf_counter()
     synced = call()
     return synced, time.perf_counter() - begun

@@ -44,7 +44,7 @@ def search_tables(told: dict[str, Any]) -> Iterator[str]:
         told["sizes"] += more
         if more:
             sizes = ", ".join(f"{each['chunks']:,}" for each in more)
-            yield from [f"{sizes} chunks are of an earlier run: {_where(older)}", ""]
+            yield from [f"{sizes} chunks come from an earlier run: {_where(older)}", ""]
     rows = [
         [
             f"{size['chunks']:,}",
@@ -65,8 +65,8 @@ def search_tables(told: dict[str, Any]) -> Iterator[str]:
         [f"{size['chunks']:,}", size["memory_mb"]["VmRSS"], size["memory_mb"]["RssFile"], size["build"]["disk_mb"]]
         for size in told["sizes"]
     ]
-    yield from table(["chunks", f"resident MB (target {TARGET_MB} at 100k)", "of it mapped files", "on disk MB"], rows)
-    yield from ["", "Beside it, without the encoding of the question on either side:", ""]
+    yield from table(["chunks", f"resident MB (target {TARGET_MB} at 100k)", "incl. mapped files", "on disk MB"], rows)
+    yield from ["", "Compared with peers, without the encoding of the question on either side:", ""]
     rows = [row for size in told["sizes"] for row in _peers(size)]
     yield from table(["chunks", "who", "p50 / p95 ms", "with a filter of 10 %", "times ours"], rows)
 
@@ -102,7 +102,7 @@ def index_tables(told: dict[str, Any]) -> Iterator[str]:
 
 def equality_tables(told: dict[str, Any]) -> Iterator[str]:
     """Step by step beside rebuild."""
-    yield from ["## Step by step is the same as rebuild", "", _where(told), ""]
+    yield from ["## Incremental indexing equals a rebuild", "", _where(told), ""]
     rows = [
         [
             each["vault"],
@@ -116,7 +116,7 @@ def equality_tables(told: dict[str, Any]) -> Iterator[str]:
         ]
         for each in told["vaults"]
     ]
-    yield from table(["vault", "encoder", "notes", "answers", "bytes", "equal", "sha256", "Problems"], rows)
+    yield from table(["vault", "encoder", "notes", "answers", "bytes", "equal", "sha256", "problems"], rows)
 
 
 def quality_tables(told: dict[str, Any]) -> Iterator[str]:
@@ -131,14 +131,14 @@ def quality_tables(told: dict[str, Any]) -> Iterator[str]:
         }
         if more or parts:
             headlines = [each for each in older["headlines"] if each["set"] in more]
-            yield from ["", f"Of an earlier run: {_where(older)} {_asked(older)}.", ""]
+            yield from ["", f"From an earlier run: {_where(older)} {_asked(older)}.", ""]
             yield from tables({"sets": more, "headlines": headlines, **parts})
         seen |= {*more, *parts}
 
 
 def pool_tables(told: dict[str, Any]) -> Iterator[str]:
     """What the pools cost."""
-    yield from ["## What it costs to compare sentences in pools", "", _where(told), ""]
+    yield from ["## The cost of comparing sentences only in the best chunks", "", _where(told), ""]
     rows = [[each["what"], each["n"], f"{each['pool']:.1f}", f"{each['every']:.1f}"] for each in told["rows"]]
     yield from table(["hybrid, %", "n", "the best few hundred chunks", "every chunk"], rows)
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from commonplace.notes import Names, parse
+from commonplace.notes import LinkResolver, parse
 
 VAULTS = Path(__file__).parents[2] / "shared/data/vaults"
 WORDS = (
@@ -72,7 +72,7 @@ def measure(name: str, files: list[tuple[str, bytes]]) -> None:
     notes = [parse(raw, path=path, mtime=0.0) for path, raw in files]
     seconds = time.perf_counter() - begun
     begun = time.perf_counter()
-    Names.of((path for path, _ in files), {note.path: note.aliases for note in notes})
+    LinkResolver.of((path for path, _ in files), {note.path: note.aliases for note in notes})
     names = time.perf_counter() - begun
     size = sum(note.size for note in notes)
     links = sum(len(note.links) for note in notes)

@@ -18,7 +18,7 @@ from bench.figures import say
 from bench.plan import Plan
 from bench.quality_tables import named
 
-from commonplace.flows import look_up
+from commonplace.flows.search import search as look_up
 
 SETS: Final = ("longmemeval", "locomo", "scifact")
 EVERY: Final = 1_000_000
@@ -27,7 +27,7 @@ EVERY: Final = 1_000_000
 @contextmanager
 def every_chunk() -> Iterator[None]:
     """Pools that leave nothing out."""
-    with mock.patch.multiple(look_up, HYBRID_POOL=EVERY, WEIGHED=EVERY):
+    with mock.patch.multiple(look_up, HYBRID_POOL=EVERY, SCORED=EVERY):
         yield
 
 

@@ -24,11 +24,13 @@ from bench.quality_tables import tables
 from bench.scoring import figures_of
 from bench.stores import answer_all
 
-from commonplace.recalling.parts import PARTS
+from commonplace.ranking.options import RANKING_PARTS
 
 MODES: Final = ("words", "sense", "rrf", "hybrid")
 ABLATED: Final = 80
-SWITCHED: Final = tuple(part for part in PARTS if part != "age")  # which is off by default: see bench/updates.py
+SWITCHED: Final = tuple(
+    part for part in RANKING_PARTS if part != "age"
+)  # which is off by default: see bench/updates.py
 
 
 def measure(plan: Plan, settings: dict[str, object], *, processes: int) -> dict[str, Any]:

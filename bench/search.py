@@ -24,8 +24,6 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -35,15 +33,16 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import corpus, figures
 from bench.figures import percentile, say
 
-from commonplace.app import backends, open_memory, put_under_git
+from commonplace.app import open_memory, put_under_git
 from commonplace.app.encoders import make_encoder, make_encoders
-from commonplace.app.shelves import make_shelf
-from commonplace.flows.shelf import Shelf
-from commonplace.history.inmemory import InMemoryHistory
+from commonplace.app.stores import open_index
+from commonplace.app.vaults import data_folder
+from commonplace.facts.claims import rules_of
+from commonplace.flows.stores import IndexParts
+from commonplace.index.segments.segment import WORD_ENTRY
 from commonplace.index.sqlite.schema import MIGRATIONS
-from commonplace.index.sqlite.words import ENTRY
 from commonplace.memory import Memory
-from commonplace.settings import load_settings
+from commonplace.settings.load import load_settings
 
 TARGETS: Final = {10_000: (6, 15), 100_000: (10, 25), 1_000_000: (60, 120)}
 TARGET_MB: Final = 400
@@ -79,7 +78,7 @@ class Place:
 
 def built(real: corpus.Real, chunks: int, *, cache: Path, model: Path) -> tuple[Place, dict[str, Any]]:
     """The index of so many chunks, made unless it is in the cache; how long that took."""
-    made = (MIGRATIONS, ENTRY.descr, real.version, corpus.NOISE, corpus.SENTENCES)
+    made = (MIGRATIONS, WORD_ENTRY.descr, real.version, corpus.NOISE, corpus.SENTENCES)
     form = hashlib.sha256(repr(made).encode()).hexdigest()[:8]
     place = Place(cache / f"index-{chunks}-{form}", model)
     noted = place.folder / "built.json"
@@ -94,16 +93,15 @@ def built(real: corpus.Real, chunks: int, *, cache: Path, model: Path) -> tuple[
     return place, told
 
 
-def shelf_of(place: Place) -> Shelf:
-    """The shelf on which the index of that place stands, to put chunks onto."""
+def index_of(place: Place) -> IndexParts:
+    """The index of that place and its vector cache, to put chunks into."""
     settings = load_settings(flags={"vault.root": str(place.vault), **place.settings()}).settings
-    vault = backends(settings.vault).select(settings.vault.backend, root=place.vault)
-    clock = partial(datetime.now, UTC)
-    return make_shelf(settings, vault, InMemoryHistory(), clock=clock, is_patient=True, encoders=make_encoders)
+    rules = rules_of(settings.facts, settings.user)
+    return open_index(settings, data_folder(settings, place.vault), rules=rules, encoders=make_encoders)
 
 
 def _build(real: corpus.Real, chunks: int, place: Place) -> dict[str, Any]:
-    index = shelf_of(place).index
+    index = index_of(place).index
     putting, start = 0.0, time.perf_counter()
     for number, (document, vectors) in enumerate(corpus.documents(real, chunks)):
         begun = time.perf_counter()
@@ -112,9 +110,9 @@ def _build(real: corpus.Real, chunks: int, place: Place) -> dict[str, Any]:
         if number % 20_000 == 0:
             say(f"{chunks} chunks: {number * corpus.A_DOCUMENT} put, {time.perf_counter() - start:.0f} s")
     begun = time.perf_counter()
-    index.settle()
+    index.optimize()
     settling = time.perf_counter() - begun
-    index.mark_synced("2026-01-01T00:00:00Z")
+    index.record_sync("2026-01-01T00:00:00Z")
     index.close()
     size = sum(file.stat().st_size for file in (place.folder / "data").rglob("*") if file.is_file())
     return {"put_s": round(putting, 1), "settle_s": round(settling, 1), "disk_mb": round(size / 1e6)}

@@ -11,7 +11,7 @@ from bench.metrics import any_at, interval, strict_at
 from bench.questions import Question
 from bench.stores import Ask, Found, Way
 
-from commonplace.recalling.question import understand
+from commonplace.questions.question import understand
 
 Answers = Mapping[Ask, Found]
 Dates = Mapping[str, Mapping[str, datetime]]

@@ -7,22 +7,22 @@ from bench.proportions import wilson
 from bench.quality_tables import table
 from bench.updates_scoring import HALF_LIVES, MEASURES, OFF
 
-ABOUT: Final = """## What has changed, and weighing by age
+ABOUT: Final = """## Updated values, and ranking by age
 
 The questions of LongMemEval_S about something that has changed have one session with the old value and one with the
-current one.
-Search gives ten sessions; where both are among them, the headline is how often the current one stands first.
-It is asked without weighing by age, which is the default, and with several half-lives.
-Beside it stands the same of all questions, where a session that is not found counts as last, and what the weighing adds
-to recall or costs.
-The interval of the headline is Wilson's, that of all questions is of 2,000 draws.
+current value.
+Search returns ten sessions; if both are among them, the headline is how often the current one comes first.
+Each question is asked without ranking by age, which is the default, and with several half-lives.
+The tables also show the share over all questions, where a session that is not found counts as last, and how ranking
+by age changes recall.
+The interval of the headline is Wilson's; that of all questions comes from 2,000 bootstrap samples.
 
-**What it does not show.**
+**What this does not show**
 
-- There are few such questions, so the intervals are wide, and one question more or less is no difference.
-- The old value is the first one told: values between it and the current one do not count.
-- Sessions alone are ranked. Entries and facts, where a new value ends the old one, have no part in this.
-- The two sessions lie from less than a day to 255 days apart, so it says nothing about years.
+- There are few such questions, so the intervals are wide, and one question more or less means nothing.
+- The old value is the first one mentioned: values between it and the current one do not count.
+- Only sessions are ranked. Entries and facts, where a new value ends the old one, play no part in this.
+- The two sessions are between less than a day and 255 days apart, so this says nothing about years.
 """
 
 
@@ -42,7 +42,7 @@ def tables(told: Mapping[str, Any]) -> Iterator[str]:
         ]
         for each in told["order"]
     ]
-    heads = ["weighing by age", "n", "both in the top 10", "of these current first", "%", "95 % interval"]
+    heads = ["ranking by age", "n", "both in the top 10", "of these current first", "%", "95 % interval"]
     yield from table([*heads, "current first of all (%)", "95 % interval of all"], rows)
     for measure in MEASURES:
         yield ""

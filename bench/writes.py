@@ -25,7 +25,7 @@ from bench.figures import own_home, save
 
 from commonplace.app import open_memory, put_under_git
 from commonplace.memory import Memory
-from commonplace.vault.git.program import fsync_settings
+from commonplace.vault.git.run import fsync_settings
 
 TARGET_RATIO = 1.3
 TARGET_BULK_MS = 5.0

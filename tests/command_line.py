@@ -4,18 +4,23 @@ What only a process has (pipes that break, terminals, signals, two at once) is t
 """
 
 import io
+import json
 import os
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 from unittest.mock import patch
 
 from commonplace import events
 from commonplace.__main__ import main
+
+Run = Callable[..., CompletedProcess[str]]
 
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
@@ -30,6 +35,28 @@ def run_commonplace(*words: str, given: str = "", env: Mapping[str, str] | None 
     ):
         code = _exit_code()
     return CompletedProcess(words, code, _written_to(out), _written_to(err))
+
+
+def calling(vault: Path) -> Run:
+    """A function that calls `commonplace` on this vault; `named=False` leaves the vault for the program to find."""
+
+    def call(*words: str, given: str = "", named: bool = True, **environ: str) -> CompletedProcess[str]:
+        chosen = ["--vault", str(vault)] if named else []
+        return run_commonplace(*chosen, *words, given=given, env={**os.environ, **environ})
+
+    return call
+
+
+def new_vault(folder: Path) -> Path:
+    """What `commonplace init` makes of this folder."""
+    made = run_commonplace("init", str(folder))
+    assert made.returncode == 0, made.stdout + made.stderr
+    return folder
+
+
+def answer(done: CompletedProcess[str]) -> dict[str, Any]:
+    """What a command that was called with `--json` printed."""
+    return dict(json.loads(done.stdout))
 
 
 def _exit_code() -> int:

@@ -1,20 +1,25 @@
 """Every test runs in a home of its own, and says which rows it holds and which components it needs."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests import components
-from tests.fork_server import quick_commonplace
+from tests import components, run_length
 
 pytest_plugins = ["pytester"]
 
+__all__ = ["run_length"]  # which sets the length of property tests
+
+
+@pytest.fixture
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of the person in this test."""
+    return tmp_path_factory.mktemp("home")
+
 
 @pytest.fixture(autouse=True)
-def _a_home_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+def _a_home_of_its_own(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test sees the settings, the state or the variables of the person who runs it."""
-    home = tmp_path_factory.mktemp("home")
     for variable, folder in {
         "HOME": "",
         "XDG_CONFIG_HOME": "config",
@@ -39,13 +44,6 @@ def real_model(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     for mark in item.iter_markers("needs"):
         components.require(mark.args[0])
-
-
-@pytest.fixture(scope="session")
-def quick() -> Iterator[Path]:
-    """The program, as a process that starts at once."""
-    with quick_commonplace() as program:
-        yield program
 
 
 @pytest.fixture

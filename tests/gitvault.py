@@ -1,13 +1,18 @@
-"""Vaults under real git, for tests: made, asked, and looked over for what must not be left behind."""
+"""Vaults under real git, for tests: created, queried, and checked for leftovers."""
 
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
-from commonplace.vault.base import Label, Made
+from commonplace.vault.base import Label, TransactionResult
 from commonplace.vault.changes import Changes
-from commonplace.vault.git import Author, Repository
+from commonplace.vault.git.commit import Author
+from commonplace.vault.git.repository import Repository
 from commonplace.vault.obsidian import ObsidianVault
 from commonplace.vault.paths import is_temporary
 
@@ -16,11 +21,26 @@ AUTHOR = Author("Commonplace", "commonplace@localhost")
 
 def new_vault(root: Path, **notes: str) -> ObsidianVault:
     """A vault in a repository of its own, with these notes in its baseline."""
-    root.mkdir(parents=True, exist_ok=True)
+    if root.exists() and any(root.iterdir()):
+        _create(root, notes)
+    else:
+        shutil.copytree(_template(tuple(notes.items())), root, dirs_exist_ok=True)
+    return ObsidianVault(root, author=AUTHOR)
+
+
+@cache
+def _template(notes: tuple[tuple[str, str], ...]) -> Path:
+    """A vault to copy: creating a repository takes ten git processes, copying one takes none."""
+    root = Path(tempfile.mkdtemp(prefix="commonplace-template-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    _create(root, dict(notes))
+    return root
+
+
+def _create(root: Path, notes: dict[str, str]) -> None:
     for name, text in notes.items():
         (root / f"{name}.md").write_text(text)
     Repository.create(root, author=AUTHOR)
-    return ObsidianVault(root, author=AUTHOR)
 
 
 def git(root: Path, *arguments: str, check: bool = True) -> str:
@@ -48,7 +68,7 @@ def versions(root: Path, path: str) -> list[str]:
 
 
 def leftovers(root: Path) -> list[str]:
-    """Half-made files, journals, and locks and reports of git."""
+    """Temporary files, journals, and lock files and crash reports of git."""
     state = Path(os.environ["XDG_STATE_HOME"]) / "commonplace/journals"
     left = [path for path in root.rglob("*") if is_temporary(path.name)]
     left += [path for path in (root / ".git").rglob("*") if path.suffix == ".lock" or "fast_import_crash" in path.name]
@@ -57,12 +77,12 @@ def leftovers(root: Path) -> list[str]:
 
 def write(
     vault: ObsidianVault, path: str, text: str, *, expected: str | None = None, label: Label | None = None
-) -> Made:
-    """Write one note, and say what was made of it."""
-    told: list[Made] = []
-    with vault.transaction(label=label, then=told.append) as changes:
+) -> TransactionResult:
+    """Write one note and return the result."""
+    results: list[TransactionResult] = []
+    with vault.transaction(label=label, then=results.append) as changes:
         changes.write(vault.resolve(path), text.encode(), expected=expected)
-    return told[-1]
+    return results[-1]
 
 
 Change = Callable[[ObsidianVault, Changes], None]

@@ -10,8 +10,8 @@ from uuid import NAMESPACE_URL, uuid5
 import numpy as np
 import numpy.typing as npt
 
-from commonplace.index.base import Found, Reading, WordMatches, vector_texts
-from commonplace.model import Chunk, Document, End, Fact, Link
+from commonplace.index.base import IndexReader, StoredChunk, WordMatches, vector_texts
+from commonplace.model import Chunk, Document, Fact, FactEnd, Link
 
 Fixed = npt.NDArray[np.int16]
 DIM = 8
@@ -47,9 +47,9 @@ class PlainRules:
             return ""
         return f"{self.entity(fact.subject)}|{fact.predicate}" if fact.predicate else fact.fingerprint
 
-    def ends(self, facts: Sequence[Fact]) -> Mapping[str, End]:
+    def ends(self, facts: Sequence[Fact]) -> Mapping[str, FactEnd]:
         ordered = sorted(facts, key=lambda fact: (fact.begins, fact.id))
-        return {one.id: End(other.begins, other.id) for one, other in pairwise(ordered)}
+        return {one.id: FactEnd(other.begins, other.id) for one, other in pairwise(ordered)}
 
 
 def link(target: str, line: int = 1, relation: str = "") -> Link:
@@ -159,18 +159,18 @@ def vectors(of: Document) -> list[Fixed]:
     return [np.array([*map(vector, vector_texts(chunk))], np.int16).reshape(-1, DIM) for chunk in of.chunks]
 
 
-def texts(reading: Reading, numbers: Sequence[int]) -> list[str]:
-    return [found.chunk.text for found in reading.found(numbers)]
+def texts(reader: IndexReader, numbers: Sequence[int]) -> list[str]:
+    return [found.chunk.text for found in reader.chunks(numbers)]
 
 
-def paths(reading: Reading, numbers: Sequence[int]) -> list[str]:
-    return [found.document.source_id for found in reading.found(numbers)]
+def paths(reader: IndexReader, numbers: Sequence[int]) -> list[str]:
+    return [found.document.source_id for found in reader.chunks(numbers)]
 
 
 def numbers(matches: WordMatches) -> list[int]:
     return [match.number for match in matches.matches]
 
 
-def found_one(reading: Reading, number: int) -> Found:
-    (found,) = reading.found([number])
+def stored_chunk(reader: IndexReader, number: int) -> StoredChunk:
+    (found,) = reader.chunks([number])
     return found

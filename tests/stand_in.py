@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from commonplace.client.places import places
-from commonplace.client.state import State
+from commonplace.client.paths import daemon_files
+from commonplace.client.start import DaemonState
 
-Answer = Callable[["Desk", dict[str, Any]], None]
+Answer = Callable[["StandInHandler", dict[str, Any]], None]
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class Script:
         return next(headers for message, headers in reversed(self.asked) if message.get("method") == method)
 
 
-class Desk(BaseHTTPRequestHandler):
+class StandInHandler(BaseHTTPRequestHandler):
     """Answers one request."""
 
     protocol_version = "HTTP/1.1"
@@ -68,21 +68,21 @@ class Desk(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def echo(desk: Desk, message: dict[str, Any]) -> None:
+def echo(handler: StandInHandler, message: dict[str, Any]) -> None:
     """The answer of a daemon that gives back what it is given."""
     if "id" in message:
-        desk.reply(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": message.get("params")}).encode())
+        handler.reply(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": message.get("params")}).encode())
     else:
-        desk.reply(b"", status=202)
+        handler.reply(b"", status=202)
 
 
 @contextmanager
 def standing_in(script: Script) -> Iterator[Script]:
     """The stand-in, on the socket where the client looks for the daemon, until the block ends."""
-    where = places()
-    where.make()
-    server = _Server(str(where.socket), type("ScriptedDesk", (Desk,), {"script": script}))
-    state = State(os.getpid(), "2026-03-01T09:12:44Z", "0", 0, str(where.socket), "http://127.0.0.1:0")
+    where = daemon_files()
+    where.make_folders()
+    server = _Server(str(where.socket), type("ScriptedDesk", (StandInHandler,), {"script": script}))
+    state = DaemonState(os.getpid(), "2026-03-01T09:12:44Z", "0", 0, str(where.socket), "http://127.0.0.1:0")
     where.state.write_text(json.dumps(asdict(state)))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

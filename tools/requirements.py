@@ -1,15 +1,16 @@
-"""The requirement rows, and the tests that hold them: read from `docs/requirements.csv` and from the tests' markers."""
+"""The requirement rows of `docs/requirements.csv`, and the tests that hold them by their `requirement` markers."""
 
 import ast
 import csv
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-MOST_ROWS_A_TEST = 3
-SHORT = 110
+MAX_ROWS_PER_TEST = 3
+MAX_TESTS_PER_ROW = 3
+MAX_CONTRACT_LENGTH = 110
 
 LINEAGES = {
     "D": "vault, semantic memory, template writes",
@@ -31,7 +32,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A test that carries the ids of rows."""
+    """A test with the ids of the rows it holds."""
 
     path: str
     name: str
@@ -54,21 +55,27 @@ def holders(tests: Path = ROOT / "tests") -> Iterator[Holder]:
 
 
 def complaints() -> list[str]:
-    """What is wrong with the markers: an unknown row, too many rows on one test, no contract in the docstring."""
-    known = {row.id for row in rows()}
-    found = []
-    for holder in holders():
+    """Errors in the markers: an unknown row, too many rows on one test or tests for one row, no docstring."""
+    row_ids = {row.id for row in rows()}
+    every = [*holders()]
+    counts = Counter(id_ for holder in every for id_ in holder.ids)
+    messages = [
+        f"{id_}: held by {count} tests; keep the {MAX_TESTS_PER_ROW} that prove it"
+        for id_, count in counts.items()
+        if count > MAX_TESTS_PER_ROW
+    ]
+    for holder in every:
         where = f"{holder.path}::{holder.name}"
-        found += [f"{where}: no requirement is called {row}" for row in holder.ids if row not in known]
-        if len(holder.ids) > MOST_ROWS_A_TEST:
-            found.append(f"{where}: {len(holder.ids)} rows on one test; at most {MOST_ROWS_A_TEST}")
+        messages += [f"{where}: no requirement is called {row}" for row in holder.ids if row not in row_ids]
+        if len(holder.ids) > MAX_ROWS_PER_TEST:
+            messages.append(f"{where}: {len(holder.ids)} rows on one test; at most {MAX_ROWS_PER_TEST} are allowed")
         if not holder.docstring:
-            found.append(f"{where}: holds {', '.join(holder.ids)} but its docstring does not say the contract")
-    return found
+            messages.append(f"{where}: holds {', '.join(holder.ids)} but has no docstring that states the contract")
+    return messages
 
 
 def page() -> str:
-    """`docs/requirements.md`."""
+    """The text of `docs/requirements.md`."""
     tests: dict[str, list[str]] = defaultdict(list)
     for holder in holders():
         for id_ in holder.ids:
@@ -105,8 +112,8 @@ def _ids(test: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
 
 
 def _short(text: str) -> str:
-    """The beginning of a contract, cut between words, with its code spans closed."""
-    if len(text) <= SHORT:
+    """The beginning of a contract, truncated between words, with its code span closed."""
+    if len(text) <= MAX_CONTRACT_LENGTH:
         return text
-    cut = text[:SHORT].rsplit(" ", 1)[0]
+    cut = text[:MAX_CONTRACT_LENGTH].rsplit(" ", 1)[0]
     return cut + ("`" if cut.count("`") % 2 else "") + " …"

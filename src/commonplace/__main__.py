@@ -1,34 +1,47 @@
-"""`commonplace` and `python -m commonplace`: the command line, or what hosts start, which does without loading it."""
+"""`commonplace` and `python -m commonplace`: runs one command, or what hosts start without loading the command line."""
 
+import os
 import sys
 
-TYPE_CHECKING = False  # the module that has it takes a tenth of the time of a hook to load
+TYPE_CHECKING = False  # importing `typing` would take a tenth of a hook's time
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def main() -> None:
-    """Run one command; the exit code says how it went."""
+    """Run one command and exit with its code."""
     if "hook" in sys.argv:
-        from commonplace.hooks.line import hook_line
+        from commonplace.hooks.arguments import parse_hook_arguments
 
-        if line := hook_line(sys.argv[1:]):
-            from commonplace.hooks.running import run_hook
+        if hook := parse_hook_arguments(sys.argv[1:]):
+            from commonplace.hooks.main import run_hook
 
-            run_hook(line)
-    if (asked := stdio_options(sys.argv[1:])) is not None:
+            run_hook(hook)
+    if (options := stdio_options(sys.argv[1:])) is not None:
         from commonplace.client.stdio import serve_stdio
 
-        sys.exit(serve_stdio(vault=asked.get("--vault"), client=asked.get("--client")))
-    from commonplace.cli.main import main as run_command
+        sys.exit(serve_stdio(vault=options.get("--vault"), client=options.get("--client")))
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the caller closed it
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (open as long as the program)
+    sys.exit(run_command(sys.argv[1:]))
 
-    run_command()
+
+def run_command(arguments: "Sequence[str]") -> int:
+    """Run one command of the command line and return its exit code; errors are printed."""
+    from commonplace.cli.main import app, global_options_first, report
+
+    try:
+        code = app(global_options_first(arguments), prog_name="commonplace", standalone_mode=False)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (the outermost door: every error gets an answer)
+        return report(error, as_json="--json" in arguments)
+    return code if isinstance(code, int) else 0
 
 
 def stdio_options(words: "Sequence[str]") -> dict[str, str] | None:
-    """The options of a plain `commonplace mcp`; None for every other line, which is the command line's.
+    """The options of a plain `commonplace mcp`; None for any other command line.
 
-    A host waits for its first answer while the command line would be loaded, which takes longer than all the rest.
+    A host waits for the first answer, and loading the command line would take longer than everything else.
     """
     options: dict[str, str] = {}
     commands = []

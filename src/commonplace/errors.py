@@ -3,11 +3,11 @@
 CommonplaceError
 |- UsageError         the caller asked for something impossible: fix the call
 |- NotFound           no such note, entry, fact
-|- Refused            policy says no: path, tier, sensitivity, size, secrets, junk
-|- Conflict           the vault moved under us: read again and retry
-|- VaultUnavailable   the disk, the lock or git said no
-|- IndexDamaged       derived data is bad: `commonplace rebuild` mends it
-`- ProviderFailed     a model did not answer: the answer says what is missing
+|- Refused            policy does not allow it: path, tier, sensitivity, size, secrets, junk
+|- Conflict           the vault changed meanwhile: read again and retry
+|- VaultUnavailable   the disk, the lock or git failed
+|- IndexDamaged       derived data is damaged: `commonplace rebuild` repairs it
+`- ProviderFailed     a model did not respond: the result says what is missing
 
 `Problem` (in `model`) is not an error: something wrong in a note is collected and shown, never raised.
 """
@@ -65,7 +65,7 @@ class CommonplaceError(Exception):
         return f"{self.message} ({self.hint})" if self.hint else self.message
 
     def as_dict(self) -> dict[str, Any]:
-        """The error as every door's JSON shows it; fields without a value are left out."""
+        """The error as JSON shows it at every door; fields without a value are left out."""
         fields = {
             "type": type(self).__name__,
             "reason": self.reason,
@@ -91,59 +91,64 @@ class NotFound(CommonplaceError):
 
 
 class Refused(CommonplaceError):
-    """Policy says no."""
+    """Policy does not allow it."""
 
     reason: Reason = "refused"
 
 
 class Conflict(CommonplaceError):
-    """The vault moved under us: read again and retry."""
+    """The vault changed meanwhile: read again and retry."""
 
     reason: Reason = "conflict"
 
 
 class VaultUnavailable(CommonplaceError):
-    """The disk, the lock or git said no."""
+    """The disk, the lock or git failed."""
 
     reason: Reason = "unavailable"
 
 
 class IndexDamaged(CommonplaceError):
-    """Derived data is bad: `commonplace rebuild` mends it."""
+    """Derived data is damaged: `commonplace rebuild` repairs it."""
 
     reason: Reason = "damaged"
 
 
 class ProviderFailed(CommonplaceError):
-    """A model did not answer."""
+    """A model did not respond."""
 
     reason: Reason = "provider"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """How one kind of error leaves through each door."""
+class ErrorCodes:
+    """The codes of one kind of error: process exit code, HTTP status and MCP error code."""
 
     exit_code: int
     http: int
     mcp: int
 
 
-ANSWERS: dict[type[CommonplaceError], Answer] = {
-    UsageError: Answer(exit_code=2, http=400, mcp=-32602),
-    NotFound: Answer(exit_code=2, http=404, mcp=-32002),
-    Refused: Answer(exit_code=3, http=403, mcp=-32003),
-    Conflict: Answer(exit_code=4, http=409, mcp=-32004),
-    VaultUnavailable: Answer(exit_code=5, http=503, mcp=-32005),
-    IndexDamaged: Answer(exit_code=6, http=500, mcp=-32006),
-    ProviderFailed: Answer(exit_code=7, http=502, mcp=-32007),
+ERROR_CODES: dict[type[CommonplaceError], ErrorCodes] = {
+    UsageError: ErrorCodes(exit_code=2, http=400, mcp=-32602),
+    NotFound: ErrorCodes(exit_code=2, http=404, mcp=-32002),
+    Refused: ErrorCodes(exit_code=3, http=403, mcp=-32003),
+    Conflict: ErrorCodes(exit_code=4, http=409, mcp=-32004),
+    VaultUnavailable: ErrorCodes(exit_code=5, http=503, mcp=-32005),
+    IndexDamaged: ErrorCodes(exit_code=6, http=500, mcp=-32006),
+    ProviderFailed: ErrorCodes(exit_code=7, http=502, mcp=-32007),
 }
 
 
-UNEXPECTED = Answer(exit_code=1, http=500, mcp=-32603)
-"""For an error of no kind in the table: a fault of ours."""
+UNEXPECTED_CODES = ErrorCodes(exit_code=1, http=500, mcp=-32603)
+"""For an error that is not in the table: a bug of ours."""
 
 
-def answer_to(error: CommonplaceError) -> Answer:
+def missing_extra(extra: str, feature: str) -> UsageError:
+    """The error for a feature whose packages are an extra that is not installed."""
+    return UsageError(f"{feature} needs packages that are not installed", hint=f"pip install 'commonplace[{extra}]'")
+
+
+def codes_for(error: CommonplaceError) -> ErrorCodes:
     """The exit code, HTTP status and MCP code for this error, taken from the nearest ancestor in the table."""
-    return next((ANSWERS[kind] for kind in type(error).__mro__ if kind in ANSWERS), UNEXPECTED)
+    return next((ERROR_CODES[kind] for kind in type(error).__mro__ if kind in ERROR_CODES), UNEXPECTED_CODES)

@@ -1,7 +1,7 @@
-"""Structured events, written to standard error, or passed to whoever asks for them.
+"""Structured events, written to standard error or passed to a listener.
 
-A library must not print unasked: until a door calls `listen`, only warnings and errors come out.
-structlog takes a tenth of a second to import, so it is imported when the first event is really written.
+A library must not print unasked: until a door calls `listen`, only warnings and errors are written.
+structlog takes a tenth of a second to import, so it is imported when the first event is written.
 """
 
 import sys
@@ -11,8 +11,8 @@ from typing import Any, Literal
 Level = Literal["debug", "info", "warning", "error"]
 _ORDER: tuple[Level, ...] = ("debug", "info", "warning", "error")
 _threshold: Level = "warning"
-Ear = Callable[[Level, str, Mapping[str, Any]], None]
-_ear: Ear | None = None
+Listener = Callable[[Level, str, Mapping[str, Any]], None]
+_listener: Listener | None = None
 
 
 def listen(level: Level) -> None:
@@ -21,18 +21,18 @@ def listen(level: Level) -> None:
     _threshold = level
 
 
-def pass_to(ear: Ear | None) -> None:
-    """From now on, give events to this one instead of writing them; None writes them again."""
-    global _ear
-    _ear = ear
+def pass_to(listener: Listener | None) -> None:
+    """From now on, pass events to the listener instead of writing them; None writes them again."""
+    global _listener
+    _listener = listener
 
 
 def emit(event: str, *, level: Level = "info", **fields: Any) -> None:
-    """Tell of one event, on standard error if nobody else wants it: a line for people on a terminal, JSON otherwise."""
+    """Report one event to the listener, else on standard error: a line for people on a terminal, JSON otherwise."""
     if _ORDER.index(level) < _ORDER.index(_threshold):
         return
-    if _ear:
-        _ear(level, event, fields)
+    if _listener:
+        _listener(level, event, fields)
         return
     import structlog
 

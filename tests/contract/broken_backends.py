@@ -5,23 +5,23 @@ They show that every check can fail. A check without one here is an error in `te
 
 from tests.contract import (
     broken_changes,
-    broken_derivings,
+    broken_derived_files,
     broken_histories,
     broken_reads,
-    broken_tellings,
+    broken_results,
     broken_transactions,
     broken_watches,
 )
-from tests.contract.breaking import BREAKAGES, Breakage
+from tests.contract.broken_store import BREAKAGES, Breakage
 
 __all__ = [
     "BREAKAGES",
     "Breakage",
     "broken_changes",
-    "broken_derivings",
+    "broken_derived_files",
     "broken_histories",
     "broken_reads",
-    "broken_tellings",
+    "broken_results",
     "broken_transactions",
     "broken_watches",
 ]

@@ -6,9 +6,9 @@ from commonplace.errors import Conflict
 from commonplace.vault import inmemory
 from commonplace.vault.base import ABSENT, version_of
 from commonplace.vault.changes import Change, Delete, Move, Write
+from commonplace.vault.contract_errors import file_not_found
 from commonplace.vault.inmemory import File
-from commonplace.vault.rules import missing
-from tests.contract.breaking import Broken, breaks
+from tests.contract.broken_store import Broken, breaks
 
 
 @breaks("a_write_with_the_right_version_is_made")
@@ -27,7 +27,7 @@ class WantsFoldersMadeBefore(Broken):
     def amend(self, planned: list[Change]) -> list[Change]:
         for change in planned:
             if change.path.count("/") > 3:
-                raise missing(change.path)
+                raise file_not_found(change.path)
         return planned
 
 

@@ -7,12 +7,22 @@ from datetime import UTC, datetime
 
 from commonplace.errors import Refused
 from commonplace.model import Stat
-from commonplace.vault.base import Capability, Label, Listing, Locator, Made, Merge, Revision, Skip, Then
+from commonplace.vault.base import (
+    Capability,
+    Label,
+    Listing,
+    Locator,
+    Merge,
+    OnCommit,
+    Revision,
+    Skip,
+    TransactionResult,
+)
 from commonplace.vault.changes import Changes
+from commonplace.vault.contract_errors import path_of
 from commonplace.vault.inmemory import Files
-from commonplace.vault.rules import own
-from commonplace.vault.skipping import skipping
-from tests.contract.breaking import Broken, breaks
+from commonplace.vault.paths import skip_filter
+from tests.contract.broken_store import Broken, breaks
 
 
 @dataclass(frozen=True)
@@ -31,36 +41,36 @@ class BrokenHistory(Broken):
         self.commits: list[Commit] = []
         self.derived: set[str] = set()
 
-    def is_worth_a_commit(self, made: Made) -> bool:
-        return made.changed
+    def is_worth_a_commit(self, result: TransactionResult) -> bool:
+        return result.changed
 
     def trailers(self, label: Label) -> Mapping[str, str]:
         return dict(label.trailers)
 
     @contextmanager
     def transaction(
-        self, *, wait: float = 10.0, label: Label | None = None, then: Then | None = None
+        self, *, wait: float = 10.0, label: Label | None = None, then: OnCommit | None = None
     ) -> Iterator[Changes]:
         before = self._files
 
-        def record(made: Made) -> None:
-            if self.is_worth_a_commit(made):
+        def record(result: TransactionResult) -> None:
+            if self.is_worth_a_commit(result):
                 self._commit(before, label or Label("no message"))
             if then:
-                then(Made(self.commits[-1].revision.commit, made.changed))
+                then(TransactionResult(self.commits[-1].revision.commit, result.changed))
 
         with super().transaction(wait=wait, label=label, then=record) as changes:
             before = self._files
             yield changes
 
     def derive(self, at: Locator, content: bytes) -> None:
-        self.refuse_held(own(at, self))
+        self.refuse_tracked(path_of(at, self))
         super().derive(at, content)
         self.derived.add(at.path)
 
-    def refuse_held(self, path: str) -> None:
+    def refuse_tracked(self, path: str) -> None:
         if self.commits and path in self.commits[-1].files:
-            raise Refused("history holds it", path=path)
+            raise Refused("it is in the history", path=path)
 
     def _commit(self, before: Files, label: Label) -> None:
         after = {path: file for path, file in self._files.items() if path not in self.derived}
@@ -89,9 +99,9 @@ class BrokenHistory(Broken):
         return self.commits[0].revision.when if self.commits else None
 
     def list_at(self, commit: str, *, skip: Skip | None = None) -> Listing:
-        made, is_skipped = self.commits[int(commit)], skipping(skip)
-        when = made.revision.when.timestamp()
-        files = (Stat(path, when, len(file.content)) for path, file in sorted(made.files.items()))
+        snapshot, is_skipped = self.commits[int(commit)], skip_filter(skip)
+        when = snapshot.revision.when.timestamp()
+        files = (Stat(path, when, len(file.content)) for path, file in sorted(snapshot.files.items()))
         return Listing(tuple(file for file in files if not is_skipped(file.path)), ())
 
     def read_listed_at(self, commit: str, paths: Sequence[str]) -> list[bytes | None]:
@@ -128,7 +138,7 @@ class ReadsWhatIsThereNow(BrokenHistory):
 
 @breaks("an_identical_write_is_no_commit")
 class CommitsNothing(BrokenHistory):
-    def is_worth_a_commit(self, made: Made) -> bool:
+    def is_worth_a_commit(self, result: TransactionResult) -> bool:
         return True
 
 
@@ -159,5 +169,5 @@ class ListsWhatIsThereNow(BrokenHistory):
 @breaks("listed_files_can_be_read")
 class ReadsOnlyWhatIsLeft(BrokenHistory):
     def read_listed_at(self, commit: str, paths: Sequence[str]) -> list[bytes | None]:
-        found = super().read_listed_at(commit, paths)
-        return [content if path in self._files else None for path, content in zip(paths, found, strict=True)]
+        contents = super().read_listed_at(commit, paths)
+        return [content if path in self._files else None for path, content in zip(paths, contents, strict=True)]

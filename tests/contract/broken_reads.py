@@ -7,10 +7,10 @@ from commonplace.errors import NotFound, Refused
 from commonplace.model import Stat
 from commonplace.vault.base import ABSENT, Blob, Listing, Locator, Skip
 from commonplace.vault.changes import Change, Write
+from commonplace.vault.contract_errors import file_not_found
 from commonplace.vault.inmemory import File
 from commonplace.vault.paths import normal, same_name
-from commonplace.vault.rules import missing
-from tests.contract.breaking import Broken, breaks
+from tests.contract.broken_store import Broken, breaks
 
 
 @breaks("bytes_come_back_as_they_were_written")
@@ -55,7 +55,7 @@ class TakesFoldersForMissing(Broken):
         try:
             return super().read(at)
         except Refused as error:
-            raise missing(at.path) from error
+            raise file_not_found(at.path) from error
 
 
 class BrokenListing(Broken):
@@ -107,7 +107,7 @@ class MissesItsRoot(BrokenListing):
     def tamper(self, folder: str, recursive: bool, skip: Skip | None) -> tuple[Stat, ...]:
         files = super().tamper(folder, recursive, skip)
         if not self.used:
-            raise missing("")
+            raise file_not_found("")
         return files
 
 
@@ -178,5 +178,5 @@ class ComparesBytesOfNames(Broken):
     def read(self, at: Locator) -> Blob:
         blob = super().read(at)
         if blob.stat.path != at.path:
-            raise missing(at.path)
+            raise file_not_found(at.path)
         return blob

@@ -1,4 +1,4 @@
-"""Broken transactions and turns."""
+"""Broken transactions and locking."""
 
 import time
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from threading import get_ident
 
 from commonplace.errors import Conflict, UsageError, VaultUnavailable
 from commonplace.vault import inmemory
-from commonplace.vault.base import Blob, Label, Locator, Then, version_of
+from commonplace.vault.base import Blob, Label, Locator, OnCommit, version_of
 from commonplace.vault.changes import Change, Changes, Delete, Move, Write
 from commonplace.vault.inmemory import Files
-from tests.contract.breaking import Broken, BrokenPersistent, BrokenShared, breaks
+from tests.contract.broken_store import Broken, BrokenPersistent, BrokenShared, breaks
 
 
 @breaks("changes_are_made_together")
@@ -40,7 +40,7 @@ class KeepsHalfABlock(Broken):
             super().close()
             store = self._store
             if isinstance(store, KeepsHalfABlock) and [type(change) for change in self.planned] == [Write, Delete]:
-                store._files = inmemory._changed(store._files, self.planned)
+                store._files = inmemory._apply(store._files, self.planned)
                 self.planned.clear()
 
     def collect(self) -> Changes:
@@ -54,7 +54,7 @@ class KeepsWhatCameBefore(Broken):
             try:
                 inmemory._check(self._files, change)
             except Conflict:
-                self._files = inmemory._changed(self._files, planned[:done])
+                self._files = inmemory._apply(self._files, planned[:done])
                 raise
         return planned
 
@@ -67,7 +67,7 @@ class TakesNothingBack(Broken):
         for change in planned:
             inmemory._check(self._files, change)
         for change in planned:
-            self._files = inmemory._changed(self._files, [change])
+            self._files = inmemory._apply(self._files, [change])
         return []
 
 
@@ -103,7 +103,7 @@ class WantsSomethingToDo(Broken):
 class WaitsForItself(Broken):
     @contextmanager
     def transaction(
-        self, *, wait: float = 10.0, label: Label | None = None, then: Then | None = None
+        self, *, wait: float = 10.0, label: Label | None = None, then: OnCommit | None = None
     ) -> Iterator[Changes]:
         if self._holder == get_ident():
             raise VaultUnavailable("locked by myself", reason="locked")
@@ -128,7 +128,7 @@ class Forgets(BrokenPersistent):
 class CallsTheLockAConflict(BrokenShared):
     @contextmanager
     def _hold(self, wait: float) -> Iterator[None]:
-        if self._turn.locked() and wait < 1:
+        if self._mutex.locked() and wait < 1:
             raise Conflict("someone else is here")
         with super()._hold(wait):
             yield
@@ -146,7 +146,7 @@ class ReadsBeforeItsTurn(BrokenShared):
 
     @contextmanager
     def transaction(
-        self, *, wait: float = 10.0, label: Label | None = None, then: Then | None = None
+        self, *, wait: float = 10.0, label: Label | None = None, then: OnCommit | None = None
     ) -> Iterator[Changes]:
         early = self.Early(self)
         early.seen = self._files

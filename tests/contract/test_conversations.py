@@ -1,34 +1,19 @@
 """Both histories keep conversations by the same contract: only ever added to, each message once, gone when erased."""
 
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.errors import Refused, UsageError
-from commonplace.history.base import History
-from commonplace.history.conversations import NewThread
-from commonplace.history.inmemory import InMemoryHistory
-from commonplace.history.sqlite import SqliteHistory
-from commonplace.model import Message, Recorded, Thread
+from commonplace.history.base import History, NewThread
+from commonplace.history.inmemory.history import InMemoryHistory
+from commonplace.model import Message, RecordResult, Thread
+from tests.contract.twins import HISTORIES
 
 NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
-TWINS: dict[str, Callable[[Path], History]] = {
-    "sqlite": lambda folder: SqliteHistory(folder / "history.db"),
-    "in-memory": lambda folder: InMemoryHistory(),
-}
 BOAT = NewThread("claude-code", "s-1", title="The boat")
-
-
-@pytest.fixture(params=TWINS, ids=str)
-def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]:
-    """An empty history."""
-    opened = TWINS[request.param](tmp_path)
-    yield opened
-    opened.close()
 
 
 def user(text: str, **fields: object) -> Message:
@@ -50,7 +35,7 @@ def test_what_was_recorded_comes_back_whole(history: History) -> None:
     later = NOW + timedelta(days=3)
     recorded = history.record_conversation(BOAT, said, now=later)
 
-    assert recorded == Recorded(recorded.id, added=4, known=0)
+    assert recorded == RecordResult(recorded.id, added=4, known=0)
     assert history.messages(recorded.id) == said
     assert history.conversation(recorded.id) == Thread(
         recorded.id,
@@ -83,7 +68,7 @@ def test_recording_again_adds_nothing(history: History) -> None:
     stamps = history.conversation_stamps()
     again = history.record_conversation(BOAT, said, now=NOW + timedelta(days=1))
 
-    assert again == Recorded(first.id, added=0, known=4)
+    assert again == RecordResult(first.id, added=0, known=4)
     assert texts(history, first.id) == ["hello", "hi", "ok", "ok"]
     assert history.conversation_stamps() == stamps
 
@@ -117,7 +102,7 @@ def test_who_speaks_and_when_makes_another_message(history: History) -> None:
     said = [user("ok"), user("ok", author="Ada"), Message("assistant", "ok"), user("ok", at=NOW)]
     id_ = history.record_conversation(BOAT, said[:1], now=NOW).id
 
-    assert history.record_conversation(BOAT, said, now=NOW) == Recorded(id_, added=3, known=1)
+    assert history.record_conversation(BOAT, said, now=NOW) == RecordResult(id_, added=3, known=1)
 
 
 def test_a_conversation_without_an_id_is_known_by_its_messages(history: History) -> None:
@@ -127,7 +112,7 @@ def test_a_conversation_without_an_id_is_known_by_its_messages(history: History)
     again = history.record_conversation(NewThread("file"), said, now=NOW + timedelta(hours=1))
     grown = history.record_conversation(NewThread("file"), [*said, user("bye")], now=NOW)
 
-    assert again == Recorded(first.id, added=0, known=2)
+    assert again == RecordResult(first.id, added=0, known=2)
     assert (grown.id == first.id, grown.added) == (False, 3)
 
 
@@ -148,15 +133,15 @@ def test_a_message_without_a_time_has_that_of_the_one_before_it(history: History
     [
         (BOAT, [], "without messages"),
         (BOAT, [user("a", at=datetime(2026, 3, 1))], "has no zone"),
-        (BOAT, [user("a"), Message("robot", "b")], "no role is called 'robot'"),  # type: ignore[arg-type]
-        (NewThread("x", trust="sure"), [user("a")], "no trust is called 'sure'"),  # type: ignore[arg-type]
+        (BOAT, [user("a"), Message("robot", "b")], "unknown role 'robot'"),  # type: ignore[arg-type]
+        (NewThread("x", trust="sure"), [user("a")], "unknown trust 'sure'"),  # type: ignore[arg-type]
         (NewThread(" "), [user("a")], "interface has no name"),
     ],
 )
-def test_what_is_no_conversation_is_refused_whole(
+def test_an_invalid_conversation_is_refused_whole(
     history: History, thread: NewThread, said: list[Message], wrong: str
 ) -> None:
-    """Nothing of it is kept."""
+    """Nothing of it is stored."""
     with pytest.raises(UsageError, match=wrong):
         history.record_conversation(thread, said, now=NOW)
 
@@ -200,9 +185,9 @@ def test_conversations_are_asked_for_by_program_time_and_number(
     assert [each.source_id for each in history.conversations(**asked)] == found  # type: ignore[arg-type]
 
 
-def test_limits_turns_and_times_that_are_none_are_refused(history: History) -> None:
-    """They are mistakes, not wishes."""
-    with pytest.raises(UsageError, match="below zero"):
+def test_invalid_limits_turns_and_times_are_refused(history: History) -> None:
+    """They are mistakes, not requests."""
+    with pytest.raises(UsageError, match="limit must be at least 0"):
         history.conversations(limit=-1)
     with pytest.raises(UsageError, match="no turn 0"):
         history.messages("c-1", first=0)
@@ -218,8 +203,8 @@ def test_limits_turns_and_times_that_are_none_are_refused(history: History) -> N
     ],
     ids=["before the first year", "behind the last"],
 )
-def test_a_time_that_utc_has_not_is_refused(history: History, at: datetime) -> None:
-    """Of a message, of the recording, and of a question."""
+def test_a_time_outside_the_utc_calendar_is_refused(history: History, at: datetime) -> None:
+    """Of a message, of the recording, and of a query."""
     for said, now in ((user("a", at=at), NOW), (user("a"), at)):
         with pytest.raises(UsageError, match="out of range"):
             history.record_conversation(BOAT, [said], now=now)
@@ -230,7 +215,7 @@ def test_a_time_that_utc_has_not_is_refused(history: History, at: datetime) -> N
 
 
 @pytest.mark.parametrize("huge", [2**63 - 1, 2**63, 10**30])
-def test_turns_beyond_every_conversation_are_just_not_there(history: History, huge: int) -> None:
+def test_turns_beyond_the_end_are_empty(history: History, huge: int) -> None:
     """However large their number is."""
     id_ = history.record_conversation(BOAT, [user("a"), user("b")], now=NOW).id
 
@@ -244,13 +229,15 @@ def test_turns_beyond_every_conversation_are_just_not_there(history: History, hu
     [("", ["a", "b"]), ("The boat", ["a", "b"]), ("", ["b"]), ("Another", ["a"])],
     ids=["grown", "grown, same title", "another message", "another title"],
 )
-def test_what_is_worth_less_is_not_added_to_what_is_worth_more(history: History, title: str, said: list[str]) -> None:
-    """It would pass for it: what is said is not told. Nothing of it is kept."""
+def test_content_of_lower_trust_is_not_added_to_a_conversation_of_higher_trust(
+    history: History, title: str, said: list[str]
+) -> None:
+    """It would gain that trust. Nothing of it is stored."""
     id_ = history.record_conversation(BOAT, [user("a")], now=NOW).id
     before = (history.conversations(), history.conversation_stamps(), history.messages(id_))
     less = NewThread(BOAT.interface, BOAT.source_id, title=title, trust="said")
 
-    with pytest.raises(Refused, match="is told, and what is said may not be added") as refused:
+    with pytest.raises(Refused, match=r"has trust .told.; content with trust .said. may not be added") as refused:
         history.record_conversation(less, [user(each) for each in said], now=NOW)
 
     assert refused.value.hint
@@ -265,23 +252,23 @@ def test_what_is_known_may_come_again_from_whoever(history: History, title: str)
     again = history.record_conversation(less, [user("a"), user("b")], now=NOW)
     thread = history.conversation(id_)
 
-    assert again == Recorded(id_, added=0, known=2)
+    assert again == RecordResult(id_, added=0, known=2)
     assert thread
     assert (thread.title, thread.trust) == ("The boat", "told")
 
 
-def test_what_is_worth_more_may_be_added_to_what_is_worth_less(history: History) -> None:
-    """It counts as what the conversation is."""
+def test_content_of_higher_trust_may_be_added_to_a_conversation_of_lower_trust(history: History) -> None:
+    """It gets the trust of the conversation."""
     id_ = history.record_conversation(NewThread("x", "1", trust="said"), [user("a")], now=NOW).id
     told = history.record_conversation(NewThread("x", "1", trust="told"), [user("b")], now=NOW)
     thread = history.conversation(id_)
 
-    assert told == Recorded(id_, added=1, known=0)
+    assert told == RecordResult(id_, added=1, known=0)
     assert thread
     assert thread.trust == "said"
 
 
-def test_a_name_is_cut_where_it_is_no_name_any_more(history: History) -> None:
+def test_a_long_author_name_is_truncated(history: History) -> None:
     """After 200 characters; and the message is known again by its whole name."""
     said = [user("a", author="Ada " * 50_000)]
     id_ = history.record_conversation(BOAT, said, now=NOW).id
@@ -290,7 +277,7 @@ def test_a_name_is_cut_where_it_is_no_name_any_more(history: History) -> None:
     assert history.record_conversation(BOAT, said, now=NOW).known == 1
 
 
-def test_what_is_not_there_is_none(history: History) -> None:
+def test_a_missing_conversation_is_none(history: History) -> None:
     """No conversation, no messages, no stamp, nothing to forget."""
     history.record_conversation(BOAT, [user("a")], now=NOW)
 
@@ -333,7 +320,7 @@ def test_a_forgotten_conversation_is_gone_and_others_stay(history: History) -> N
     assert (history.forget_conversation(id_), history.forget_conversation(id_)) == (True, False)
     assert (history.conversation(id_), history.messages(id_)) == (None, ())
     assert list(history.conversation_stamps()) == [other]
-    assert history.record_conversation(BOAT, [user("a")], now=NOW) == Recorded(id_, added=1, known=0)
+    assert history.record_conversation(BOAT, [user("a")], now=NOW) == RecordResult(id_, added=1, known=0)
     assert texts(history, other) == ["c"]
 
 
@@ -383,7 +370,7 @@ def test_a_transcript_recorded_as_it_grows_is_the_one_recorded_once(
 ) -> None:
     """However often and wherever it was cut off, repeated words and missing times or not; and both twins agree."""
     tellings = []
-    for make in TWINS.values():
+    for make in HISTORIES.values():
         once, growing = (make(tmp_path_factory.mktemp("twin")) for _ in range(2))
         id_ = once.record_conversation(BOAT, said, now=NOW).id
         for end in (*sorted(ends), len(said)):
@@ -405,7 +392,7 @@ def test_overlapping_pieces_in_order_are_the_whole(
 ) -> None:
     """Where messages have ids, a program may hand over any pieces of a conversation that follow or overlap."""
     whole = [Message(each.role, each.text, each.author, each.at, str(number)) for number, each in enumerate(said)]
-    for make in TWINS.values():
+    for make in HISTORIES.values():
         history = make(tmp_path_factory.mktemp("twin"))
         reached = 0
         for end, overlap in (*sorted(cuts), (len(whole), 1)):

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from commonplace.encoders.base import ONE, EncoderProvider, fixed
-from commonplace.encoders.graph import Variant
+from commonplace.encoders.base import FIXED_POINT_ONE, EncoderProvider, to_fixed_point
 from commonplace.encoders.hashing import HashingEncoder
 from commonplace.encoders.http import HttpEncoder
 from commonplace.encoders.minilm import MiniLM
+from commonplace.encoders.onnx_graph import Variant
 from tests import components
 from tests.embedding_server import DIM, Script, serving
 
@@ -140,7 +140,7 @@ def test_any_text_has_a_vector_and_tokens_in_order(encoder: EncoderProvider, tex
 def test_a_vector_is_kept_as_whole_numbers(encoder: EncoderProvider) -> None:
     """What is stored stands for the vector to four digits."""
     vectors = encoder.encode(TEXTS)
-    kept = fixed(vectors)
+    kept = to_fixed_point(vectors)
 
     assert kept.dtype == np.int16
-    assert np.allclose(kept / ONE, vectors, atol=1 / ONE)
+    assert np.allclose(kept / FIXED_POINT_ONE, vectors, atol=1 / FIXED_POINT_ONE)

@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from commonplace.sources.base import Passage, Source, Sourced
-from commonplace.sources.inmemory import InMemorySource
+from commonplace.sources.base import InMemorySource, Source, SourceItem, SourcePassage
 
-TURN = Sourced(
+TURN = SourceItem(
     source_id="session-1/turn-7",
     title="About the boat",
     uri="chat://session-1#7",
-    passages=(Passage("It is called Argo.", ("Ada",)),),
+    passages=(SourcePassage("It is called Argo.", ("Ada",)),),
     created="2026-03-01T09:12:44Z",
     updated="2026-03-01T09:12:44Z",
 )

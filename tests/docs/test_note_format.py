@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from commonplace.facts.cue_phrases import CUES
-from commonplace.facts.entry import ORDER
-from commonplace.facts.routes import KINDS
+from commonplace.facts.entry_format import KEY_ORDER
+from commonplace.facts.entry_paths import KINDS
+from commonplace.facts.line_facts import RELATION_PHRASES
 from commonplace.model import STATUSES, TRUSTS
 
 PAGE = (Path(__file__).parents[2] / "docs/formats/note.md").read_text("utf-8")
@@ -26,7 +26,7 @@ def test_every_key_of_an_entry_is_on_the_page_in_its_order() -> None:
     """The table's order is the order in the file."""
     named = [name.strip("` ") for row in rows_below("## Entries") for name in row[0].split(",")]
 
-    assert tuple(named) == ORDER
+    assert tuple(named) == KEY_ORDER
 
 
 def test_every_kind_status_and_trust_is_on_the_page() -> None:
@@ -39,4 +39,4 @@ def test_the_table_of_cues_is_the_table_of_the_code() -> None:
     """Every relation with all its phrases."""
     shown = {row[0].strip("`"): tuple(row[1].split("; ")) for row in rows_below("## Typed links")}
 
-    assert shown == dict(CUES)
+    assert shown == dict(RELATION_PHRASES)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -10,59 +9,40 @@ import pytest
 
 from tests.hosts.anthropic_endpoint import ScriptedAnthropic
 from tests.hosts.claude_code import run_claude
-from tests.hosts.endpoint import Call, Request, Say, Turn
-from tests.hosts.person import WHO, Person, newcomer, robin
+from tests.hosts.endpoint import Say, ScriptedModel
+from tests.hosts.person import WHO, Person, newcomer
 from tests.hosts.programs import PLUGIN, Ran, is_no_slower
+from tests.hosts.sessions import ANSWER, LEARNED, PROMPT, Session, recorded
 
 pytestmark = pytest.mark.needs("node")
 
 MOST_CHARACTERS: Final = 10_000  # a text that is longer goes into a file instead of the prompt
-PROMPT: Final = "Which board do the sensors use?"
-ANSWER: Final = "An ESP32 with a solar cell."
-LEARNED: Final = "Robin wants the sensors to run for forty days."
 TOOLS: Final = "mcp__plugin_commonplace_commonplace__"
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """A session that has ended: whose it was, how the program ended, and the model that it used."""
-
-    person: Person
-    ran: Ran
-    model: ScriptedAnthropic
-
-    @property
-    def turns(self) -> list[Request]:
-        """What it sent, in order."""
-        return self.model.turns
-
-    @property
-    def injected(self) -> list[str]:
-        """The texts that hooks gave to the program, by its own record of the session."""
-        (transcript,) = (self.person.home / ".claude" / "projects").glob("*/*.jsonl")
-        lines = [json.loads(line) for line in transcript.read_text().splitlines()]
-        noted = [line["attachment"] for line in lines if line["type"] == "attachment"]
-        return [text for each in noted if each["type"] == "hook_additional_context" for text in each["content"]]
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """Robin asks one question; the model saves what it learns, and answers. Begun anew where a hook had no time."""
-    script: list[Turn] = [Call("memory_append", {"text": LEARNED, "kind": "preference"}), Say(ANSWER)]
-    for tries_left in (2, 1, 0):
-        with robin(tmp_path_factory.mktemp("robin")) as person, ScriptedAnthropic(script) as model:
-            allowed = ("--allowedTools", f"{TOOLS}memory_append")
-            ran = run_claude(PROMPT, *allowed, model=model, environ=person.environ, project=person.project)
-            assert ran.code == 0, ran.said + ran.errors
-            if person.skips and tries_left:
-                continue
-            yield Session(person, ran, model)
-            return
+    """Robin's session with the plugin."""
+
+    def run(person: Person, model: ScriptedModel) -> Ran:
+        allowed = ("--allowedTools", f"{TOOLS}memory_append")
+        return run_claude(PROMPT, *allowed, model=model, environ=person.environ, project=person.project)
+
+    with recorded(tmp_path_factory, ScriptedAnthropic, run) as ended:
+        yield ended
+
+
+def injected_into(session: Session) -> list[str]:
+    """The texts that hooks gave to the program, by its own record of the session."""
+    (transcript,) = (session.person.home / ".claude" / "projects").glob("*/*.jsonl")
+    lines = [json.loads(line) for line in transcript.read_text().splitlines()]
+    noted = [line["attachment"] for line in lines if line["type"] == "attachment"]
+    return [text for each in noted if each["type"] == "hook_additional_context" for text in each["content"]]
 
 
 def test_memory_is_in_what_claude_code_sends_to_its_model(session: Session) -> None:
     """Who the person is stands there from the start of the session, and the passage that fits comes with the prompt."""
-    at_start, at_prompt = session.injected
+    at_start, at_prompt = injected_into(session)
 
     assert WHO in at_start
     assert "40 days on one charge" in at_prompt
@@ -71,7 +51,7 @@ def test_memory_is_in_what_claude_code_sends_to_its_model(session: Session) -> N
 
 def test_no_more_is_given_to_claude_code_than_it_takes(session: Session) -> None:
     """There is more that is always loaded; we choose from it, where the program would leave out nearly all of it."""
-    assert MOST_CHARACTERS // 2 < max(map(len, session.injected)) <= MOST_CHARACTERS
+    assert MOST_CHARACTERS // 2 < max(map(len, injected_into(session))) <= MOST_CHARACTERS
     assert "persisted-output" not in session.turns[0].text
 
 

@@ -2,66 +2,46 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.hosts.codex import add_plugin, run_codex, settle
-from tests.hosts.endpoint import Call, Request, Say, Turn
+from tests.hosts.endpoint import Say, ScriptedModel
 from tests.hosts.openai_endpoint import ScriptedOpenAI
-from tests.hosts.person import WHO, Person, newcomer, robin
+from tests.hosts.person import WHO, Person, newcomer
 from tests.hosts.programs import Ran, is_no_slower
+from tests.hosts.sessions import ANSWER, LEARNED, PROMPT, Session, recorded
 
 pytestmark = pytest.mark.needs("node")
 
 MOST_BYTES: Final = 10_000  # 2,500 tokens, as Codex counts them; the middle of a longer text is left out
-PROMPT: Final = "Which board do the sensors use?"
-ANSWER: Final = "An ESP32 with a solar cell."
-LEARNED: Final = "Robin wants the sensors to run for forty days."
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    """A session that has ended: whose it was, how the program ended, and the model that it used."""
-
-    person: Person
-    ran: Ran
-    model: ScriptedOpenAI
-
-    @property
-    def turns(self) -> list[Request]:
-        """What it sent, in order."""
-        return self.model.turns
-
-    @property
-    def injected(self) -> list[str]:
-        """The texts that hooks gave to the program, by its own record of the session."""
-        (transcript,) = (self.person.home / ".codex" / "sessions").glob("*/*/*/*.jsonl")
-        lines = [line for line in transcript.read_text().splitlines() if '"hooks.additional_context"' in line]
-        return [part["text"] for line in lines for part in json.loads(line)["payload"]["content"]]
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """Robin asks one question; the model saves what it learns, and answers. Begun anew where a hook had no time."""
-    script: list[Turn] = [Call("memory_append", {"text": LEARNED, "kind": "preference"}), Say(ANSWER)]
-    for tries_left in (2, 1, 0):
-        with robin(tmp_path_factory.mktemp("robin")) as person, ScriptedOpenAI(script) as model:
-            settle(person.home, model)
-            add_plugin(person.environ, person.home)
-            ran = run_codex(PROMPT, environ=person.environ, project=person.project)
-            assert ran.code == 0, ran.said + ran.errors
-            if person.skips and tries_left:
-                continue
-            yield Session(person, ran, model)
-            return
+    """Robin's session with the plugin."""
+
+    def run(person: Person, model: ScriptedModel) -> Ran:
+        settle(person.home, model)
+        add_plugin(person.environ, person.home)
+        return run_codex(PROMPT, environ=person.environ, project=person.project)
+
+    with recorded(tmp_path_factory, ScriptedOpenAI, run) as ended:
+        yield ended
+
+
+def injected_into(session: Session) -> list[str]:
+    """The texts that hooks gave to the program, by its own record of the session."""
+    (transcript,) = (session.person.home / ".codex" / "sessions").glob("*/*/*/*.jsonl")
+    lines = [line for line in transcript.read_text().splitlines() if '"hooks.additional_context"' in line]
+    return [part["text"] for line in lines for part in json.loads(line)["payload"]["content"]]
 
 
 def test_memory_is_in_what_codex_sends_to_its_model(session: Session) -> None:
     """Who the person is stands there from the start of the session, and the passage that fits comes with the prompt."""
-    at_start, at_prompt = session.injected
+    at_start, at_prompt = injected_into(session)
 
     assert WHO in at_start
     assert "40 days on one charge" in at_prompt
@@ -70,10 +50,10 @@ def test_memory_is_in_what_codex_sends_to_its_model(session: Session) -> None:
 
 def test_no_more_is_given_to_codex_than_it_takes(session: Session) -> None:
     """There is more that is always loaded; we choose from it, where the program would cut out the middle."""
-    sizes = [len(text.encode()) for text in session.injected]
+    sizes = [len(text.encode()) for text in injected_into(session)]
 
     assert MOST_BYTES // 2 < max(sizes) <= MOST_BYTES
-    assert not any("truncated output" in text for text in session.injected)
+    assert not any("truncated output" in text for text in injected_into(session))
 
 
 def test_codex_tells_its_model_of_our_tools(session: Session) -> None:

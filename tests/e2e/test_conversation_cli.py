@@ -4,31 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from commonplace.app import put_under_git
-from tests.command_line import run_commonplace
+from tests.command_line import Run, answer
+from tests.terminal import on_a_terminal
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
 TALK = "# The boat\n\nUser: My boat is called Argo.\n\nAssistant: A fine name.\nIt was the ship of Jason.\n"
-
-
-@pytest.fixture
-def run(sample: Path) -> Run:
-    put_under_git(sample)
-
-    def call(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        return run_commonplace("--vault", str(sample), *words, given=given)
-
-    return call
-
-
-def answer(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    return dict(json.loads(run.stdout))
 
 
 def test_a_conversation_is_added_listed_shown_found_and_erased(run: Run, tmp_path: Path) -> None:
@@ -84,21 +67,21 @@ def test_some_turns_are_shown(run: Run) -> None:
     assert turns("--turn", "2") == ["turn 2"]
     assert turns("--turns", "2-3") == ["turn 2", "turn 3"]
     assert turns("--turns", "4-") == ["turn 4", "turn 5"]
-    assert "it has 5" in run("conversation", "show", id_, "--turn", "9").stderr
+    assert "the conversation has 5" in run("conversation", "show", id_, "--turn", "9").stderr
 
 
 @pytest.mark.parametrize(
     ("words", "given", "said"),
     [
-        (["add"], "hello", "line 1: nobody says this"),
-        (["add"], '[{"role": "robot", "content": "a"}]', "message 1: no role is called 'robot'"),
-        (["add", "/no/such/file"], "", "cannot be read"),
-        (["add", "--trust", "sure"], "User: a", "no trust is called 'sure'"),
+        (["add"], "hello", "line 1: this line has no speaker"),
+        (["add"], '[{"role": "robot", "content": "a"}]', "message 1: unknown role 'robot'"),
+        (["add", "/no/such/file"], "", "cannot read the file"),
+        (["add", "--trust", "sure"], "User: a", "no such trust: 'sure'"),
         (["show", "c-0"], "", "no such conversation: c-0"),
-        (["show", "c-0", "--turns", "x"], "", "these are no turns"),
-        (["show", "c-0", "--turns", "1-2", "--turn", "1"], "", "two ways to say one thing"),
+        (["show", "c-0", "--turns", "x"], "", "not a range of turns"),
+        (["show", "c-0", "--turns", "1-2", "--turn", "1"], "", "cannot be combined"),
         (["show", "c-0", "--turns", "0-2"], "", "no such conversation"),
-        (["erase", "c-0"], "", "erasing c-0 needs a yes"),
+        (["erase", "c-0"], "", "erasing c-0 needs confirmation"),
         (["erase", "c-0", "--yes"], "", "no such conversation: c-0"),
         (["list", "--since", "soon"], "", "'soon' is not a time"),
     ],
@@ -146,16 +129,10 @@ def test_nobody_is_asked_about_what_is_not_there(sample: Path) -> None:
     assert "for good?" not in done.stderr
 
 
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminal to look at")
-def test_what_was_said_cannot_steer_the_terminal(sample: Path, run: Run) -> None:
+def test_what_was_said_cannot_steer_the_terminal(vault: Path, run: Run) -> None:
     """Colours, cursor movements and turned directions are shown as signs."""
     id_ = run("conversation", "add", given="User: \x1b[31mred\x1b[2J \u202eevil").stdout.split(":")[0]
-    outer, inner = os.openpty()
-    command = [sys.executable, "-m", "commonplace", "--vault", str(sample), "conversation", "show", id_]
-    subprocess.run(command, stdout=inner, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, check=True)
-    seen = os.read(outer, 10_000).decode()
-    os.close(inner)
-    os.close(outer)
+    seen = on_a_terminal("conversation", "show", id_, vault=vault)
 
     assert "red" in seen
     assert "\x1b" not in seen

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from commonplace.client.places import places
-from commonplace.daemon.single import claimed
+from commonplace.client.paths import daemon_files
+from commonplace.daemon.service.state_files import instance_lock
 from commonplace.daemon.tokens import Tokens
 from commonplace.errors import VaultUnavailable
 from commonplace.model import Scope
@@ -461,7 +461,7 @@ def test_a_folder_that_is_not_ours_alone_is_not_served_from(
 ) -> None:
     """Whoever else may enter it could put a socket of his own there."""
     monkeypatch.setenv("COMMONPLACE_STATE", str(tmp_path / "state"))
-    folder = places().folder
+    folder = daemon_files().folder
     folder.parent.mkdir()
     if how == "a link":
         (tmp_path / "elsewhere").mkdir(mode=0o700)
@@ -475,6 +475,6 @@ def test_a_folder_that_is_not_ours_alone_is_not_served_from(
             pytest.skip("only root can give a folder away")
         os.chown(folder, 65534, 65534)
 
-    with pytest.raises(VaultUnavailable, match=str(folder)), claimed(places()):
+    with pytest.raises(VaultUnavailable, match=str(folder)), instance_lock(daemon_files()):
         pass
     assert list(folder.iterdir()) == []

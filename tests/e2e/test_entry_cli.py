@@ -1,44 +1,25 @@
 """Entries from the command line: saved, evolved, confirmed, forgotten, erased, recalled."""
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.command_line import run_commonplace
+from tests.command_line import Run, answer, new_vault
+from tests.gitvault import git
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
 CONCISE = "Prefers concise pull requests."
 
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    return tmp_path / "vault"
-
-
-@pytest.fixture
-def run(vault: Path) -> Run:
-    def call(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        return run_commonplace("--vault", str(vault), *words, given=given)
-
-    assert call("init", str(vault)).returncode == 0
-    return call
-
-
-def answer(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    assert run.returncode == 0, run.stdout + run.stderr
-    return dict(json.loads(run.stdout))
+    """A new vault."""
+    return new_vault(tmp_path / "vault")
 
 
 def saved(run: Run, *words: str, given: str = "") -> dict[str, Any]:
     return dict(answer(run("save", *words, "--json", given=given))["remembered"])
-
-
-def git(folder: Path, *words: str) -> str:
-    return subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True).stdout
 
 
 @pytest.mark.requirement("A-01", "A-06", "A-15")
@@ -62,7 +43,7 @@ def test_the_same_words_are_confirmed_and_not_saved_again(run: Run, vault: Path)
     again = run("save", CONCISE, "--kind", "preference")
     third = saved(run, CONCISE, "--kind", "preference")
 
-    assert again.stdout == f"known already, confirmed (1st time): {first['id'][-6:]} {CONCISE}\n"
+    assert again.stdout == f"already known, confirmed (1 time): {first['id'][-6:]} {CONCISE}\n"
     assert (third["action"], third["id"], third["changed"]) == ("confirm", first["id"], False)
     assert len(list(vault.glob("Agent/Memory/preference/*/*.md"))) == 1
 
@@ -146,8 +127,8 @@ def test_confirming_says_how_often(run: Run) -> None:
     id_ = saved(run, CONCISE, "--kind", "preference")["id"]
     first, second = run("confirm", id_).stdout, run("confirm", id_).stdout
 
-    assert first == f"known already, confirmed (1st time): {id_[-6:]} {CONCISE}\n"
-    assert second.startswith(f"known already: {id_[-6:]}")
+    assert first == f"already known, confirmed (1 time): {id_[-6:]} {CONCISE}\n"
+    assert second.startswith(f"already known: {id_[-6:]}")
 
 
 def test_erasing_asks_and_says_what_git_still_holds(run: Run, vault: Path) -> None:
@@ -156,7 +137,7 @@ def test_erasing_asks_and_says_what_git_still_holds(run: Run, vault: Path) -> No
     asked = run("erase", id_)
     told = run("erase", id_, "--yes")
 
-    assert (asked.returncode, "needs a yes" in asked.stderr) == (2, True)
+    assert (asked.returncode, "needs confirmation" in asked.stderr) == (2, True)
     assert not list(vault.glob("Agent/Memory/preference/**/*-??????.md"))
     assert "git still holds it" in told.stdout
     assert "filter-repo" in told.stdout

@@ -1,41 +1,19 @@
 """Facts, topics, styles and lint from the command line; as a process where a terminal draws."""
 
-import fcntl
-import json
-import os
-import pty
 import re
-import struct
-import subprocess
-import sys
-import termios
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.command_line import run_commonplace
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from tests.command_line import Run, answer, new_vault
+from tests.terminal import on_a_terminal
 
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    return tmp_path / "vault"
-
-
-@pytest.fixture
-def run(vault: Path) -> Run:
-    def call(*words: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        return run_commonplace("--vault", str(vault), *words, given=given)
-
-    assert call("init", str(vault)).returncode == 0
-    return call
-
-
-def answer(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    return dict(json.loads(run.stdout))
+    """A new vault."""
+    return new_vault(tmp_path / "vault")
 
 
 def added(run: Run, *words: str) -> dict[str, Any]:
@@ -44,26 +22,6 @@ def added(run: Run, *words: str) -> dict[str, Any]:
 
 def objects(run: Run, *words: str) -> list[str]:
     return [each["object"] for each in answer(run("facts", *words, "--json"))["facts"]]
-
-
-def on_a_terminal(vault: Path, *words: str, columns: int) -> str:
-    """What the command prints where a person looks at it."""
-    leader, follower = pty.openpty()
-    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    environ = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
-    command = [sys.executable, "-m", "commonplace", "--vault", str(vault), *words]
-    with subprocess.Popen(
-        command, stdout=follower, stderr=subprocess.DEVNULL, env={**environ, "TERM": "xterm", "NO_COLOR": "1"}
-    ):
-        os.close(follower)
-        pieces: list[bytes] = []
-        try:
-            while piece := os.read(leader, 65536):
-                pieces.append(piece)
-        except OSError:  # the other end is closed
-            pass
-    os.close(leader)
-    return re.sub(r"\x1b\[[0-9;]*m", "", b"".join(pieces).decode())
 
 
 @pytest.mark.requirement("I-55", "I-60", "V-18")
@@ -89,7 +47,7 @@ def test_facts_are_chosen_by_entity_topic_and_predicate(run: Run) -> None:
     assert sorted(objects(run, "--topic", "kitchen", "-n", "1")) in (["black coffee"], ["green tea"])
     assert objects(run, "--predicate", "lives_in") == ["Kiel"]
     assert run("facts", "Bo").stdout.split("  ")[1:4] == ["current", "2025-01-01", "2090-01-01"]
-    assert "nothing is known" in run("facts", "Nobody").stderr
+    assert "no facts found" in run("facts", "Nobody").stderr
 
 
 @pytest.mark.requirement("I-61", "I-62")
@@ -139,7 +97,7 @@ def test_a_timeline_is_plain_where_nobody_looks(run: Run, career: tuple[str, str
 @pytest.mark.parametrize("columns", [40, 60, 80, 140])
 def test_a_timeline_is_drawn_on_a_terminal(vault: Path, columns: int) -> None:
     """An axis, and a bar for each fact, the second beginning where the first ends; no line is too wide."""
-    lines = on_a_terminal(vault, "timeline", "Ada", columns=columns).splitlines()
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal("timeline", "Ada", vault=vault, columns=columns)).splitlines()
     ended, goes_on = (next(line for line in lines if mark in line) for mark in ("○", "▶"))
 
     assert "2025" in lines[0]

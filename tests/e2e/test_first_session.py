@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from commonplace.daemon.hook_events import hook_events
+from commonplace.daemon.server.hook_routes import read_hook_events
 from tests.components import MODEL_FOLDER
 from tests.daemons import command, free_port
 from tests.hosts.anthropic_endpoint import ScriptedAnthropic
@@ -119,7 +119,7 @@ def record(home: Path, model: ScriptedAnthropic) -> Recording:
             check=False,
             timeout=LONGEST,
         )
-        skips = sum(host["skipped"] for host in hook_events(home / ".local" / "state" / "commonplace" / "daemon"))
+        skips = sum(host["skipped"] for host in read_hook_events(home / ".local" / "state" / "commonplace" / "daemon"))
     finally:
         command(environ, "stop")
     parts = re.split(rf"^{MARK} (\d+)\n", ran.stdout.replace(str(home), "/home/robin"), flags=re.MULTILINE)

@@ -16,10 +16,10 @@ from unittest.mock import patch
 
 import pytest
 
-from commonplace.client.places import Unreachable, places
+from commonplace.client.paths import Unreachable, daemon_files
 from commonplace.daemon.tokens import Tokens
-from commonplace.hosts.around import around_here
-from commonplace.hosts.checking import Heard, ask_daemon, check_hosts
+from commonplace.hosts.health_checks import HookStatus, check_hosts, probe_daemon
+from commonplace.hosts.host import current_environment
 from commonplace.model import Finding
 from tests.daemons import command, register, running, small_vault, surroundings
 
@@ -71,16 +71,16 @@ class Person:
 
     def tokens(self) -> Tokens:
         with patch.dict(os.environ, self.environ, clear=True):
-            return Tokens(places().tokens)
+            return Tokens(daemon_files().tokens)
 
-    def check(self, heard: Heard | None) -> tuple[Finding, ...]:
-        def probe(host: str) -> Heard:
+    def check(self, heard: HookStatus | None) -> tuple[Finding, ...]:
+        def probe(host: str) -> HookStatus:
             if heard is None:
                 raise Unreachable("the daemon is not running")
             return heard
 
         with patch.dict(os.environ, self.environ, clear=True), chdir(self.project):
-            return check_hosts(around_here(port=int(self.environ["COMMONPLACE_SERVE__PORT"])), probe=probe)
+            return check_hosts(current_environment(port=int(self.environ["COMMONPLACE_SERVE__PORT"])), probe=probe)
 
 
 def token_in(file: Path) -> str:
@@ -365,7 +365,7 @@ def test_doctor_finds_what_a_host_lacks(person: Person) -> None:
     """Entries, program, token and the daemon, each with what to do; all is well after an install."""
     person.answer("install", "cursor", "--transport", "http")
     person.answer("install", "codex", "--yes")
-    well = person.check(Heard(12.0, "prompt", "2026-03-01T09:00:00Z"))
+    well = person.check(HookStatus(12.0, "prompt", "2026-03-01T09:00:00Z"))
     person.write(".codex/hooks.json", "{}")
     person.tokens().revoke("cursor", now=datetime.now(UTC))
     ill = person.check(None)
@@ -375,9 +375,9 @@ def test_doctor_finds_what_a_host_lacks(person: Person) -> None:
         "a hook is answered in 12 ms, last event prompt at 2026-03-01T09:00:00Z" in finding.said for finding in well
     )
     assert {(finding.what, finding.said) for finding in ill if not finding.ok} == {
-        ("cursor", "the token is not known"),
+        ("cursor", "the token is not valid"),
         ("cursor", "the daemon is not running"),
-        ("codex", "our entries are gone or changed"),
+        ("codex", "our entries are missing or changed"),
         ("codex", "the daemon is not running"),
     }
     assert all(finding.remedy for finding in ill if not finding.ok)
@@ -386,9 +386,9 @@ def test_doctor_finds_what_a_host_lacks(person: Person) -> None:
 def test_doctor_asks_a_real_daemon(tmp_path: Path) -> None:
     """How long a hook takes, and which event was the last one."""
     with running(tmp_path) as daemon, patch.dict(os.environ, daemon.environ, clear=True):
-        first = ask_daemon("codex")
+        first = probe_daemon("codex")
         daemon.call("POST", "/hooks/v1/stop", body={}, headers={"Commonplace-Client": "codex"})
-        later = ask_daemon("codex")
+        later = probe_daemon("codex")
 
     assert (first.event, later.event) == ("", "stop")
     assert later.at
@@ -444,4 +444,4 @@ def test_the_home_is_no_project(host: str, person: Person) -> None:
     in_home = refused.returncode == 0  # VS Code's own files lie elsewhere, so that a home may be its project
 
     assert in_home == (host == "vscode"), refused.stdout + refused.stderr
-    assert in_home or ("is no project" in refused.stderr and person.files() == before)
+    assert in_home or ("is not a project" in refused.stderr and person.files() == before)

@@ -78,7 +78,7 @@ async def official(daemon: Daemon, token: str, mode: str) -> AsyncIterator[Offic
             yield client
 
 
-@pytest.mark.requirement("A-20", "A-22", "A-26")
+@pytest.mark.requirement("A-20", "A-26")
 @pytest.mark.parametrize(("mode", "version"), [("auto", "2026-07-28"), ("legacy", "2025-11-25")])
 def test_old_clients_with_sessions_and_new_ones_without_both_work(
     daemon: Daemon, token: str, mode: str, version: str
@@ -125,7 +125,6 @@ def test_the_official_client_works_and_is_told_errors(daemon: Daemon, token: str
     assert "less than or equal to 50" in wrong.content[0].text
 
 
-@pytest.mark.requirement("A-22")
 def test_memory_hangs_on_the_session_id_argument_and_never_on_the_connection(daemon: Daemon, token: str) -> None:
     """The topics of a conversation are kept by its session_id: another connection of another era goes on with them,
     and the same connection with another id does not."""

@@ -1,57 +1,25 @@
 """MCP with the clients for TypeScript from npm: the one of the time of sessions and the one after it, both ways in."""
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
-from tests import components
 from tests.daemons import running
-
-SOURCE = Path(__file__).parent / "typescript"
-PACKAGES = Path(sys.prefix) / "npm"  # beside the rest that is installed; fetched once
-
-
-def install() -> None:
-    """Put the packages there, if these very ones are not yet."""
-    PACKAGES.mkdir(exist_ok=True)
-    wanted, done = (SOURCE / "package.json").read_text(), PACKAGES / "installed"
-    with FileLock(PACKAGES / "lock"):
-        for file in ("package.json", "talk.mjs"):
-            shutil.copy(SOURCE / file, PACKAGES / file)
-        if done.exists() and done.read_text() == wanted:
-            return
-        ran = subprocess.run(
-            ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"],
-            cwd=PACKAGES,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if ran.returncode == 0:
-            done.write_text(wanted)
-        elif os.environ.get("CI") == "true":
-            pytest.fail(f"npm install failed: {ran.stderr}", pytrace=False)
-        else:
-            pytest.skip(f"the packages are missing, and npm cannot fetch them: {ran.stderr}")
+from tests.npm_packages import typescript_clients
 
 
 @pytest.fixture(scope="module")
 def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """What came of each talk, by its name: all of them in one run of Node, with one daemon."""
-    components.require("node")
-    install()
+    packages = typescript_clients()
     with running(tmp_path_factory.mktemp("person")) as daemon:
         ran = subprocess.run(
             ["node", "talk.mjs", sys.executable, "-m", "commonplace", "mcp"],
-            cwd=PACKAGES,
+            cwd=packages,
             env={**daemon.environ, "URL": f"{daemon.url}/mcp", "TOKEN": daemon.token("typescript")},
             capture_output=True,
             text=True,

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 
 from tests.daemons import Daemon, Reply, running
+from tests.polling import wait_for
 from tests.transcript_lines import claude, claude_folder
 
 TOKEN = "ghp_q8Zr2LmVx4Tn7WcKb1YdPf6GhJs9Ee0Ru3Ai"
@@ -54,13 +55,6 @@ def status(daemon: Daemon) -> Any:
     return daemon.call("GET", "/daemon/status").json["capture"]
 
 
-def wait_for(is_so: Callable[[], object], *, within: float = 20.0) -> None:
-    deadline = time.monotonic() + within
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 def wait_read(daemon: Daemon, path: Path) -> None:
     """Wait until all of a transcript was read, or passed over."""
 
@@ -71,7 +65,7 @@ def wait_read(daemon: Daemon, path: Path) -> None:
     wait_for(is_read)
 
 
-@pytest.mark.requirement("V-36", "A-59")
+@pytest.mark.requirement("A-59")
 def test_a_session_is_in_history_after_the_hook_and_no_secret_is_anywhere(daemon: Daemon) -> None:
     """Phase end: the transcript is read, tagged with its program, and found; of a secret no file holds a trace."""
     path = say(daemon, "first", "The boat is called Argo.", f"Use {TOKEN} for the push.")
@@ -121,7 +115,7 @@ def test_a_conversation_is_paused_by_the_id_that_is_shown(daemon: Daemon) -> Non
     again = daemon.command("resume", "--conversation", "third")
 
     assert paused.stdout == "paused: conversation third\n"
-    assert again.stdout == "recorded again: conversation third\n"
+    assert again.stdout == "recording again: conversation third\n"
     assert kept(daemon, "third") == ["One."]
 
 
@@ -145,9 +139,9 @@ def test_a_project_is_paused_with_all_below_it(daemon: Daemon) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--project", "/nowhere/at/all"], "there is no folder"),
-        (["--project", "/", "--conversation", "x"], "both a project and a conversation"),
-        (["--conversation", " "], "a conversation without an id"),
+        (["--project", "/nowhere/at/all"], "no such folder"),
+        (["--project", "/", "--conversation", "x"], "cannot be combined"),
+        (["--conversation", " "], "conversation id is empty"),
         (["--conversation", "c-000000000000"], "no such conversation"),
     ],
 )

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import yaml
 
-from commonplace.daemon.unit import HANDED_DOWN
-from commonplace.hooks.line import hook_line
+from commonplace.daemon.service.units import PASSED_VARIABLES
+from commonplace.hooks.arguments import parse_hook_arguments
 from commonplace.memory import Memory
 from commonplace.model import Caller
 from tests.hosts.programs import PLUGIN, REPOSITORY, run, without_commonplace
-from tests.unit.mcp_server.host import Host
+from tests.integration.mcp_server.host import Host
 
 HOOKS: dict[str, Any] = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
 SKILLS = sorted((PLUGIN / "skills").glob("*/SKILL.md"))
@@ -66,8 +66,8 @@ def test_every_hook_calls_the_program_and_lets_the_host_go_on_without_it(
 
     assert (found.returncode, found.stdout, found.stderr) == (0, f"given\nhook {event} --host auto\n", "")
     assert (missed.returncode, missed.stdout, missed.stderr) == (0, "", "commonplace: skipped (not installed)\n")
-    assert (line := hook_line(found.stdout.split()[1:]))
-    assert (line.event, line.wrong) == (event, "")
+    assert (line := parse_hook_arguments(found.stdout.split()[1:]))
+    assert (line.event, line.error) == (event, "")
 
 
 def test_no_hook_is_given_more_time_than_a_host_allows_and_none_is_left_out() -> None:
@@ -82,7 +82,7 @@ def test_the_server_of_the_plugin_looks_where_the_person_has_put_things() -> Non
     server = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]["commonplace"]
 
     assert [server["command"], *server["args"]] == ["commonplace", "mcp"]
-    assert {*HANDED_DOWN} - {"PATH"} <= {*server["env_vars"]}
+    assert {*PASSED_VARIABLES} - {"PATH"} <= {*server["env_vars"]}
 
 
 @pytest.mark.parametrize("skill", SKILLS, ids=lambda skill: skill.parent.name)

@@ -19,7 +19,7 @@ import pytest
 from commonplace.app import copy_sample, open_memory, put_under_git
 from commonplace.memory import Memory
 from commonplace.model import ActorKind
-from commonplace.recalling.words import query_words
+from commonplace.questions.words import query_words
 from tests.command_line import run_commonplace
 from tests.components import MODEL_FOLDER, require, variables_of_ours
 
@@ -303,8 +303,8 @@ def test_how_many_and_how_near_may_be_said(shared: Place) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("zebra", "--mode", "words"), "None of `zebra` stands in the 18 documents."),
-        (("greenhouse", "--path", "Nowhere"), "None of the 18 documents fits the filters."),
+        (("zebra", "--mode", "words"), "None of `zebra` occurs in the 18 documents."),
+        (("greenhouse", "--path", "Nowhere"), "None of the 18 documents matches the filters."),
         ((" ",), "The question is empty."),
     ],
 )

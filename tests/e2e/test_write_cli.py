@@ -1,41 +1,12 @@
 """Changing notes from the command line, on a vault under git."""
 
 import json
-import os
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from commonplace.app import put_under_git
-from tests.command_line import run_commonplace
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture
-def vault(sample: Path) -> Path:
-    put_under_git(sample)
-    return sample
-
-
-@pytest.fixture
-def run(vault: Path) -> Run:
-    def call(*words: str, given: str = "", named: bool = True, **environ: str) -> subprocess.CompletedProcess[str]:
-        called = ["--vault", str(vault)] if named else []
-        return run_commonplace(*called, *words, given=given, env={**os.environ, **environ})
-
-    return call
-
-
-def answer(run: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    return dict(json.loads(run.stdout))
-
-
-def git(folder: Path, *words: str) -> str:
-    return subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True).stdout
+from tests.command_line import Run, answer
+from tests.gitvault import git
 
 
 def test_a_note_is_written_from_standard_input_or_a_file(run: Run, vault: Path, tmp_path: Path) -> None:
@@ -71,7 +42,7 @@ def test_a_note_is_written_from_standard_input_or_a_file(run: Run, vault: Path, 
         (["grant", "../x.md"], "path_escape", 3),
     ],
 )
-@pytest.mark.requirement("D-29", "D-36")
+@pytest.mark.requirement("D-36")
 def test_every_refusal_has_its_reason_and_exit_code_and_changes_nothing(
     run: Run, vault: Path, words: list[str], reason: str, code: int
 ) -> None:
@@ -218,5 +189,5 @@ def test_init_makes_a_repository_where_a_foreign_one_only_happens_to_be_above(ru
     (tmp_path / "project/.gitignore").write_text("*\n")
     result = run("init", str(tmp_path / "project/notes"), named=False)
 
-    assert "made" in result.stdout
+    assert "git: created" in result.stdout
     assert (tmp_path / "project/notes/.git").is_dir()

@@ -2,7 +2,6 @@
 
 import http.client
 import itertools
-import os
 import random
 import threading
 import time
@@ -12,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from tests.daemons import Daemon, register, small_vault, start, surroundings
+from tests.run_length import rounds
 from tests.transcript_lines import claude, claude_folder
 
-KILLS = 40 if os.environ.get("FAULTS") == "long" else 3
+KILLS = rounds(2, long=40)
 SESSIONS = 3
 
 

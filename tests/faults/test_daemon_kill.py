@@ -2,7 +2,6 @@
 
 import http.client
 import itertools
-import os
 import random
 import threading
 import time
@@ -12,8 +11,9 @@ import pytest
 
 from tests.daemons import Daemon, register, small_vault, start, surroundings
 from tests.gitvault import git, leftovers, status
+from tests.run_length import rounds
 
-KILLS = 100 if os.environ.get("FAULTS") == "long" else 5
+KILLS = rounds(3, long=100)
 WRITERS = 3
 
 

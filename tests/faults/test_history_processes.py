@@ -5,7 +5,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from commonplace.history.sqlite import SqliteHistory
+from commonplace.history.sqlite.history import SqliteHistory
 
 NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
 OPENING = """

@@ -10,20 +10,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commonplace.encoders.hashing import HashingEncoder
-from commonplace.flows.ingest import ingest_paths, sync
-from commonplace.flows.look_up import Ask
-from commonplace.flows.rebuild import rebuild
-from commonplace.flows.recall import recall
-from commonplace.flows.shelf import Shelf
+from commonplace.flows.ingest.index_notes import index_notes
+from commonplace.flows.ingest.sync import rebuild, sync
+from commonplace.flows.search.search import SearchQuery, search
+from commonplace.flows.stores import Stores
 from commonplace.model import MODES
-from tests.unit.flows.shelf import close, make_shelf, save, told
+from tests.run_length import rounds
+from tests.stores import close, index_contents, make_stores, save
 
-LONG = os.environ.get("FAULTS") == "long"
-KILLS = 300 if LONG else 8
-NOTES = 300
-SECONDS = 60.0 if LONG else 2.5
+KILLS = rounds(6, long=300)
+NOTES = rounds(120, long=300)
+SECONDS = rounds(1, long=60)
+LATEST = rounds(300, long=600) / 1000
 WORDS = ("apple", "pear", "plum", "wall", "water", "bed", "glass", "sensor", "solar", "seed")
-ASKS = [Ask(text, mode, k=32, min_score=0.1) for mode in MODES for text in ("apple wall", "solar seed in the bed")]
+ASKS = [
+    SearchQuery(text, mode, k=32, min_score=0.1) for mode in MODES for text in ("apple wall", "solar seed in the bed")
+]
 
 
 @dataclass
@@ -63,12 +65,12 @@ def begin(tmp_path: Path) -> Person:
     return person
 
 
-def shelf_in(tmp_path: Path, folder: str = "data") -> Shelf:
-    return make_shelf(tmp_path / "vault", tmp_path / folder, encoder=HashingEncoder(64), least=50)
+def shelf_in(tmp_path: Path, folder: str = "data") -> Stores:
+    return make_stores(tmp_path / "vault", tmp_path / folder, encoder=HashingEncoder(64), least=50)
 
 
-def child(tmp_path: Path, work: Callable[[Shelf], object]) -> int:
-    """The id of a new process that does this work with a shelf of its own; what it raises is in a file."""
+def child(tmp_path: Path, work: Callable[[Stores], object]) -> int:
+    """The id of a new process that does this work with a stores of its own; what it raises is in a file."""
     pid = os.fork()
     if pid:
         return pid
@@ -88,7 +90,7 @@ def from_nothing(tmp_path: Path) -> dict[str, object]:
     """What an index says that was made of the vault as it is now."""
     fresh = shelf_in(tmp_path, "fresh")
     sync(fresh)
-    answers = told(fresh, ASKS)
+    answers = index_contents(fresh, ASKS)
     close(fresh)
     return answers
 
@@ -99,14 +101,14 @@ def test_a_sync_that_is_killed_anywhere_leaves_an_index_that_the_next_one_comple
     killed = 0
     for _ in range(KILLS):
         pid = child(tmp_path, sync)
-        time.sleep(chance.uniform(0.0, 0.6))  # so that the kill falls anywhere
+        time.sleep(chance.uniform(0.0, LATEST))  # so that the kill falls anywhere
         os.kill(pid, signal.SIGKILL)
         killed += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
         person.edit(30)
-    shelf = shelf_in(tmp_path)
-    sync(shelf)
-    answers = told(shelf, ASKS)
-    close(shelf)
+    stores = shelf_in(tmp_path)
+    sync(stores)
+    answers = index_contents(stores, ASKS)
+    close(stores)
 
     assert failures(tmp_path) == []
     assert killed > KILLS // 4
@@ -118,27 +120,27 @@ def test_processes_that_sync_rebuild_and_search_at_once_end_with_one_truth(tmp_p
     """Two sync, one takes in single notes, one rebuilds, one searches, a person edits: no error, and one outcome."""
     person, end = begin(tmp_path), tmp_path / "end"
 
-    def again_and_again(do: Callable[[Shelf], object]) -> Callable[[Shelf], None]:
-        def work(shelf: Shelf) -> None:
+    def again_and_again(do: Callable[[Stores], object]) -> Callable[[Stores], None]:
+        def work(stores: Stores) -> None:
             while not end.exists():
-                do(shelf)
-            sync(shelf)
+                do(stores)
+            sync(stores)
 
         return work
 
-    def ingest_some(shelf: Shelf) -> None:
-        ingest_paths([f"A/n{random.randrange(NOTES)}.md" for _ in range(20)], shelf)
+    def ingest_some(stores: Stores) -> None:
+        index_notes([f"A/n{random.randrange(NOTES)}.md" for _ in range(20)], stores)
 
-    def search(shelf: Shelf) -> None:
-        for hit in recall(random.choice(ASKS), shelf, sink="person"):
+    def search_often(stores: Stores) -> None:
+        for hit in search(random.choice(ASKS), stores, audience="person"):
             assert hit.text
 
-    works: list[Callable[[Shelf], object]] = [
+    works: list[Callable[[Stores], object]] = [
         sync,
         sync,
         ingest_some,
-        lambda shelf: rebuild(shelf, progress=lambda done, total: None),
-        search,
+        lambda stores: rebuild(stores, progress=lambda done, total: None),
+        search_often,
     ]
     pids = [child(tmp_path, again_and_again(work)) for work in works]
     until = time.monotonic() + SECONDS
@@ -147,9 +149,9 @@ def test_processes_that_sync_rebuild_and_search_at_once_end_with_one_truth(tmp_p
         time.sleep(0.02)  # a person who types fast
     end.touch()
     codes = [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids]
-    shelf = shelf_in(tmp_path)
-    answers = told(shelf, ASKS)
-    close(shelf)
+    stores = shelf_in(tmp_path)
+    answers = index_contents(stores, ASKS)
+    close(stores)
 
     assert failures(tmp_path) == []
     assert codes == [0] * len(works)

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from commonplace.errors import Conflict
-from commonplace.testing import Check, Store, checks_for
+from commonplace.testing import ContractCheck, Store
+from commonplace.testing.changes import CHANGES
+from commonplace.testing.transactions import CONCURRENCY, TRANSACTIONS
 from commonplace.vault import atomic, syscalls
 from commonplace.vault.base import version_of
 from commonplace.vault.local import DeviceLocal
@@ -74,7 +76,7 @@ def _files(root: Path) -> dict[str, bytes]:
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
-@pytest.mark.requirement("A-28", "A-30")
+@pytest.mark.requirement("A-28")
 @pytest.mark.parametrize(("change", "step"), [(_write, "exchange"), (_delete, "rename_new"), (_move, "rename_new")])
 @pytest.mark.parametrize("saving", [_saves, _saves_by_rename])
 def test_what_a_person_saves_between_compare_and_publish_stays(
@@ -96,13 +98,12 @@ def test_what_a_person_saves_between_compare_and_publish_stays(
     assert sorted(os.listdir(vault)) == ["folder"]
 
 
-@pytest.mark.requirement("A-28")
 def test_what_a_person_saves_twice_is_kept_twice(vault: Path, interrupt: Interrupt) -> None:
     """A second save that falls between the exchange and its way back is kept beside, and the error says where."""
     note = vault / "folder/note.md"
     interrupt("exchange", _saves(note, b"first save"), _saves(note, b"second save"))
 
-    with pytest.raises(Conflict, match=r"kept beside it as note \(conflict ") as error:
+    with pytest.raises(Conflict, match=r"kept next to it as note \(conflict ") as error:
         _write(vault)
 
     kept = _files(vault)
@@ -112,7 +113,6 @@ def test_what_a_person_saves_twice_is_kept_twice(vault: Path, interrupt: Interru
     assert Path(copy).name in error.value.message
 
 
-@pytest.mark.requirement("A-28")
 def test_a_note_made_anew_while_it_is_deleted_is_kept(vault: Path, interrupt: Interrupt) -> None:
     """Neither what was saved before nor what was made after is lost."""
     note = vault / "folder/note.md"
@@ -160,7 +160,6 @@ def test_a_note_saved_then_deleted_is_put_back(vault: Path, interrupt: Interrupt
     assert _files(vault) == {"folder/note.md": b"a person's words"}
 
 
-@pytest.mark.requirement("D-29")
 @pytest.mark.parametrize(("change", "step"), [(_write, "exchange"), (_delete, "rename_new"), (_move, "rename_new")])
 def test_a_note_swapped_for_a_link_is_not_followed(
     vault: Path, tmp_path: Path, interrupt: Interrupt, change: Callable[[Path], None], step: str
@@ -181,7 +180,6 @@ def test_a_note_swapped_for_a_link_is_not_followed(
     assert os.listdir(note.parent) == ["note.md"]
 
 
-@pytest.mark.requirement("D-29")
 @pytest.mark.parametrize("step", ["write_temporary", "exchange"])
 def test_a_folder_swapped_for_a_link_is_not_followed(
     vault: Path, tmp_path: Path, interrupt: Interrupt, step: str
@@ -209,8 +207,8 @@ def _no_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_no_exchange")
-@pytest.mark.parametrize("check", checks_for(DeviceLocal(Path(__file__).parent)), ids=str)
-def test_the_contract_is_kept_where_files_cannot_be_exchanged(check: Check, tmp_path: Path) -> None:
+@pytest.mark.parametrize("check", [*CHANGES, *TRANSACTIONS, *CONCURRENCY], ids=str)
+def test_the_contract_is_kept_where_files_cannot_be_exchanged(check: ContractCheck, tmp_path: Path) -> None:
     """Some file systems only link and rename."""
     check(Store(open=lambda: DeviceLocal(tmp_path)))
 

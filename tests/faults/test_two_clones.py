@@ -8,7 +8,7 @@ import pytest
 from commonplace.errors import CommonplaceError
 from commonplace.memory import Memory
 from tests.gitvault import git
-from tests.unit.flows.memory import Calendar, make_memory
+from tests.memories import Calendar, make_memory
 
 
 def clone(folder: Path, other: Path) -> None:

@@ -5,8 +5,8 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from commonplace.history.sqlite import SqliteHistory
-from commonplace.history.uses import Use
+from commonplace.history.base import Use
+from commonplace.history.sqlite.history import SqliteHistory
 
 COUNT = """
 import sys

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.gitvault import git, leftovers, new_vault, status
+from tests.run_length import rounds
 
-PROCESSES, ROUNDS = (8, 500) if os.environ.get("FAULTS") == "long" else (4, 8)
+PROCESSES, ROUNDS = rounds(3, long=8), rounds(6, long=500)
 NOTES = 10
 
 COUNT = """
@@ -30,7 +31,7 @@ for number in range(int(sys.argv[2])):
 """
 
 
-@pytest.mark.requirement("A-29", "I-44")
+@pytest.mark.requirement("I-44")
 def test_many_processes_lose_no_update_and_each_is_a_commit(tmp_path: Path) -> None:
     """One lock for the whole vault does what a lock for each file would: no update is lost."""
     root = tmp_path / "vault"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from commonplace.errors import Conflict
 from commonplace.vault.changes import Changes
-from commonplace.vault.git import Author
+from commonplace.vault.git.commit import Author
 from commonplace.vault.obsidian import ObsidianVault
 
 SHARED = [f"shared-{number}.md" for number in range(4)]

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from commonplace.app import copy_sample
-from commonplace.client.state import read_state
-from commonplace.daemon.hook_events import hook_events
+from commonplace.client.start import read_state
+from commonplace.daemon.server.hook_routes import read_hook_events
 from tests.daemons import STARTS_WITHIN, Daemon, command, running, surroundings
 from tests.hosts.programs import with_commonplace
 
@@ -35,7 +35,7 @@ class Person:
     @property
     def skips(self) -> int:
         """How often a hook gave up; on a machine that is busy with other tests it may, for want of time."""
-        return sum(host["skipped"] for host in hook_events(self.daemon.state))
+        return sum(host["skipped"] for host in read_hook_events(self.daemon.state))
 
     def run(self, *words: str) -> str:
         """What `commonplace WORDS` answers, all being well."""

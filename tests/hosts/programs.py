@@ -1,22 +1,17 @@
-"""The hosts' own programs, as npm has them: fetched once, beside the rest that is installed."""
+"""The hosts' own programs, as npm has them, run for real."""
 
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from typing import Final
 
-import pytest
-from filelock import FileLock
+from tests.npm_packages import host_programs
 
-from tests import components
-
-PACKAGES: Final = {"claude": "@anthropic-ai/claude-code", "codex": "@openai/codex"}
-FOLDER: Final = Path(sys.prefix) / "npm-hosts"
 REPOSITORY: Final = Path(__file__).parents[2]
 PLUGIN: Final = REPOSITORY / "plugins" / "commonplace"
 _LONGEST: Final = 120.0  # seconds; a run takes about two, on a machine that does nothing else
@@ -33,14 +28,8 @@ class Ran:
 
 
 def installed(program: str) -> Path:
-    """Where `claude` or `codex` is; fetched where it is not there yet. Without npm the test is skipped, or fails."""
-    components.require("node")
-    file = FOLDER / "node_modules" / ".bin" / program
-    FOLDER.mkdir(exist_ok=True)
-    with FileLock(FOLDER / "lock"):
-        if not file.exists():
-            _fetch()
-    return file
+    """Where `claude` or `codex` is; fetched where it is not there yet."""
+    return host_programs() / program
 
 
 def run(program: str, *words: str, environ: Mapping[str, str], folder: Path) -> Ran:
@@ -88,18 +77,3 @@ def without_commonplace(environ: Mapping[str, str]) -> dict[str, str]:
     hosts = ("CLAUDE", "ANTHROPIC_", "CODEX_", "OPENAI_", "PLUGIN_")
     kept = {name: value for name, value in environ.items() if not name.startswith(hosts)}
     return {**kept, "PATH": os.pathsep.join(path)}
-
-
-def _fetch(packages: Sequence[str] = tuple(PACKAGES.values())) -> None:
-    ran = subprocess.run(
-        ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error", *packages],
-        cwd=FOLDER,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if ran.returncode == 0:
-        return
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"npm install failed: {ran.stderr}", pytrace=False)
-    pytest.skip(f"the hosts' programs are missing, and npm cannot fetch them: {ran.stderr}")

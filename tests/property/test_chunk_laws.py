@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model import Link, Note
-from commonplace.notes import Names, parse
-from commonplace.notes.chunks import chunks_of
-from commonplace.notes.linker import NoteLinker
-from commonplace.notes.passages import parts_of
+from commonplace.notes import LinkResolver, parse
+from commonplace.notes.chunks import chunk_note, texts_to_encode
+from commonplace.notes.link_resolver import NoteLinker
 
 Spans = list[tuple[int, int]]
 PIECES = re.compile(r"[^\W\u3000-\u9fff]{1,4}|\w|[^\w\s\x00]")
@@ -71,7 +70,7 @@ def test_every_character_of_the_text_is_in_a_chunk_in_order(
     note: Note, tokens: Callable[[str], Spans], size: int, overlap: int
 ) -> None:
     """What is not blank and in no heading is found by reading the chunks one after the other."""
-    chunks = chunks_of(note, tokens=tokens, max_tokens=size, overlap=overlap)
+    chunks = chunk_note(note, tokens=tokens, max_tokens=size, overlap=overlap)
     read = iter("".join(chunk.text for chunk in chunks))
 
     assert all(sign in read for sign in text_of(note) if not sign.isspace())
@@ -82,14 +81,14 @@ def test_a_chunk_is_a_slice_of_the_note_at_its_line_and_fits_the_encoder(
     note: Note, tokens: Callable[[str], Spans], size: int, overlap: int
 ) -> None:
     """With its headings and two marks it has at most as many tokens as are allowed; only a table's head is repeated."""
-    chunks = chunks_of(note, tokens=tokens, max_tokens=size, overlap=overlap)
+    chunks = chunk_note(note, tokens=tokens, max_tokens=size, overlap=overlap)
     lines = note.text.split("\n")
 
-    assert chunks == chunks_of(note, tokens=tokens, max_tokens=size, overlap=overlap)
+    assert chunks == chunk_note(note, tokens=tokens, max_tokens=size, overlap=overlap)
     assert [chunk.line for chunk in chunks] == sorted(chunk.line for chunk in chunks)
     for chunk in chunks:
         assert chunk.tokens == len(tokens(chunk.text))
-        assert len(tokens(parts_of(chunk, "", is_first=False)[0])) + 2 <= size
+        assert len(tokens(texts_to_encode(chunk, "", is_first=False)[0])) + 2 <= size
         rest = "\n".join(lines[chunk.line - 1 :])
         first, *others = chunk.text.split("\n")
         assert chunk.text in rest or "\n".join(others[1:]) in rest
@@ -121,4 +120,4 @@ def test_the_notes_that_share_a_name_with_a_link_answer_for_all(
     wanted = linker.names_in(link)
     few = {path: aliases for path, aliases in vault.items() if wanted & linker.names_of(path, aliases)}
 
-    assert linker.resolve(link, source=source, among=few) == Names.of(vault, vault).resolve(link, source=source)
+    assert linker.resolve(link, source=source, among=few) == LinkResolver.of(vault, vault).resolve(link, source=source)

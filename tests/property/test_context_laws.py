@@ -6,17 +6,16 @@ from collections.abc import Callable
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.context.compose import ContextLimits, compose
 from commonplace.model import CONTEXT_SECTIONS, ContextSection, Piece
-from commonplace.recalling.compose import Bounds, compose
 
 NONCE = "5fa91c07"
 NOW = "2026-10-20T12:00:00Z"
 CUT_ORDER: tuple[ContextSection, ...] = ("recalled", "facts", "dated", "playbooks", "channel", "user")
 PLAIN_LINE = 400
-EXAMPLES = 100
 MEASURES: dict[str, Callable[[str], int]] = {
     "letters": lambda text: len(text) // 4 + 1,
     "bytes": lambda text: len(text.encode("utf-8", "replace")) // 3,
@@ -74,7 +73,7 @@ def piece_of(parts: list[str], seed: int) -> Piece:
 
 pieces = st.lists(st.builds(piece_of, texts, seeds), max_size=10)
 bounds = st.builds(
-    Bounds,
+    ContextLimits,
     budget=st.integers(200, 3000),
     tokens=st.just(0) | st.integers(1, 800),
     recalled_chars=st.sampled_from((0, 0, 300, 4000)),
@@ -85,9 +84,8 @@ skips = st.sampled_from((frozenset[ContextSection](), frozenset[ContextSection](
 
 
 @pytest.mark.requirement("V-13")
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(some=pieces, within=bounds, by=st.sampled_from(sorted(MEASURES)))
-def test_a_context_is_within_its_bounds(some: list[Piece], within: Bounds, by: str) -> None:
+def test_a_context_is_within_its_bounds(some: list[Piece], within: ContextLimits, by: str) -> None:
     """In characters and in tokens; where it is not, all that stands is what is never cut, and it says so."""
     measure = MEASURES[by]
     composed = compose(some, within, nonce=NONCE, measure=measure, now=NOW)
@@ -99,10 +97,9 @@ def test_a_context_is_within_its_bounds(some: list[Piece], within: Bounds, by: s
     assert composed.tokens == (measure(composed.text) if composed.text else 0)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(some=pieces, within=bounds, without=skips, seed=st.randoms(use_true_random=False))
 def test_each_piece_is_told_of_once_whatever_their_order(
-    some: list[Piece], within: Bounds, without: frozenset[ContextSection], seed: Random
+    some: list[Piece], within: ContextLimits, without: frozenset[ContextSection], seed: Random
 ) -> None:
     """As included or as left out; the same pieces in another order give the same context."""
     measure = MEASURES["letters"]
@@ -118,9 +115,8 @@ def test_each_piece_is_told_of_once_whatever_their_order(
 
 
 @pytest.mark.requirement("I-03", "I-13")
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(some=pieces, within=bounds)
-def test_what_is_least_protected_is_cut_first(some: list[Piece], within: Bounds) -> None:
+def test_what_is_least_protected_is_cut_first(some: list[Piece], within: ContextLimits) -> None:
     """Sections stand in their order; where one is short of room, what is less protected stands only if it is pinned."""
     composed = compose(some, within, nonce=NONCE, measure=MEASURES["bytes"], now=NOW)
     opened = re.findall(f"^<memory-{NONCE} (.+)>$", composed.text, re.MULTILINE)
@@ -136,22 +132,20 @@ def test_what_is_least_protected_is_cut_first(some: list[Piece], within: Bounds)
         assert not standing.intersection(CUT_ORDER[: CUT_ORDER.index(section)])
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(some=pieces)
 def test_what_fits_is_not_left_out(some: list[Piece]) -> None:
     """A budget of just the characters of all that could stand leaves nothing out; one less does."""
-    ample = Bounds(budget=10**7, recalled=99, playbooks=99)
+    ample = ContextLimits(budget=10**7, recalled=99, playbooks=99)
     whole = compose(some, ample, nonce=NONCE, measure=len, now=NOW)
-    exact = Bounds(budget=len(whole.text), recalled=99, playbooks=99)
-    less = Bounds(budget=len(whole.text) - 1, recalled=99, playbooks=99)
+    exact = ContextLimits(budget=len(whole.text), recalled=99, playbooks=99)
+    less = ContextLimits(budget=len(whole.text) - 1, recalled=99, playbooks=99)
 
     assert compose(some, exact, nonce=NONCE, measure=len, now=NOW) == whole
     assert not whole.text or compose(some, less, nonce=NONCE, measure=len, now=NOW) != whole
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
 @given(some=pieces, within=bounds)
-def test_no_piece_can_close_its_fence_or_hide_anything(some: list[Piece], within: Bounds) -> None:
+def test_no_piece_can_close_its_fence_or_hide_anything(some: list[Piece], within: ContextLimits) -> None:
     """The name of the marks stands in the intro and the marks alone, no other mark stands, and all can be seen."""
     text = compose(some, within, nonce=NONCE, measure=MEASURES["words"], now=NOW).text
     lines = text.split("\n")

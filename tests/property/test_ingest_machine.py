@@ -18,21 +18,19 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from commonplace.flows.ingest import ingest_paths, sync, waiting_for_sync
-from commonplace.flows.ingest_source import ingest_sourced
-from commonplace.flows.look_up import Ask
-from commonplace.flows.rebuild import rebuild
-from commonplace.flows.recall import recall
-from commonplace.flows.shelf import Shelf
-from commonplace.history.conversations import NewThread
-from commonplace.history.inmemory import InMemoryHistory
+from commonplace.flows.ingest.index_notes import index_notes
+from commonplace.flows.ingest.sync import count_stale, index_source_items, rebuild, sync
+from commonplace.flows.search.search import SearchQuery, search
+from commonplace.flows.stores import Stores
+from commonplace.history.base import NewThread
+from commonplace.history.inmemory.history import InMemoryHistory
 from commonplace.index.base import Index
 from commonplace.model import MODES, Filters, Message
-from commonplace.notes.sentences import closing_of
+from commonplace.notes.chunks import last_sentences
 from commonplace.sources.conversations import CHAT, ConversationSource
-from tests.unit.flows.shelf import NOW, CountingEncoder, close, make_shelf, told
+from tests.run_length import LONG, rounds
+from tests.stores import NOW, CountingEncoder, close, index_contents, make_stores
 
-LONG = os.environ.get("FAULTS") == "long"
 PATHS = ("a.md", "B/a.md", "B/c.md", "B/deep/e.md", "Inbox/d.md", "C/c.md", "a.sync-conflict-20260101-120000.md")
 FOLDERS = ("B", "B/deep", "C", "D")
 BODIES = (
@@ -69,7 +67,7 @@ NARROWED = (
     Filters(entities=("Pomona",)),
     Filters(since="2026-03-01T00:00:00Z", until="2026-03-02T00:00:00Z"),
 )
-CHANGES = ("upsert", "touch", "rename", "remove", "settle", "mark_synced")
+CHANGES = ("upsert", "touch", "rename", "remove", "optimize", "record_sync")
 
 paths = st.sampled_from(PATHS)
 folders = st.sampled_from(FOLDERS)
@@ -118,14 +116,14 @@ class Vault(RuleBasedStateMachine):
         self.current: CountingEncoder | None = self.encoders[0]
         self.rebuilt = 0
         self.talks = InMemoryHistory()
-        self.shelf = self.opened()
+        self.stores = self.opened()
 
     @initialize(count=st.integers(0, 5), body=bodies, mark=marks)
     def begin(self, count: int, body: str, mark: str) -> None:
         """Some notes that were there before."""
         for path in PATHS[:count]:
             self.save(path, mark, body)
-        sync(self.shelf)
+        sync(self.stores)
 
     # What a person does
 
@@ -184,12 +182,16 @@ class Vault(RuleBasedStateMachine):
 
     # What is said
 
-    @rule(talk=st.sampled_from(TALKS), said=st.lists(st.sampled_from(SAID), min_size=1, max_size=4), told=st.booleans())
-    def converses(self, talk: str, said: list[Message], told: bool) -> None:
+    @rule(
+        talk=st.sampled_from(TALKS),
+        said=st.lists(st.sampled_from(SAID), min_size=1, max_size=4),
+        at_once=st.booleans(),
+    )
+    def converses(self, talk: str, said: list[Message], at_once: bool) -> None:
         """A conversation begins or goes on; it is taken in at once, or waits for a sync."""
         id_ = self.talks.record_conversation(NewThread("test", talk), said, now=NOW).id
-        if told:
-            ingest_sourced(self.shelf.sources[0], [id_], self.shelf)
+        if at_once:
+            index_source_items(self.stores.sources[0], [id_], self.stores)
 
     @rule(talk=st.sampled_from(TALKS))
     def forgets(self, talk: str) -> None:
@@ -203,22 +205,22 @@ class Vault(RuleBasedStateMachine):
     @rule()
     def syncs(self) -> None:
         """After it nothing waits, and a second sync does nothing."""
-        sync(self.shelf)
-        assert waiting_for_sync(self.shelf) == 0
-        before = self.answers(self.shelf)
-        again = sync(self.shelf)
+        sync(self.stores)
+        assert count_stale(self.stores) == 0
+        before = self.answers(self.stores)
+        again = sync(self.stores)
         assert (again.added, again.changed, again.renamed, again.removed, again.encoded) == (0, 0, 0, 0, 0)
-        assert self.answers(self.shelf) == before
+        assert self.answers(self.stores) == before
 
     @rule(some=st.lists(st.sampled_from((*PATHS, "D/c.md", "C/deep/e.md")), max_size=4))
     def ingests(self, some: list[str]) -> None:
         """A writer or a watcher names some paths."""
-        ingest_paths(some, self.shelf)
+        index_notes(some, self.stores)
 
     @rule(text=st.sampled_from(ASKED))
     def searches(self, text: str) -> None:
         """No hit is of a note that no longer says it; others may be missing yet."""
-        for hit in recall(Ask(text, k=3), self.shelf, sink="person"):
+        for hit in search(SearchQuery(text, k=3), self.stores, audience="person"):
             if hit.source_type == CHAT:
                 continue
             there = self.text(hit.path)
@@ -228,12 +230,12 @@ class Vault(RuleBasedStateMachine):
     @rule()
     def settles(self) -> None:
         """Segments are made of what was written lately."""
-        self.shelf.index.settle()
+        self.stores.index.optimize()
 
     @rule()
     def rebuilds(self) -> None:
         """The index is made anew."""
-        rebuild(self.shelf, progress=lambda done, total: None)
+        rebuild(self.stores, progress=lambda done, total: None)
 
     @rule(which=st.sampled_from((0, 1, None)))
     def reopens(self, which: int | None) -> None:
@@ -244,11 +246,11 @@ class Vault(RuleBasedStateMachine):
     @rule(at=st.integers(1, 8), after=st.booleans(), rebuilds=st.booleans())
     def dies(self, at: int, after: bool, rebuilds: bool) -> None:
         """A process is killed while it syncs or rebuilds; another one is started."""
-        mortal = replace(self.shelf, index=Mortal(self.shelf.index, at=at, after=after))
+        mortal = self.stores.using(index=Mortal(self.stores.index, at=at, after=after))
         with suppress(Killed):
             if rebuilds:
-                with self.shelf.index.rebuilding() as fresh:
-                    sync(replace(mortal, index=Mortal(fresh, at=at, after=after)))
+                with self.stores.index.replacement() as fresh:
+                    sync(mortal.using(index=Mortal(fresh, at=at, after=after)))
             else:
                 sync(mortal)
         self.reopen()
@@ -260,10 +262,10 @@ class Vault(RuleBasedStateMachine):
         self.current = self.current or self.encoders[0]
         self.reopen()
         try:
-            sync(self.shelf)
-            assert self.answers(self.shelf) == self.answers_from_nothing()
+            sync(self.stores)
+            assert self.answers(self.stores) == self.answers_from_nothing()
         finally:
-            close(self.shelf)
+            close(self.stores)
             shutil.rmtree(self.home)
 
     def answers_from_nothing(self) -> dict[str, Any]:
@@ -275,19 +277,19 @@ class Vault(RuleBasedStateMachine):
         finally:
             close(fresh)
 
-    def answers(self, shelf: Shelf) -> dict[str, Any]:
-        return told(shelf, _asks())
+    def answers(self, stores: Stores) -> dict[str, Any]:
+        return index_contents(stores, _asks())
 
     # How it is done
 
-    def opened(self, folder: str = "data") -> Shelf:
+    def opened(self, folder: str = "data") -> Stores:
         others = tuple(self.encoders)
-        made = make_shelf(self.root, self.home / folder, encoder=self.current, others=others, least=6)
-        return replace(made, sources=(ConversationSource(self.talks, closing=closing_of),))
+        made = make_stores(self.root, self.home / folder, encoder=self.current, others=others, least=6)
+        return replace(made, sources=(ConversationSource(self.talks, closing=last_sentences),))
 
     def reopen(self) -> None:
-        close(self.shelf)
-        self.shelf = self.opened()
+        close(self.stores)
+        self.stores = self.opened()
 
     def text(self, path: str) -> bytes | None:
         file = self.root / path
@@ -310,17 +312,17 @@ class Vault(RuleBasedStateMachine):
         os.utime(file, ns=(at, at))
 
 
-def _asks() -> Iterator[Ask]:
+def _asks() -> Iterator[SearchQuery]:
     for text in ASKED:
         for mode in MODES:
-            yield Ask(text, mode, k=32, min_score=0.05)
+            yield SearchQuery(text, mode, k=32, min_score=0.05)
     for filters in NARROWED:
-        yield Ask("apple wall", "hybrid", filters=filters)
+        yield SearchQuery("apple wall", "hybrid", filters=filters)
 
 
 Vault.TestCase.settings = settings(
-    max_examples=400 if LONG else 20,
-    stateful_step_count=40 if LONG else 20,
+    max_examples=rounds(12, long=400),
+    stateful_step_count=rounds(15, long=40),
     deadline=None,
     derandomize=not LONG,  # the short run is the same every time, the long one looks further
     phases=[Phase.generate, Phase.shrink] if LONG else [Phase.generate],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from commonplace.facts.claims import FactRules
 from commonplace.facts.integrate import integrate
 from commonplace.facts.validity import holds
-from commonplace.model import Candidate, End, Fact, Known, Near, Verdict
+from commonplace.model import Candidate, Fact, FactEnd, FactRecord, SimilarFact, Verdict
 
 RULES = FactRules()
 NOW = "2026-06-01T00:00:00Z"
@@ -29,17 +29,17 @@ class Store:
 
     facts: dict[str, Fact] = field(default_factory=dict)
 
-    def known(self) -> list[Known]:
+    def known(self) -> list[FactRecord]:
         """Every fact, with the End that follows from the others."""
         claims = defaultdict[str, list[Fact]](list)
         for fact in self.facts.values():
             claims[RULES.claim(fact)].append(fact)
         ends = {id: end for claim, facts in claims.items() if claim for id, end in RULES.ends(facts).items()}
-        return [Known(fact, ends.get(fact.id)) for fact in self.facts.values()]
+        return [FactRecord(fact, ends.get(fact.id)) for fact in self.facts.values()]
 
-    def near(self) -> list[Near]:
+    def near(self) -> list[SimilarFact]:
         """Every fact, as near as any other."""
-        return [Near(known, None) for known in self.known()]
+        return [SimilarFact(known, None) for known in self.known()]
 
     def take(self, candidate: Candidate, *, now: str = NOW) -> Verdict:
         """The verdict on the candidate, after doing what it says."""
@@ -106,7 +106,7 @@ def single_values(draw: st.DrawFn) -> list[Candidate]:
     return [_said(f"Employer {place}", begins=moment) for place, moment in enumerate(begins)]
 
 
-@pytest.mark.requirement("I-53", "I-55")
+@pytest.mark.requirement("I-55")
 @given(st.lists(candidates(), max_size=12))
 def test_a_single_valued_predicate_has_at_most_one_value_at_any_moment(arriving: list[Candidate]) -> None:
     """Whatever arrives in whatever order, no two values of one single-valued predicate hold at the same moment."""
@@ -200,7 +200,7 @@ def test_merged_facts_of_one_claim_hold_one_at_a_time(facts: list[Fact]) -> None
     ends = RULES.ends(facts)
 
     for at in MOMENTS:
-        assert sum(holds(Known(fact, ends.get(fact.id)), at) for fact in facts) <= 1
+        assert sum(holds(FactRecord(fact, ends.get(fact.id)), at) for fact in facts) <= 1
     assert all(end.by in {fact.id for fact in facts} - {id} for id, end in ends.items())
     assert all(_ends_before(facts, id, end) for id, end in ends.items())
 
@@ -222,7 +222,7 @@ def test_the_latest_begun_of_a_claim_holds_as_long_as_its_own_window(facts: list
     assert not lasting or max(lasting, key=lambda fact: (fact.begins, fact.id)).id not in ends
 
 
-def _ends_before(facts: Sequence[Fact], id: str, end: End) -> bool:
+def _ends_before(facts: Sequence[Fact], id: str, end: FactEnd) -> bool:
     """Whether the end is earlier than the one that the fact has of itself."""
     own = next(fact for fact in facts if fact.id == id).valid_until
     return not own or end.at < own

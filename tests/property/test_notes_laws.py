@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from commonplace.errors import Refused
 from commonplace.notes import parse, remove_key, sections, set_key
-from commonplace.notes.document import render, split
+from commonplace.notes.note_text import render_note, split_note
 
 OPENINGS: dict[str, tuple[str, ...]] = {"wikilink": ("[[",), "embed": ("![[",), "markdown": ("[", "![")}
 KEYS = ("title", "tags", "a", "b", "odd key", "k")
@@ -98,7 +98,7 @@ def as_read(value: Any) -> Any:
 
 def own_lines(raw: bytes, key: str) -> tuple[int, int]:
     """By PyYAML's own marks: the lines of the file from this key up to the next key or the closing fence."""
-    document = split(raw)
+    document = split_note(raw)
     without_names = re.sub(r"&[mn] |\*(?=m)", "", document.block.replace("\r\n", "\n"))
     root = yaml.compose(without_names, Loader=yaml.SafeLoader)
     assert isinstance(root, yaml.MappingNode)
@@ -119,13 +119,13 @@ def assert_only_this_key_changed(old: bytes, new: bytes, key: str) -> None:
         while end > start and (not before[end - 1].strip() or before[end - 1].startswith(b"#")):
             end -= 1
     else:
-        start = end = split(old).head.count("\n") - split(old).closing.count("\n")
+        start = end = split_note(old).head.count("\n") - split_note(old).closing.count("\n")
     kept_behind = len(before) - end
 
     assert after[:start] == before[:start]
     assert after[len(after) - kept_behind :] == before[end:]
     assert others(new, key) == others(old, key)
-    assert split(new).body == split(old).body
+    assert split_note(new).body == split_note(old).body
 
 
 @given(st.binary(max_size=200) | notes())
@@ -133,8 +133,8 @@ def test_any_bytes_are_read_and_come_back_unchanged(raw: bytes) -> None:
     """Parsing never raises, rendering is exact, and every value is plain data."""
     note = parse(raw, path="a.md", mtime=0.0)
 
-    assert render(split(raw)) == raw
-    assert len(note.text) == len(split(raw).text)
+    assert render_note(split_note(raw)) == raw
+    assert len(note.text) == len(split_note(raw).text)
     assert note.text.endswith(note.body)
     assert json.loads(json.dumps(note.frontmatter, allow_nan=False)) == note.frontmatter
     assert all(1 <= problem.line <= note.text.count("\n") + 1 for problem in note.problems)
@@ -167,7 +167,7 @@ def test_setting_a_key_changes_only_its_lines_or_is_refused(raw: bytes, key: str
     found = parse(new, path="a.md", mtime=0.0).frontmatter[key]
 
     assert json.dumps(found) == json.dumps(as_read(value))
-    if split(raw).opening:
+    if split_note(raw).opening:
         assert_only_this_key_changed(raw, new, key)
     assert set_key(new, key, value, path="a.md") == new
 
@@ -181,14 +181,14 @@ def test_removing_a_key_takes_only_its_lines_or_is_refused(raw: bytes, key: str)
         return
 
     assert key not in parse(new, path="a.md", mtime=0.0).frontmatter
-    if split(raw).opening:
+    if split_note(raw).opening:
         assert_only_this_key_changed(raw, new, key)
 
 
 @given(sound_notes() | notes(), VALUES)
 def test_setting_and_removing_a_new_key_gives_the_same_bytes(raw: bytes, value: Any) -> None:
     """A note that has a frontmatter is as it was."""
-    assume(split(raw).opening and "unused" not in parse(raw, path="a.md", mtime=0.0).frontmatter)
+    assume(split_note(raw).opening and "unused" not in parse(raw, path="a.md", mtime=0.0).frontmatter)
     try:
         new = set_key(raw, "unused", value, path="a.md")
     except Refused:

@@ -6,11 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.model import Link, Note
-from commonplace.notes import Names, parse
-from commonplace.notes.held_out import Cut, held_out
-from commonplace.notes.link_probes import link_probes
-from commonplace.notes.probe_choice import choose_probes
-from commonplace.notes.probes import Probe, Wording, probes_of
+from commonplace.notes import LinkResolver, parse
+from commonplace.notes.probe_sample import Probe, TextRemoval, hold_out, sample_probes
+from commonplace.notes.probes import Vocabulary, link_probes, probes_of
 
 PIECES = (
     "## Where rain goes",
@@ -66,9 +64,9 @@ def words(text: str) -> list[str]:
 
 
 def probes_in(notes: dict[str, Note]) -> list[Probe]:
-    wording = Wording(notes.values(), words, tells=lambda note: True)
-    own = [probe for note in notes.values() for probe in probes_of(note, wording)]
-    return [*own, *link_probes(notes, wording, names=Names.of(notes))]
+    vocabulary = Vocabulary(notes.values(), words, is_usable=lambda note: True)
+    own = [probe for note in notes.values() for probe in probes_of(note, vocabulary)]
+    return [*own, *link_probes(notes, vocabulary, resolver=LinkResolver.of(notes))]
 
 
 def leads(links: tuple[Link, ...]) -> list[tuple[str, str | None, str]]:
@@ -79,12 +77,12 @@ def leads(links: tuple[Link, ...]) -> list[tuple[str, str | None, str]]:
 def test_what_is_held_out_is_gone_and_all_else_is_there(notes: dict[str, Note]) -> None:
     """Headings, links, keys and lines of the body stay, but for the one thing that is asked."""
     for probe in probes_in(notes):
-        for path in {taking.path for taking in probe.takings}:
-            note, takings = notes[path], [taking for taking in probe.takings if taking.path == path]
-            without = held_out(note, takings)
+        for path in {removal.path for removal in probe.removals}:
+            note, removals = notes[path], [removal for removal in probe.removals if removal.path == path]
+            without = hold_out(note, removals)
             if without is None:
                 continue
-            cuts = [taking for taking in takings if isinstance(taking, Cut)]
+            cuts = [removal for removal in removals if isinstance(removal, TextRemoval)]
 
             assert not without.problems
             assert len(without.headings) == len(note.headings) - (probe.kind == "heading")
@@ -100,7 +98,7 @@ def test_a_choice_is_the_same_for_the_same_notes_and_seed(notes: dict[str, Note]
     """In whatever order the probes come; each note once for each kind, and never more than are wanted."""
     probes = probes_in(notes)
     one, other = (
-        choose_probes(each, notes, count=count, seed=seed, is_large=lambda note: True)
+        sample_probes(each, notes, count=count, seed=seed, is_large=lambda note: True)
         for each in (probes, probes[::-1])
     )
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.recalling.question import understand
-from commonplace.recalling.speakers import find_speakers, in_first_person
-from commonplace.recalling.when import nearness
+from commonplace.questions.names import find_speakers, in_first_person
+from commonplace.questions.question import understand
+from commonplace.ranking.hybrid import time_nearness
 
 WORDS = """
     last this next past two 5 12 31 2023 2023-05-08 5/25/2023 week weeks month year weekend ago May march June Monday
@@ -34,7 +34,7 @@ def test_any_text_is_understood_and_its_windows_have_a_beginning_and_an_end(
     assert set(found.speakers) <= speakers
     assert all(each.start < each.end and each.tolerance >= 0.5 for each in found.windows)
     assert all(len(each.start) == len(each.end) == 20 and each.said for each in found.windows)
-    assert all(nearness(each.start, found.windows) == 1 for each in found.windows)
+    assert all(time_nearness(each.start, found.windows) == 1 for each in found.windows)
     assert all(name in text for name in (*found.names, *found.phrases))
 
 

@@ -5,29 +5,29 @@ from datetime import UTC, datetime
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.model import By
-from commonplace.recalling.age import Ageing
-from commonplace.recalling.fuse import Ranked
-from commonplace.recalling.hybrid import (
+from commonplace.model import SearchUnit, TimeWindow
+from commonplace.ranking.candidates import ChunkCandidate
+from commonplace.ranking.hybrid import (
     Clues,
-    Whole,
+    RankRequest,
+    RecencyDecay,
+    ScoredDocument,
+    rank,
     score_chunks,
     score_documents,
-    with_kin,
+    with_document_words,
+    with_kinship,
     with_links,
-    with_words,
 )
-from commonplace.recalling.modes import Candidate
-from commonplace.recalling.parts import PARTS
-from commonplace.recalling.rank import Wanted, rank
-from commonplace.recalling.when import Window
+from commonplace.ranking.options import RANKING_PARTS
+from commonplace.ranking.score_modes import RankedChunk
 
 DOCUMENTS = ("a", "b", "c", "d")
 LINKED = {"a": {"b", "d"}, "b": {"a"}, "d": {"a"}}
-WINDOW = Window("2026-03-01T00:00:00Z", "2026-03-04T00:00:00Z", tolerance=4.0, said="in March")
+WINDOW = TimeWindow("2026-03-01T00:00:00Z", "2026-03-04T00:00:00Z", tolerance=4.0, said="in March")
 TIMES = ("", "2026-03-02T10:00:00Z", "2026-03-06T10:00:00Z", "2025-01-01T00:00:00Z")
 PHRASES = ("red boat", "blue")
 ROUNDING = 3e-4
@@ -38,7 +38,7 @@ cosines = st.floats(-1, 1)
 
 
 @st.composite
-def candidates(draw: st.DrawFn) -> list[Candidate]:
+def candidates(draw: st.DrawFn) -> list[ChunkCandidate]:
     """Chunks of a few documents, found by words, by meaning, or by both."""
     some = []
     for key in range(draw(st.integers(0, 9))):
@@ -46,7 +46,7 @@ def candidates(draw: st.DrawFn) -> list[Candidate]:
         sense = draw(st.none() | st.tuples(cosines, cosines, cosines))
         cosine, best, sentence = sense or (None, None, None)
         some.append(
-            Candidate(
+            ChunkCandidate(
                 key,
                 f"c{draw(st.integers(0, 99))}-{key}",
                 draw(st.sampled_from(("", "inbox"))),
@@ -75,21 +75,21 @@ questions = st.builds(
     phrases=st.just(PHRASES),
     speakers=st.sampled_from((frozenset[str](), frozenset({"Ann"}))),
     asks_reply=st.booleans(),
-    ageing=st.sampled_from((None, Ageing(90, datetime(2026, 11, 15, tzinfo=UTC)))),
-    without=st.frozensets(st.sampled_from(PARTS), max_size=2),
+    recency=st.sampled_from((None, RecencyDecay(90, datetime(2026, 11, 15, tzinfo=UTC)))),
+    without=st.frozensets(st.sampled_from(RANKING_PARTS), max_size=2),
 )
 bys = st.sampled_from(("chunk", "document"))
 
 
-def weighed(found: Sequence[Candidate], clues: Clues, alike: Sequence[float]) -> list[Whole]:
+def weighed(found: Sequence[ChunkCandidate], clues: Clues, alike: Sequence[float]) -> list[ScoredDocument]:
     """The documents with all their terms; `alike` is what each has in common with each."""
     wholes = score_documents(score_chunks(found, clues), clues)
-    wholes = with_words(wholes, [alike[DOCUMENTS.index(each.document)] for each in wholes])
+    wholes = with_document_words(wholes, [alike[DOCUMENTS.index(each.document)] for each in wholes])
     likeness = [[_likeness(each, other, alike) for other in wholes[:3]] for each in wholes]
-    return with_links(with_kin(wholes, likeness), LINKED)
+    return with_links(with_kinship(wholes, likeness), LINKED)
 
 
-def _likeness(one: Whole, other: Whole, alike: Sequence[float]) -> float:
+def _likeness(one: ScoredDocument, other: ScoredDocument, alike: Sequence[float]) -> float:
     places = (DOCUMENTS.index(each.document) for each in (one, other))
     return 2 * max(alike[place] for place in places) - 1
 
@@ -98,21 +98,20 @@ def clipped(score: float) -> float:
     return max(0.0, min(1.0, score))
 
 
-def summed(hit: Ranked) -> float:
+def summed(hit: RankedChunk) -> float:
     """What its reasons make, at its place."""
     parts = (reason["score"] * reason["weight"] for reason in hit.why.values() if "score" in reason)
     return clipped(sum(parts) * float(hit.why.get("place", {}).get("weight", 1.0)))
 
 
-@settings(max_examples=150, deadline=None)
 @given(candidates(), questions, st.lists(shares, min_size=4, max_size=4), bys, shares)
 def test_every_score_is_the_sum_of_its_reasons(
-    found: list[Candidate], clues: Clues, alike: list[float], by: By, min_score: float
+    found: list[ChunkCandidate], clues: Clues, alike: list[float], by: SearchUnit, min_score: float
 ) -> None:
     """Of each the score times the weight, from 0 to 1, times what its place takes; four places, best first; of each
     document one hit where documents are ranked."""
     wholes = weighed(found, clues, alike)
-    hits = rank(wholes, Wanted(by, 20, min_score))
+    hits = rank(wholes, RankRequest(by, 20, min_score))
     of = {each.key: each.document for each in found}
 
     assert all(0 <= hit.score <= 1 and round(hit.score, 4) == hit.score for hit in hits)
@@ -122,14 +121,13 @@ def test_every_score_is_the_sum_of_its_reasons(
         assert len({of[hit.key] for hit in hits}) == len(hits)
 
 
-@settings(max_examples=100, deadline=None)
 @given(candidates(), questions, st.lists(shares, min_size=4, max_size=4), bys, st.randoms())
 def test_the_order_in_which_chunks_are_found_means_nothing(
-    found: list[Candidate], clues: Clues, alike: list[float], by: By, order: Random
+    found: list[ChunkCandidate], clues: Clues, alike: list[float], by: SearchUnit, order: Random
 ) -> None:
     """The same hits, scores and reasons to the last digit."""
     shuffled = [*found]
     order.shuffle(shuffled)
 
-    one, other = (rank(weighed(each, clues, alike), Wanted(by, 20, 0.0)) for each in (found, shuffled))
+    one, other = (rank(weighed(each, clues, alike), RankRequest(by, 20, 0.0)) for each in (found, shuffled))
     assert one == other

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.facts.claims import FactRules
-from commonplace.facts.validity import as_known, holds, state_of, united, until_of
-from commonplace.model import Fact, Known
+from commonplace.facts.validity import as_known, holds, merge_names, state_of, until_of
+from commonplace.model import Fact, FactRecord
 
 RULES = FactRules()
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -43,13 +43,13 @@ def value(id: str, *, valid_from: int | None, valid_until: int | None, recorded:
     )
 
 
-def with_ends(facts: list[Fact]) -> list[Known]:
+def with_ends(facts: list[Fact]) -> list[FactRecord]:
     """The facts as an index keeps them."""
     claims = defaultdict[str, list[Fact]](list)
     for fact in facts:
         claims[RULES.claim(fact)].append(fact)
     ends = {id: end for claim, alike in claims.items() if claim for id, end in RULES.ends(alike).items()}
-    return [Known(fact, ends.get(fact.id)) for fact in facts]
+    return [FactRecord(fact, ends.get(fact.id)) for fact in facts]
 
 
 @st.composite
@@ -96,9 +96,9 @@ def _changed(fact: Fact, step: str, number: int, *, until: int) -> Fact:
     return replace(fact, valid_until=day(until), invalidated_at=now, was_valid_until=fact.valid_until, updated=now)
 
 
-def shown(knowns: Sequence[Known]) -> list[Known]:
+def shown(knowns: Sequence[FactRecord]) -> list[FactRecord]:
     """All but the moment of the last change, of which only the newest is kept."""
-    return [Known(replace(known.fact, updated=""), known.end) for known in knowns]
+    return [FactRecord(replace(known.fact, updated=""), known.end) for known in knowns]
 
 
 @given(st.lists(WINDOWS, max_size=8), st.randoms(use_true_random=False))
@@ -122,7 +122,7 @@ def test_at_every_moment_at_most_one_value_holds_over_all_names(versions: list[l
     """Whichever of an entity's names each value is told of."""
     facts = [replace(fact, subject=name) for fact, name in zip(versions[-1], names, strict=False)]
     among = {RULES.entity(name) for name in names}
-    knowns = united(with_ends(facts), names=among, subject="Ada", rules=RULES)
+    knowns = merge_names(with_ends(facts), names=among, subject="Ada", rules=RULES)
 
     assert [known.fact for known in knowns] == facts
     for at in MOMENTS:

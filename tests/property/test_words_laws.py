@@ -5,9 +5,8 @@ from unicodedata import normalize
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.recalling.snippets import snippet
-from commonplace.recalling.stop_words import STOP_WORDS
-from commonplace.recalling.words import MOST_WORDS, count_words, query_words, words_of
+from commonplace.questions.snippets import cut_snippet
+from commonplace.questions.words import MAX_WORDS, STOP_WORDS, count_words, query_words, words_of
 
 TEXTS = st.text(max_size=60) | st.lists(
     st.sampled_from(
@@ -38,7 +37,7 @@ def test_a_text_asked_as_a_question_finds_itself(text: str) -> None:
     found = query_words(text)
 
     assert set(found.words) <= set(words_of(text))
-    assert len(set(found.words)) == len(found.words) <= MOST_WORDS
+    assert len(set(found.words)) == len(found.words) <= MAX_WORDS
     assert bool(found.words) == bool(words_of(text))
 
 
@@ -66,7 +65,7 @@ def test_counts_of_all_fields_are_those_of_their_words(text: str) -> None:
 def test_a_snippet_marks_words_of_the_question(text: str, question: str, width: int) -> None:
     """It is no wider than asked, and each mark stands on something that matches."""
     words = set(query_words(question).words)
-    found = snippet(text, words, width=width)
+    found = cut_snippet(text, words, width=width)
 
     assert len(found.text) <= width
     assert list(found.marks) == sorted(found.marks)

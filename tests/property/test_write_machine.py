@@ -4,7 +4,6 @@ Texts are known by the id that git gives them as a blob, so that the disk, the i
 """
 
 import hashlib
-import os
 import re
 import shutil
 import signal
@@ -25,9 +24,9 @@ from commonplace.memory import Memory
 from commonplace.model import ActorKind, Changed, Terms
 from commonplace.vault.base import ABSENT, version_of
 from tests.gitvault import git, leftovers
-from tests.unit.vault.test_recovery import STEPS
+from tests.integration.vault.test_recovery import STEPS
+from tests.run_length import LONG, rounds
 
-LONG = os.environ.get("FAULTS") == "long"
 PATHS = ("Inbox/a.md", "Projects/deep/er/b.md", "People/é c.md")
 DEATHS = sorted({step[:3] for name, step in STEPS.items() if ":" in step[0] and int(name.split()[0]) > 4})
 OLDER = version_of(b"a version that nobody has")
@@ -347,8 +346,8 @@ class Vault(RuleBasedStateMachine):
 
 
 Vault.TestCase.settings = settings(
-    max_examples=200 if LONG else 25,
-    stateful_step_count=40 if LONG else 15,
+    max_examples=rounds(12, long=200),
+    stateful_step_count=rounds(12, long=40),
     deadline=None,
     derandomize=not LONG,  # the short run is the same every time, the long one looks further
     phases=[Phase.generate, Phase.shrink] if LONG else [Phase.generate],  # a step takes a tenth of a second

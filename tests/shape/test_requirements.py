@@ -8,7 +8,7 @@ from tools import requirements
 
 
 def test_every_marker_names_rows_that_exist() -> None:
-    """At most three rows a test, each known, the contract in the docstring."""
+    """At most three rows a test and three tests a row, each known, the contract in the docstring."""
     assert requirements.complaints() == []
 
 

@@ -17,7 +17,7 @@ def calls_in(folder: str) -> Iterator[tuple[str, ast.Call]]:
                 yield f"{path.relative_to(SOURCE)}:{node.lineno}", node
 
 
-@pytest.mark.parametrize("folder", ["notes", "policy", "recalling", "model", "flows"])
+@pytest.mark.parametrize("folder", ["notes", "policy", "questions", "ranking", "context", "model", "flows"])
 def test_time_is_an_argument_never_a_call(folder: str) -> None:
     """`now` is handed in, so that the same input gives the same output tomorrow."""
     found = [
@@ -27,7 +27,7 @@ def test_time_is_an_argument_never_a_call(folder: str) -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("folder", ["notes", "policy", "recalling", "model"])
+@pytest.mark.parametrize("folder", ["notes", "policy", "questions", "ranking", "context", "model"])
 def test_stages_open_no_file(folder: str) -> None:
     """Values in, values out."""
     found = [

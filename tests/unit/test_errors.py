@@ -1,14 +1,14 @@
 """Errors: one tree, one table for every door."""
 
 from commonplace import errors
-from commonplace.errors import ANSWERS, CommonplaceError, Conflict, Refused, answer_to
+from commonplace.errors import ERROR_CODES, CommonplaceError, Conflict, Refused, codes_for
 
 
 def test_every_error_has_its_answer_at_every_door() -> None:
     """No error leaves without an exit code, an HTTP status and an MCP code of its own kind."""
     kinds = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, CommonplaceError)}
 
-    assert kinds - {CommonplaceError} == set(ANSWERS)
+    assert kinds - {CommonplaceError} == set(ERROR_CODES)
 
 
 def test_a_subclass_answers_as_its_nearest_ancestor() -> None:
@@ -17,12 +17,12 @@ def test_a_subclass_answers_as_its_nearest_ancestor() -> None:
     class Stale(Conflict):
         pass
 
-    assert answer_to(Stale("x")).exit_code == 4
+    assert codes_for(Stale("x")).exit_code == 4
 
 
 def test_the_exit_codes_are_the_documented_ones() -> None:
     """2 usage or not found, 3 refused, 4 conflict, 5 vault, 6 index, 7 provider."""
-    assert [answer.exit_code for answer in ANSWERS.values()] == [2, 2, 3, 4, 5, 6, 7]
+    assert [answer.exit_code for answer in ERROR_CODES.values()] == [2, 2, 3, 4, 5, 6, 7]
 
 
 def test_an_error_as_json_leaves_out_what_it_does_not_know() -> None:

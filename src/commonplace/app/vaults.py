@@ -1,42 +1,100 @@
-"""Vaults: the backends that keep them, how one is made or adopted, and where its data is."""
+"""Vaults: the storage backends, how a vault is made or adopted, and where its data is kept."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
 from commonplace.errors import Refused, UsageError, VaultUnavailable
-from commonplace.settings import Settings, load_settings, register
+from commonplace.settings.load import load_settings
+from commonplace.settings.registered_vaults import register_vault
+from commonplace.settings.schema import Settings
 from commonplace.vault.base import ABSENT, Capability, StorageBackend
-from commonplace.vault.git import Author, Repository
-from commonplace.vault.git.place import covers
-from commonplace.vault.git.program import Git
+from commonplace.vault.git.commit import Author
+from commonplace.vault.git.location import covers
+from commonplace.vault.git.repository import Repository
+from commonplace.vault.git.run import Git
 from commonplace.vault.inmemory import InMemory
 from commonplace.vault.local import DeviceLocal
 from commonplace.vault.obsidian import ObsidianVault
 from commonplace.vault.options import VaultOptions
-from commonplace.vault.registry import Registry
+
+GROUP = "commonplace.backends"
+"""The entry-point group for backends of other packages: each entry names a factory."""
+
+Factory = Callable[[Path | None], StorageBackend]
+"""Opens a store in the folder from the settings, None when they have none."""
+
+
+class BackendRegistry:
+    """The available backends: those registered here, then those of installed packages."""
+
+    def __init__(self) -> None:
+        self._factories: dict[str, Factory] = {}
+
+    def register(self, name: str, factory: Factory) -> None:
+        """Register a backend under that name. Raises UsageError when the name is taken."""
+        if name in self._factories:
+            raise UsageError(f"a storage backend '{name}' is already registered", hint="Choose another name.")
+        self._factories[name] = factory
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all available backends, sorted."""
+        return tuple(sorted({*self._factories, *_entry_points()}))
+
+    def select(self, name: str, *, root: Path | None) -> StorageBackend:
+        """The store in that folder. Raises UsageError for an unknown name."""
+        factory = self._factories.get(name) or self._load(name)
+        return factory(root)
+
+    def _load(self, name: str) -> Factory:
+        entries = _entry_points()
+        if name not in entries:
+            raise self._unknown(name)
+        try:
+            return entries[name]()
+        except (ImportError, AttributeError) as error:
+            raise UsageError(
+                f"the storage backend '{name}' cannot be loaded: {error}", hint="Reinstall its package."
+            ) from error
+
+    def _unknown(self, name: str) -> UsageError:
+        from difflib import get_close_matches
+
+        names = self.names()
+        near = get_close_matches(name, names, n=1)
+        suggestion = f"Did you mean '{near[0]}'? " if near else ""
+        return UsageError(
+            f"no such storage backend: '{name}'", hint=f"{suggestion}Known backends: {', '.join(names) or 'none'}."
+        )
+
+
+def _entry_points() -> dict[str, Callable[[], Factory]]:
+    from importlib.metadata import entry_points  # not needed while every name is one of ours
+
+    return {point.name: point.load for point in entry_points(group=GROUP)}
+
 
 _NO_OPTIONS = VaultOptions()
 
 
-def backends(options: VaultOptions) -> Registry:
+def backends(options: VaultOptions) -> BackendRegistry:
     """Every storage backend that comes with Commonplace, by name."""
-    registry = Registry()
-    registry.register("device-local", lambda root: DeviceLocal(_named(root)))
+    registry = BackendRegistry()
+    registry.register("device-local", lambda root: DeviceLocal(_required(root)))
     registry.register("in-memory", lambda root: InMemory())
     registry.register(
         "obsidian-vault",
-        lambda root: ObsidianVault(_named(root), author=_author(options), filters=options.git_filters),
+        lambda root: ObsidianVault(_required(root), author=_author(options), filters=options.git_filters),
     )
     return registry
 
 
 @dataclass(frozen=True, slots=True)
 class Initialised:
-    """A vault that is ready: its folder, whether its repository was made now, and where its data is kept."""
+    """A vault that is ready: its folder, whether its repository was created now, and its data folder."""
 
     root: Path
     created: bool
@@ -44,27 +102,27 @@ class Initialised:
 
 
 def init_vault(folder: Path, *, flags: Mapping[str, object]) -> Initialised:
-    """Make or adopt a vault, with git behind it, and let this machine know it. No note is changed."""
+    """Make or adopt a vault under git, and register it on this machine. No note is changed."""
     root = folder.expanduser().absolute()
     settings = load_settings(flags={**flags, "vault.root": str(root)}).settings
-    _made(root)
+    _create_folder(root)
     created = put_under_git(root, settings.vault)
     data = data_folder(settings, root)
-    _made(data)
-    register(root)
+    _create_folder(data)
+    register_vault(root)
     return Initialised(root, created, data)
 
 
 def put_under_git(root: Path, options: VaultOptions = _NO_OPTIONS) -> bool:
-    """Give the vault a repository unless one covers it; whether one was made."""
+    """Create a repository for the vault unless one covers it; True if it was created."""
     is_new = not covers(Git(root.resolve()))
     Repository.create(root, author=_author(options))
     return is_new
 
 
 def copy_sample(folder: Path) -> None:
-    """Put the sample vault into a new or empty folder. Raises Refused when something is there already."""
-    if any(_made(folder).iterdir()):
+    """Copy the sample vault into a new or empty folder. Raises Refused if the folder is not empty."""
+    if any(_create_folder(folder).iterdir()):
         raise Refused("the folder is not empty", path=str(folder), hint="Name a new folder.")
     store = DeviceLocal(folder)
     sample = Path(__file__).parent.parent / "sample_vault"
@@ -75,19 +133,19 @@ def copy_sample(folder: Path) -> None:
 
 
 def data_folder(settings: Settings, root: Path) -> Path:
-    """One folder for each vault, named so that a person recognises it."""
+    """The data folder of a vault, named so that a person recognises it. Raises Refused if it is inside the vault."""
     real = root.resolve()
     name = f"{real.name}-{hashlib.sha256(str(real).encode(errors='replace')).hexdigest()[:8]}"
     folder = (settings.data or platformdirs.user_data_path("commonplace")) / name
     if folder.resolve().is_relative_to(real):
         raise Refused(
-            "the data folder may not lie inside the vault", path=str(folder), hint="Name another with --data FOLDER."
+            "the data folder must not be inside the vault", path=str(folder), hint="Name another with --data FOLDER."
         )
     return folder
 
 
-def kept_in(settings: Settings, vault: StorageBackend) -> Path | None:
-    """The folder for the data of this vault; None for a vault that is gone with the process, as its data is."""
+def data_folder_of(settings: Settings, vault: StorageBackend) -> Path | None:
+    """The data folder of this vault; None for a vault in memory, whose data goes with the process."""
     root = settings.vault.root
     return data_folder(settings, root) if root and Capability.PERSISTENT in vault.capabilities else None
 
@@ -96,19 +154,19 @@ def _author(options: VaultOptions) -> Author:
     return Author(options.git_author_name, options.git_author_email)
 
 
-def _named(root: Path | None) -> Path:
+def _required(root: Path | None) -> Path:
     if root is None:
         raise UsageError(
-            "no vault is named",
+            "no vault was given",
             hint="Run `commonplace init FOLDER` once, give --vault FOLDER, or set COMMONPLACE_VAULT.",
         )
     return root
 
 
-def _made(folder: Path) -> Path:
+def _create_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        message = f"could not make the folder {folder}: {error.strerror}"
+        message = f"cannot create the folder {folder}: {error.strerror}"
         raise VaultUnavailable(message, path=str(folder), hint="Name a folder that you may write to.") from error
     return folder

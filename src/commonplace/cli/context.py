@@ -1,11 +1,11 @@
-"""`commonplace context`: what would be put before the model for a prompt, and why."""
+"""`commonplace context`: preview what is put before a prompt, and why."""
 
 from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
-from commonplace.cli.door import Door, door_of, print_line, print_text
+from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_text
 from commonplace.memory import shapes
 from commonplace.model import Context
 
@@ -15,16 +15,24 @@ def context(
     prompt: Annotated[
         list[str] | None, typer.Argument(metavar="[PROMPT]", help="The prompt; without one, the start of a session.")
     ] = None,
-    phase: Annotated[str, typer.Option(metavar="P", help="The phase of work, such as plan, work or briefing.")] = "",
-    scope: Annotated[str, typer.Option(metavar="channel:TOKEN", help="In a channel, its memory as well.")] = "",
-    conversation: Annotated[str, typer.Option(metavar="ID", help="The conversation, whose topics count.")] = "",
-    kind: Annotated[list[str] | None, typer.Option(help="Recall only this kind; `note` for what is no entry.")] = None,
-    budget: Annotated[int | None, typer.Option(metavar="N", help="Characters, at most.")] = None,
-    tokens: Annotated[int | None, typer.Option(metavar="N", help="Tokens, at most, by a careful estimate.")] = None,
-    within: Annotated[int | None, typer.Option(metavar="MS", help="Give what is ready after so many ms.")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Why each piece is there, or is not.")] = False,
+    phase: Annotated[str, typer.Option(metavar="P", help="The phase of work: plan, work, review, briefing, ...")] = "",
+    scope: Annotated[str, typer.Option(metavar="channel:TOKEN", help="Add the memory of this channel.")] = "",
+    conversation: Annotated[str, typer.Option(metavar="ID", help="The conversation whose topics to use.")] = "",
+    kind: Annotated[
+        list[str] | None, typer.Option(help="Recall only this kind; `note` means notes that are not entries.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option(metavar="N", help="At most this many characters.")] = None,
+    tokens: Annotated[
+        int | None, typer.Option(metavar="N", help="At most this many tokens, by a conservative estimate.")
+    ] = None,
+    within: Annotated[
+        int | None, typer.Option(metavar="MS", help="Stop after this many milliseconds with what is ready.")
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each piece was included or left out.")] = False,
 ) -> None:
-    """Print what would be put before the model for a prompt. Looking is not counted as use.
+    """Print the memory that would be put before a prompt.
+
+    This preview does not count as use of the memories in it.
 
     \b
     Examples:
@@ -32,11 +40,11 @@ def context(
       commonplace context "what did we decide about the greenhouse?" --budget 2000 --explain
       commonplace context
     """
-    door = door_of(context)
+    invocation = invocation_of(context)
     words, seconds = " ".join(prompt or ()), None if within is None else within / 1000
-    with door.opened() as memory:
+    with invocation.memory() as memory:
         if words.strip():
-            found = memory.context(
+            result = memory.context(
                 words,
                 phase=phase,
                 scope=scope,
@@ -48,35 +56,40 @@ def context(
                 peek=True,
             )
         else:
-            found = memory.context.start(
+            result = memory.context.start(
                 phase=phase, scope=scope, budget=budget, tokens=tokens, within=seconds, peek=True
             )
-    door.answer(shapes.context_shape(found), lambda: _show(found, door, explain=explain))
+    invocation.answer(shapes.context_shape(result), lambda: _show(result, invocation, explain=explain))
 
 
-def _show(found: Context, door: Door, *, explain: bool) -> None:
-    if found.text:
-        print_text(f"{found.text}\n")
+def _show(result: Context, invocation: Invocation, *, explain: bool) -> None:
+    if result.text:
+        print_text(f"{result.text}\n")
     if explain:
-        for line in _reasons(found):
+        for line in _reasons(result):
             print_line(line)
-    for what in found.degraded:
-        door.aside(what)
-    if not found.text:
-        door.aside("nothing would be put before this prompt" + ("" if explain else "; --explain says why"))
-    elif found.is_over:
-        door.aside("USER.md and CHANNEL.md are never cut, and are larger than the budget by themselves")
-    door.aside(f"{len(found.text)} of {found.budget} characters, about {found.tokens} tokens, {found.took_ms:.0f} ms")
+    for what in result.degraded:
+        invocation.inform(what)
+    if not result.text:
+        invocation.inform("nothing would be put before this prompt" + ("" if explain else " (--explain shows why)"))
+    elif result.is_over:
+        invocation.inform("USER.md and CHANNEL.md alone exceed the budget; they are never cut")
+    invocation.inform(
+        f"{len(result.text)} of {result.budget} characters, about {result.tokens} tokens, {result.took_ms:.0f} ms"
+    )
 
 
-def _reasons(found: Context) -> Iterator[str]:
-    """One line for each piece that is in it, and for each that is not."""
-    about = [f"topics {', '.join(found.topics)}" if found.topics else "", f"style {found.style}" if found.style else ""]
+def _reasons(result: Context) -> Iterator[str]:
+    """One line for each piece, included or left out."""
+    about = [
+        f"topics {', '.join(result.topics)}" if result.topics else "",
+        f"style {result.style}" if result.style else "",
+    ]
     if any(about):
         yield ", ".join(filter(None, about))
-    for each in found.included:
+    for each in result.included:
         piece = each.piece
         marks = [piece.why, "cut" if each.is_cut else "", f"not sure: {piece.doubt}" if piece.doubt else ""]
         yield f"+ {piece.section:9} {each.chars:>5}  {piece.source}  {', '.join(filter(None, marks))}"
-    for out in found.left_out:
+    for out in result.left_out:
         yield f"- {out.section:9} {out.why:>8}  {out.source}  {out.said}"

@@ -1,22 +1,130 @@
-"""`commonplace conversation add | list | show | erase`: what was said, kept and found beside the notes."""
+"""`commonplace conversation | pause | resume`: recorded conversations, and whether to record them."""
 
+import os
 import sys
 import textwrap
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from commonplace.cli.door import Door, defused, door_of, help_alone, local_zone, print_line, print_table
+from commonplace.cli.invocation import (
+    Invocation,
+    invocation_of,
+    local_zone,
+    print_line,
+    print_table,
+    printable,
+    show_help,
+)
 from commonplace.errors import UsageError
 from commonplace.memory import shapes
-from commonplace.model import TRUSTS, Message, Recorded, Thread
+from commonplace.model import TRUSTS, Message, RecordResult, Thread
+
+if TYPE_CHECKING:
+    from commonplace.daemon.capture.pauses import PauseKind, Pauses
+
+_Project = Annotated[
+    str | None, typer.Option("--project", metavar="PATH", help="Only in this folder and its subfolders.")
+]
+_Conversation = Annotated[
+    str | None,
+    typer.Option("--conversation", metavar="ID", help="Only this conversation: its id here or in its program."),
+]
+
+
+def pause(context: typer.Context, project: _Project = None, conversation: _Conversation = None) -> None:
+    """Pause recording conversations with agents, until `resume`.
+
+    Hooks stop recording conversations, but still give memory to agents, and an agent can still save with its tools.
+
+    \b
+    Examples:
+      commonplace pause
+      commonplace pause --project ~/work/secret-client
+      commonplace pause --conversation c-1f0c9a2b7d3e
+    """
+    invocation, choices = invocation_of(context), _pauses()
+    kind, what = _target(invocation, project, conversation)
+    is_new = choices.pause(kind, what, now=datetime.now(UTC))
+
+    def show() -> None:
+        print_line(f"{'paused' if is_new else 'already paused'}: {_target_text(kind, what)}")
+        invocation.inform("nothing said during the pause is recorded; `commonplace resume` starts recording again")
+
+    _answer(invocation, choices, {"changed": is_new}, show)
+
+
+def resume(context: typer.Context, project: _Project = None, conversation: _Conversation = None) -> None:
+    """Resume recording conversations with agents.
+
+    Name the same project or conversation as for `pause`.
+
+    \b
+    Examples:
+      commonplace resume
+      commonplace resume --project ~/work/secret-client
+    """
+    invocation, choices = invocation_of(context), _pauses()
+    kind, what = _target(invocation, project, conversation)
+    was_paused = choices.resume(kind, what, now=datetime.now(UTC))
+
+    def show() -> None:
+        print_line(f"{'recording again' if was_paused else 'was not paused'}: {_target_text(kind, what)}")
+        for each in choices.current():
+            print_line(f"still paused: {each}")
+
+    _answer(invocation, choices, {"changed": was_paused}, show)
+
+
+def _answer(invocation: Invocation, choices: "Pauses", values: dict[str, object], show: Callable[[], None]) -> None:
+    invocation.answer({**values, "paused": [*choices.current()]}, show)
+
+
+def _pauses() -> "Pauses":
+    from commonplace.daemon.capture.pauses import Pauses
+    from commonplace.daemon.service.state_files import make_daemon_folders, user_daemon_files
+
+    where = user_daemon_files()
+    make_daemon_folders(where)
+    return Pauses(where.folder)
+
+
+def _target(invocation: Invocation, project: str | None, conversation: str | None) -> "tuple[PauseKind, str]":
+    """What to pause. Raises UsageError for both options or a missing folder, NotFound for an unknown conversation."""
+    if project is not None and conversation is not None:
+        raise UsageError("--project and --conversation cannot be combined", hint="Pause one, then the other.")
+    if project is not None:
+        folder = os.path.realpath(os.path.expanduser(project))
+        if not os.path.isdir(folder):
+            raise UsageError(f"no such folder: {project}", hint="Name the project's folder.")
+        return "project", folder
+    if conversation is not None:
+        return "conversation", _id_in_its_program(invocation, conversation)
+    return "all", ""
+
+
+def _id_in_its_program(invocation: Invocation, id_: str) -> str:
+    """The id in the program it took place in; one of our ids is looked up. Raises NotFound, UsageError."""
+    if not id_.strip():
+        raise UsageError("the conversation id is empty", hint="`commonplace conversation list` lists them.")
+    if not id_.startswith("c-"):
+        return id_
+    with invocation.memory() as memory:
+        return memory.conversations.show(id_, last=1)[0].source_id
+
+
+def _target_text(kind: "PauseKind", what: str) -> str:
+    return "everything" if kind == "all" else f"{kind} {what}"
+
 
 app = typer.Typer(
-    help="Conversations: kept beside the vault, and searched with it.",
+    help="Record, list, show and erase conversations.",
     invoke_without_command=True,
     rich_markup_mode=None,
-    callback=help_alone,
+    callback=show_help,
 )
 
 STANDARD_INPUT: Final = "-"
@@ -26,15 +134,15 @@ ConversationId = Annotated[str, typer.Argument(metavar="ID", help="The conversat
 @app.command()
 def add(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="[FILE]", help="A file; - or nothing for standard input.")] = "-",
-    interface: Annotated[str, typer.Option(metavar="NAME", help="The program in which it was held.")] = "",
+    file: Annotated[str, typer.Argument(metavar="[FILE]", help="A file; `-` or nothing reads standard input.")] = "-",
+    interface: Annotated[str, typer.Option(metavar="NAME", help="The program it took place in.")] = "",
     source_id: Annotated[str, typer.Option("--id", metavar="ID", help="Its id in that program.")] = "",
-    title: Annotated[str, typer.Option(help="What it is about.")] = "",
-    trust: Annotated[str, typer.Option(help=f"How it is known: {', '.join(TRUSTS)}.")] = "told",
+    title: Annotated[str, typer.Option(help="A title.")] = "",
+    trust: Annotated[str, typer.Option(help=f"How far to trust it: {', '.join(TRUSTS)}.")] = "told",
 ) -> None:
-    """Keep a conversation, or what is new of one: JSON, JSON Lines, or text with `User:` and `Assistant:`.
+    """Record a conversation: JSON, JSON Lines, or text with `User:` and `Assistant:`.
 
-    Adding it again adds what is new; for that a conversation that grows needs an id.
+    Adding it again adds only new messages; a conversation that grows needs an --id for that.
 
     \b
     Examples:
@@ -42,13 +150,13 @@ def add(
       commonplace conversation add session.jsonl --interface claude-code --id 7f3a
       printf 'User: My boat is called Argo.\\n' | commonplace conversation add
     """
-    door = door_of(context)
+    invocation = invocation_of(context)
     if trust not in TRUSTS:
-        raise UsageError(f"no trust is called {trust!r}", hint=f"Trust: {', '.join(TRUSTS)}.")
+        raise UsageError(f"no such trust: {trust!r}", hint=f"Choose from: {', '.join(TRUSTS)}.")
     if file == STANDARD_INPUT and sys.stdin.isatty():
-        door.aside("Type the conversation; end it with Ctrl-D.")
+        invocation.inform("Type the conversation; finish with Ctrl-D.")
     content = _content(file)
-    with door.opened() as memory:
+    with invocation.memory() as memory:
         recorded = memory.conversations.add(
             content,
             name="standard input" if file == STANDARD_INPUT else file,
@@ -57,15 +165,15 @@ def add(
             title=title,
             trust=trust,
         )
-    door.answer({"recorded": recorded}, lambda: print_line(_told(recorded)))
+    invocation.answer({"recorded": recorded}, lambda: print_line(_told(recorded)))
 
 
 @app.command("list")
 def list_(
     context: typer.Context,
-    interface: Annotated[str | None, typer.Option(metavar="NAME", help="Only those of this program.")] = None,
-    since: Annotated[str | None, typer.Option(help="Only those that went on since: 2026-03-01, yesterday, 7d.")] = None,
-    limit: Annotated[int | None, typer.Option("-n", "--limit", min=1, help="The newest so many.")] = None,
+    interface: Annotated[str | None, typer.Option(metavar="NAME", help="Only from this program.")] = None,
+    since: Annotated[str | None, typer.Option(help="Only with messages since: 2026-03-01, yesterday, 7d.")] = None,
+    limit: Annotated[int | None, typer.Option("-n", "--limit", min=1, help="At most this many, newest first.")] = None,
 ) -> None:
     """List conversations, newest first.
 
@@ -74,11 +182,11 @@ def list_(
       commonplace conversation list
       commonplace conversation list --interface claude-code --since 7d -n 5 --json
     """
-    door = door_of(context)
-    with door.opened() as memory:
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
         threads = memory.conversations.list(interface=interface, since=since, limit=limit, zone=local_zone())
     rows = [(each.id, shapes.time_text(each.started), str(each.count), each.interface, each.title) for each in threads]
-    door.answer(
+    invocation.answer(
         {"conversations": [shapes.thread_shape(each) for each in threads]},
         lambda: print_table(["id", "started", "turns", "interface", "title"], rows),
     )
@@ -88,40 +196,40 @@ def list_(
 def show(
     context: typer.Context,
     id: ConversationId,
-    turn: Annotated[int | None, typer.Option(min=1, metavar="N", help="This turn alone.")] = None,
+    turn: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only this turn.")] = None,
     turns: Annotated[str | None, typer.Option(metavar="FIRST-LAST", help="These turns, such as 3-8 or 3-.")] = None,
 ) -> None:
-    """Print a conversation: who said what, and when.
+    """Print a conversation with speakers and times.
 
     \b
     Examples:
       commonplace conversation show c-4f1d20b7a9e3
       commonplace conversation show c-4f --turns 3-8
     """
-    door = door_of(context)
+    invocation = invocation_of(context)
     first, last = _range(turn, turns)
-    with door.opened() as memory:
+    with invocation.memory() as memory:
         thread, messages = memory.conversations.show(id, first=first, last=last)
     numbered = list(enumerate(messages, start=first))
     values = {
         "conversation": shapes.thread_shape(thread),
         "messages": [shapes.message_shape(number, each) for number, each in numbered],
     }
-    door.answer(values, lambda: _show(thread, numbered, door))
+    invocation.answer(values, lambda: _show(thread, numbered, invocation))
 
 
 @app.command()
 def close(context: typer.Context, id: ConversationId) -> None:
-    """Say that a conversation is finished. What is recorded after that opens it again.
+    """Mark a conversation as finished; recording more messages reopens it.
 
     \b
     Example:
       commonplace conversation close c-4f1d20b7a9e3
     """
-    door = door_of(context)
-    with door.opened() as memory:
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
         thread = memory.conversations.close(id)
-    door.answer(
+    invocation.answer(
         {"conversation": shapes.thread_shape(thread)},
         lambda: print_line(f"closed {thread.id}: {thread.title}, {_number(thread.count)}"),
     )
@@ -131,25 +239,25 @@ def close(context: typer.Context, id: ConversationId) -> None:
 def erase(
     context: typer.Context,
     id: ConversationId,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Remove a conversation for good, from every file of the memory; cannot be undone.
+    """Erase a conversation from every file of the memory; cannot be undone.
 
     \b
     Example:
       commonplace conversation erase c-4f1d20b7a9e3
     """
-    door = door_of(context)
+    invocation = invocation_of(context)
     if not yes and not sys.stdin.isatty():
-        raise UsageError(f"erasing {id} needs a yes", hint="Add --yes; it cannot be undone.")
-    with door.opened() as memory:
+        raise UsageError(f"erasing {id} needs confirmation", hint="Add --yes; it cannot be undone.")
+    with invocation.memory() as memory:
         if not yes:
             thread, _ = memory.conversations.show(id, last=1)
             id = thread.id
-            asked = f"Erase {id}, {defused(thread.title)!r}, {_number(thread.count)}, for good?"
+            asked = f"Erase {id}, {printable(thread.title)!r}, {_number(thread.count)}, for good?"
             typer.confirm(asked, abort=True, err=True)
         thread = memory.conversations.erase(id)
-    door.answer(
+    invocation.answer(
         {"erased": {"id": thread.id, "messages": thread.count}},
         lambda: print_line(f"erased {thread.id}: {_number(thread.count)}"),
     )
@@ -161,10 +269,12 @@ def _content(file: str) -> bytes:
     try:
         return Path(file).read_bytes()
     except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", path=file, hint="Name a file that is there.") from error
+        raise UsageError(
+            f"cannot read the file: {error.strerror}", path=file, hint="Name a file that exists."
+        ) from error
 
 
-def _told(recorded: Recorded) -> str:
+def _told(recorded: RecordResult) -> str:
     return f"{recorded.id}: {_number(recorded.added)} added, {recorded.known} known"
 
 
@@ -173,22 +283,22 @@ def _number(count: int) -> str:
 
 
 def _range(turn: int | None, turns: str | None) -> tuple[int, int | None]:
-    """From which turn to which. Raises UsageError for words that say neither."""
+    """The first and last turn to show. Raises UsageError for anything else."""
     if turn and turns:
-        raise UsageError("--turn and --turns are two ways to say one thing", hint="Give one of them.")
+        raise UsageError("--turn and --turns cannot be combined", hint="Use one of them.")
     if turn:
         return turn, turn
     first, dash, last = (turns or "1-").partition("-")
     if not first.isdecimal() or not dash or not (last.isdecimal() or not last):
-        raise UsageError(f"--turns {turns}: these are no turns", hint="Write them as --turns 3-8.")
+        raise UsageError(f"--turns {turns}: not a range of turns", hint="Write it as --turns 3-8.")
     return int(first), int(last) if last else None
 
 
-def _show(thread: Thread, messages: list[tuple[int, Message]], door: Door) -> None:
+def _show(thread: Thread, messages: list[tuple[int, Message]], invocation: Invocation) -> None:
     print_line(f"{thread.title}  ({thread.interface}, {_number(thread.count)}, {thread.trust})")
     for number, each in messages:
         print_line()
         print_line(f"{number:>3}. {each.author or each.role}  {shapes.time_text(each.at)}")
         print_line(textwrap.indent(each.text, "     "))
     if not messages:
-        door.aside(f"no such turns: it has {thread.count}")
+        invocation.inform(f"no such turns: the conversation has {thread.count}")

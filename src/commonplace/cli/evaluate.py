@@ -1,26 +1,29 @@
-"""`commonplace eval`: how well search works on this vault, by questions that are made from its own notes."""
+"""`commonplace eval`: measure search on this vault with questions made from its own notes."""
 
 import signal
 from typing import Annotated, Any
 
 import typer
 
-from commonplace.cli.door import Door, door_of, print_line, wiping
-from commonplace.model import MODES, Evaluation, Miss, Score
+from commonplace.cli.invocation import Invocation, invocation_of, print_line, progress_line
+from commonplace.model import MODES
+from commonplace.model.diagnostics import Evaluation, Miss, Score
 
 
 def evaluate(
     context: typer.Context,
-    questions: Annotated[int, typer.Option(help="How many questions, at most.")] = 100,
-    mode: Annotated[list[str] | None, typer.Option(help=f"A mode to ask; may be repeated: {', '.join(MODES)}.")] = None,
-    misses: Annotated[int, typer.Option(help="How many of the missed questions are shown.", min=0)] = 5,
-    seed: Annotated[int, typer.Option(help="Another number gives other questions.")] = 0,
+    questions: Annotated[int, typer.Option(help="At most this many questions.")] = 100,
+    mode: Annotated[
+        list[str] | None, typer.Option(help=f"A search mode to measure; may be repeated: {', '.join(MODES)}.")
+    ] = None,
+    misses: Annotated[int, typer.Option(help="Show at most this many missed questions.", min=0)] = 5,
+    seed: Annotated[int, typer.Option(help="Seed for choosing the questions.")] = 0,
 ) -> None:
-    """See how well search finds your notes by words of theirs that it has not seen.
+    """Measure how well search finds your notes.
 
     \b
-    Questions are made from headings, aliases, link texts and definitions. They are held out of a temporary
-    index, which is then asked. Your vault and its index stay as they are.
+    Questions are made from headings, aliases, link texts and definitions. These words are held out of a
+    temporary index, which is then searched. Your vault and its index do not change.
 
     \b
     Examples:
@@ -28,21 +31,21 @@ def evaluate(
       commonplace eval --questions 300 --mode hybrid --mode words --misses 20
       commonplace eval --seed 7 --json
     """
-    door = door_of(context)
-    for each in (signal.SIGINT, signal.SIGTERM):  # however it is stopped, the temporary index goes
+    invocation = invocation_of(context)
+    for each in (signal.SIGINT, signal.SIGTERM):  # so that the temporary index is deleted however it stops
         signal.signal(each, signal.default_int_handler)
     shown = {
-        "indexed": wiping(lambda done, total: f"indexed {done} of {total} notes"),
-        "asked": wiping(lambda done, total: f"asked {done} of {total} questions"),
+        "indexed": progress_line(lambda done, total: f"indexed {done} of {total} notes"),
+        "asked": progress_line(lambda done, total: f"asked {done} of {total} questions"),
     }
-    with door.opened() as memory:
+    with invocation.memory() as memory:
         evaluation = memory.index.evaluate(
             questions=questions,
             modes=mode or (),
             seed=seed,
             progress=lambda what, done, total: shown[what](done, total),
         )
-    door.answer(_as_json(evaluation, seed=seed), lambda: _show(evaluation, door, most=misses))
+    invocation.answer(_as_json(evaluation, seed=seed), lambda: _show(evaluation, invocation, most=misses))
 
 
 def _as_json(evaluation: Evaluation, *, seed: int) -> dict[str, Any]:
@@ -59,20 +62,20 @@ def _as_json(evaluation: Evaluation, *, seed: int) -> dict[str, Any]:
     }
 
 
-def _show(evaluation: Evaluation, door: Door, *, most: int) -> None:
+def _show(evaluation: Evaluation, invocation: Invocation, *, most: int) -> None:
     print_line(f"{'mode':8} {'kind':12} {'n':>5} {'@1':>6} {'@5':>6} {'@10':>6} {'MRR':>6}")
     for row in evaluation.rows:
         print_line(_line(row))
     shown = evaluation.modes[0]
     missed = [miss for miss in evaluation.misses if miss.mode == shown]
     if missed:
-        print_line(f"\nnot among the first ten hits, by {shown}: {len(missed)} of {evaluation.questions}")
+        print_line(f"\nnot in the top ten ({shown}): {len(missed)} of {evaluation.questions}")
     for miss in missed[:most]:
         _show_miss(miss)
     if evaluation.missing:
-        door.aside(f"words only: {evaluation.missing}")
-    door.aside(
-        f"{evaluation.questions} questions to {evaluation.notes} notes; {evaluation.encoded} texts encoded,"
+        invocation.inform(f"words only: {evaluation.missing}")
+    invocation.inform(
+        f"{evaluation.questions} questions about {evaluation.notes} notes; {evaluation.encoded} texts encoded,"
         f" {evaluation.seconds:.1f} s"
     )
 
@@ -84,5 +87,5 @@ def _line(row: Score) -> str:
 
 def _show_miss(miss: Miss) -> None:
     print_line(f"  {miss.kind}: {miss.question}")
-    print_line(f"    wanted  {miss.expected}")
-    print_line(f"    came    {', '.join(miss.instead) or 'nothing'}")
+    print_line(f"    expected  {miss.expected}")
+    print_line(f"    got       {', '.join(miss.instead) or 'nothing'}")

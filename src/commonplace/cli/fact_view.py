@@ -1,10 +1,13 @@
-"""How facts are shown: for programs as flat objects, for people as sentences."""
+"""How facts and entries are printed: results of a change, lists, and chains of versions."""
 
+import sys
+import textwrap
+from collections.abc import Iterator
 from typing import Final
 
-from commonplace.cli.door import Door, print_line, print_table, print_text
-from commonplace.memory import shapes
-from commonplace.model import Fact, Held, Remembered
+from commonplace.cli.invocation import Invocation, print_line, print_table, print_text, printable
+from commonplace.memory import fact_shapes
+from commonplace.model import Chain, EntryResult, Fact, FactEdge, FactSnapshot
 
 _DOES: Final = {
     "supersede": "replaced",
@@ -13,7 +16,7 @@ _DOES: Final = {
     "derive": "follows from",
     "contradict": "contradicts",
 }
-BRIEF: Final = 100  # characters of a text in a line that tells what became of it
+BRIEF: Final = 100  # characters of a statement in a list
 _BONDS: Final = {
     "update": "replaces",
     "extend": "adds to",
@@ -22,31 +25,31 @@ _BONDS: Final = {
 }
 
 
-def answer_remembered(door: Door, remembered: Remembered) -> None:
-    """What came of a change, as every verb that changes a fact answers it."""
+def answer_remembered(invocation: Invocation, remembered: EntryResult) -> None:
+    """Print the result of a change to an entry or fact."""
 
     def show() -> None:
         if remembered.difference is not None:
             print_text(remembered.difference)
-            door.aside(f"a dry run, nothing was written: {_why(remembered)}")
+            invocation.inform(f"dry run, nothing was written: {_why(remembered)}")
             return
         print_line(told(remembered))
         if remembered.staged:
-            door.aside("  it is not recalled until a person has looked at it")
+            invocation.inform("  it is not recalled until you save it yourself")
 
-    door.answer({"remembered": shapes.remembered_shape(remembered)}, show)
+    invocation.answer({"remembered": fact_shapes.entry_result_shape(remembered)}, show)
 
 
-def told(remembered: Remembered) -> str:
-    """What happened, in a sentence, and below it what that did to another fact."""
-    fact, text = remembered.fact, said(remembered.fact)
+def told(remembered: EntryResult) -> str:
+    """What happened, and in a second line what it did to another fact."""
+    fact, text = remembered.fact, statement(remembered.fact)
     if remembered.staged:
-        return _with_reason(f"staged for your review: {named(fact)}", remembered.reason)
+        return _with_reason(f"staged: {label(fact)}", remembered.reason)
     match remembered.action:
         case "confirm" if remembered.changed:
-            return f"known already, confirmed ({_ordinal(len(fact.confirmed))} time): {short(fact.id)} {text}"
+            return f"already known, confirmed ({_times(len(fact.confirmed))}): {short(fact.id)} {text}"
         case "confirm":
-            return _with_reason(f"known already: {short(fact.id)} {text}", remembered.reason)
+            return _with_reason(f"already known: {short(fact.id)} {text}", remembered.reason)
         case "forget":
             return _with_reason(f"forgot {short(fact.id)}: {text}", remembered.reason)
         case "load":
@@ -54,18 +57,18 @@ def told(remembered: Remembered) -> str:
         case "invalidate":
             return f"ends {day(fact.valid_until)}: {short(fact.id)} {text}"
         case _:
-            return f"saved {named(fact)}" + _stands_to(remembered)
+            return f"saved {label(fact)}" + _stands_to(remembered)
 
 
-def _stands_to(remembered: Remembered) -> str:
-    """What the new fact does to an older one, as a second line; empty where it stands alone."""
+def _stands_to(remembered: EntryResult) -> str:
+    """What the new fact does to an older one, as a second line; empty if it affects none."""
     if not remembered.old:
         return ""
     word = _DOES[remembered.action]
     return f"\n  {word} {short(remembered.old)}" + (f": {remembered.reason}" if remembered.reason else "")
 
 
-def _why(remembered: Remembered) -> str:
+def _why(remembered: EntryResult) -> str:
     about = f" {short(remembered.old)}" if remembered.old else ""
     return f"{remembered.action}{about}" + (f" ({remembered.reason})" if remembered.reason else "")
 
@@ -74,64 +77,161 @@ def _with_reason(line: str, reason: str) -> str:
     return f"{line}\n  {reason}" if reason else line
 
 
-def show_held(facts: tuple[Held, ...], door: Door) -> None:
-    """One row for each fact: what is known, from when to when, and how it stands."""
+def show_facts(facts: tuple[FactSnapshot, ...], invocation: Invocation) -> None:
+    """Print one row for each fact: its state, its validity and its statement."""
     rows = [
         (
             short(held.fact.id),
             held.state,
             day(held.fact.begins) or "-",
             day(held.until) or "-",
-            f"{said(held.fact)}{_line_of(held.fact)}",
+            f"{statement(held.fact)}{_line_of(held.fact)}",
         )
         for held in facts
     ]
-    print_table(["id", "state", "since", "until", "what is known"], rows)
-    door.aside("nothing is known of that" if not facts else "1 fact" if len(facts) == 1 else f"{len(facts)} facts")
+    print_table(["id", "state", "since", "until", "fact"], rows)
+    invocation.inform("no facts found" if not facts else "1 fact" if len(facts) == 1 else f"{len(facts)} facts")
 
 
 def _line_of(fact: Fact) -> str:
-    """Where to change a fact that is a line of a note."""
+    """The path and line of a fact that is a line of a note; empty for an entry."""
     return f"  ({fact.path}:{fact.line})" if fact.origin == "line" else ""
 
 
 def bond_word(bond: str) -> str:
-    """How one fact stands to another, as a verb."""
+    """The relation between two facts, as a verb."""
     return _BONDS.get(bond, bond)
 
 
-def named(fact: Fact) -> str:
-    """The fact by its short id, its kind and its text."""
+def label(fact: Fact) -> str:
+    """The fact's short id, kind and statement."""
     kind = f" {fact.kind}" if fact.kind else ""
-    return f"{short(fact.id)}{kind}: {said(fact)}"
+    return f"{short(fact.id)}{kind}: {statement(fact)}"
 
 
-def said(fact: Fact) -> str:
-    """What the fact says, in one line; whole, where it is a line of a note whose words do not name the subject."""
+def statement(fact: Fact) -> str:
+    """The statement in one line; subject, predicate and object for a line of a note, whose text omits the subject."""
     if fact.origin == "line" and fact.predicate:
         return brief(f"{fact.subject} {fact.predicate} {fact.object}")
     return brief(fact.text)
 
 
 def short(id: str) -> str:
-    """The end of an id, as the name of its file has it; ids begin with their time, so that beginnings are alike."""
+    """The last six characters of an id, as in its file name; ids begin with a timestamp, so beginnings look alike."""
     return id[-6:]
 
 
 def brief(text: str, width: int = BRIEF) -> str:
-    """The text in one line, cut where it is longer."""
+    """The text in one line of at most `width` characters."""
     line = " ".join(text.split())
     return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
 
 
 def day(moment: str) -> str:
-    """The day of a moment at midnight, else the moment to the minute; empty for none."""
+    """The day if the time is midnight, else the time to the minute; empty for none."""
     if not moment or moment.endswith("T00:00:00Z"):
         return moment[:10]
     return moment[:16].replace("T", " ")
 
 
-def _ordinal(number: int) -> str:
-    if number % 100 in (11, 12, 13):
-        return f"{number}th"
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+def _times(number: int) -> str:
+    return "1 time" if number == 1 else f"{number} times"
+
+
+def show_chain(chain: Chain) -> None:
+    """Print a chain of versions; on a terminal the head of each is bold."""
+    lines = chain_lines(chain)
+    if not sys.stdout.isatty():
+        for line in lines:
+            print_line(line)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for line in lines:
+        console.print(Text(printable(line), style="" if line.startswith(" ") else "bold"), soft_wrap=True)
+
+
+def chain_lines(chain: Chain) -> Iterator[str]:
+    """The lines of the view; only the head of a version is not indented."""
+    for number, held in enumerate(chain.versions, start=1):
+        if number > 1:
+            yield ""
+        yield _head(number, held)
+        yield from textwrap.indent(held.fact.text, "   ").splitlines()
+        for line in filter(None, _details(held)):
+            yield f"   {line}"
+    others = [edge for edge in chain.edges if edge.bond != "update"]  # replacements are shown with the versions
+    if others:
+        yield ""
+        yield "relations"
+        yield from (f"   {_bond(edge)}" for edge in others)
+
+
+def _head(number: int, held: FactSnapshot) -> str:
+    marks = [held.state, window(held.fact.begins, held.until)]
+    marks += ["always loaded"] if held.fact.always_load else []
+    marks += ["sensitive"] if held.fact.sensitive else []
+    return f"{number}. {held.fact.id}  " + "  ".join(filter(None, marks))
+
+
+def _details(held: FactSnapshot) -> Iterator[str]:
+    """One line for each detail of a version; some may be empty."""
+    fact = held.fact
+    if fact.predicate:
+        yield f"{fact.subject} | {fact.predicate} | {fact.object}"
+    yield ", ".join(filter(None, (fact.kind, fact.fact if fact.fact != fact.kind else "", *map(_hash, fact.topics))))
+    yield f"recorded {day(fact.recorded) or 'at an unknown time'}" + _source(fact)
+    if fact.confirmed:
+        yield f"confirmed {', '.join(fact.confirmed)}"
+    yield f"importance {held.importance:.2f} now, initially {fact.importance:.2f}; {_recalled(held)}"
+    yield from _links(held)
+    yield f"{fact.path}:{fact.line}" if fact.origin == "line" else fact.path
+
+
+def _links(held: FactSnapshot) -> Iterator[str]:
+    """What a version replaced, and what ended it: a later version, a person, or a competing claim."""
+    fact = held.fact
+    why = f": {fact.reason}" if fact.reason else ""
+    if fact.supersedes:
+        yield f"replaces {short(fact.supersedes)}" + ("" if fact.deleted_at else why)
+    if fact.superseded_by:
+        yield f"replaced by {short(fact.superseded_by)}" + (
+            f" on {day(fact.superseded_at)}" if fact.superseded_at else ""
+        )
+    elif held.ended_by:
+        yield f"ended by {short(held.ended_by)}, which makes the same claim"
+    if fact.deleted_at:
+        yield f"forgotten on {day(fact.deleted_at)}{why}"
+    if fact.invalidated_at and fact.invalidated_at != fact.superseded_at:
+        before = f"; it was {day(fact.was_valid_until)} before" if fact.was_valid_until else ""
+        yield f"its end was set on {day(fact.invalidated_at)}{before}"
+
+
+def window(begins: str, until: str) -> str:
+    """The validity in words; empty if neither end is known."""
+    if begins and until:
+        return f"{day(begins)} to {day(until)}"
+    return f"since {day(begins)}" if begins else f"until {day(until)}" if until else ""
+
+
+def _source(fact: Fact) -> str:
+    source = fact.origins
+    told = [source.interface, f"conversation {source.conversation}" if source.conversation else "", source.trust]
+    return "".join(f", {each}" for each in told if each)
+
+
+def _bond(edge: FactEdge) -> str:
+    return f"{short(edge.source)} {bond_word(edge.bond)} {short(edge.target)}"
+
+
+def _hash(topic: str) -> str:
+    return f"#{topic}"
+
+
+def _recalled(held: FactSnapshot) -> str:
+    if not held.uses:
+        return "never recalled"
+    last = f", last {held.last_used}" if held.last_used else ""
+    return f"recalled {_times(held.uses)}{last}"

@@ -1,4 +1,4 @@
-"""`commonplace sync | watch | rebuild | stats | doctor`: the index, and everything that could be wrong."""
+"""`commonplace sync | watch | rebuild | stats | doctor`: the index and its health."""
 
 import signal
 import threading
@@ -6,74 +6,76 @@ from typing import Annotated, Any
 
 import typer
 
-from commonplace.cli.door import Door, door_of, print_line, wiping
-from commonplace.memory import Counts, Synced
-from commonplace.model import Finding
+from commonplace.cli.invocation import Invocation, invocation_of, print_line, progress_line
+from commonplace.memory.index import Counts, SyncReport
+from commonplace.model.diagnostics import Finding
 
-_SHOWN = 5  # Problems that are listed unasked
+_SHOWN = 5  # problems listed without --problems
 
 
 def sync(context: typer.Context) -> None:
-    """Make the index say what the vault says now: what is new, changed, moved and gone.
+    """Update the index with what is new, changed, moved or deleted in the vault.
 
     \b
     Examples:
       commonplace sync
       commonplace sync --json
     """
-    door = door_of(context)
-    with door.opened() as memory:
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
         synced = memory.index.sync(progress=_progress("indexed"))
-    door.answer(_as_json(synced), lambda: _show(synced, door))
+    invocation.answer(_as_json(synced), lambda: _show(synced, invocation))
 
 
 def rebuild(context: typer.Context) -> None:
-    """Make the index anew from nothing. Vectors that are known are not made again; a damaged index is mended.
+    """Rebuild the index from scratch.
+
+    Vectors are reused from the cache. This repairs a damaged index.
 
     \b
     Example:
       commonplace rebuild
     """
-    door = door_of(context)
-    with door.opened() as memory:
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
         synced = memory.index.rebuild(progress=_progress("rebuilt"))
-    door.answer(_as_json(synced), lambda: _show(synced, door))
+    invocation.answer(_as_json(synced), lambda: _show(synced, invocation))
 
 
 def watch(context: typer.Context) -> None:
-    """Keep the index true to the vault while you write, until you press Ctrl-C.
+    """Keep the index up to date while you write, until you press Ctrl-C.
 
     \b
     Examples:
       commonplace watch
       commonplace watch --json
     """
-    door = door_of(context)
+    invocation = invocation_of(context)
     stop = threading.Event()
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: stop.set())
 
-    def heard(synced: Synced) -> None:
-        door.answer(_as_json(synced), lambda: print_line(_line(synced)))
+    def heard(synced: SyncReport) -> None:
+        invocation.answer(_as_json(synced), lambda: print_line(_line(synced)))
 
-    with door.opened() as memory:
-        door.aside("watching; Ctrl-C ends it")
+    with invocation.memory() as memory:
+        invocation.inform("watching; press Ctrl-C to stop")
         memory.index.watch(stop, heard=heard)
 
 
 def stats(
     context: typer.Context,
-    problems: Annotated[bool, typer.Option("--problems", help="Every Problem, not the first few alone.")] = False,
+    problems: Annotated[bool, typer.Option("--problems", help="List every problem, not only the first few.")] = False,
 ) -> None:
-    """Print what the index holds.
+    """Print what is in the index.
 
     \b
     Examples:
       commonplace stats
       commonplace stats --problems --json
     """
-    door = door_of(context)
-    with door.opened() as memory:
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
         counts = memory.index.stats()
         listed = memory.index.problems()
 
@@ -83,42 +85,43 @@ def stats(
         for each in listed if problems else listed[:_SHOWN]:
             print_line(f"{each.path}:{each.line}: {each.message} [{each.code}]")
         if len(listed) > _SHOWN and not problems:
-            door.aside(f"... and {len(listed) - _SHOWN} more Problems: --problems lists them all")
+            invocation.inform(f"... and {len(listed) - _SHOWN} more problems: --problems lists them all")
 
-    door.answer({"index": counts, "problems": listed}, show)
+    invocation.answer({"index": counts, "problems": listed}, show)
 
 
 def doctor(context: typer.Context) -> None:
-    """Look at everything that could be wrong, and say what to do about it. Exit code 0 only if all is well.
+    """Check the vault, git, index, encoder and installed hosts, and say what to do.
 
-    The agents that you installed it in are looked at, too: their entries, the daemon, how soon it answers a hook.
+    For each host: its files, the daemon, and how fast it answers a hook.
+    The exit code is 0 only if nothing is wrong.
 
     \b
     Examples:
       commonplace doctor
       commonplace doctor --json
     """
-    door = door_of(context)
-    with door.opened() as memory:
-        findings = (*memory.index.examine(), *_hosts(door))
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        findings = (*memory.index.examine(), *_hosts(invocation))
     wrong = sum(not finding.ok for finding in findings)
 
     def show() -> None:
         for finding in findings:
             _show_finding(finding)
-        door.aside("all is well" if not wrong else f"{wrong} to look at")
+        invocation.inform("everything is fine" if not wrong else "1 problem" if wrong == 1 else f"{wrong} problems")
 
-    door.answer({"well": not wrong, "findings": findings}, show)
+    invocation.answer({"well": not wrong, "findings": findings}, show)
     if wrong:
         raise typer.Exit(1)
 
 
-def _hosts(door: Door) -> tuple[Finding, ...]:
-    """What is found in the programs that it is installed in."""
-    from commonplace.hosts.around import around_here
-    from commonplace.hosts.checking import ask_daemon, check_hosts
+def _hosts(invocation: Invocation) -> tuple[Finding, ...]:
+    """Findings about the hosts that Commonplace is installed in."""
+    from commonplace.hosts.health_checks import check_hosts, probe_daemon
+    from commonplace.hosts.host import current_environment
 
-    return check_hosts(around_here(port=door.settings().settings.serve.port), probe=ask_daemon)
+    return check_hosts(current_environment(port=invocation.settings().settings.serve.port), probe=probe_daemon)
 
 
 def _show_finding(finding: Finding) -> None:
@@ -130,10 +133,10 @@ def _show_finding(finding: Finding) -> None:
 
 
 def _progress(verb: str) -> Any:
-    return wiping(lambda done, total: f"{verb} {done} of {total} notes")
+    return progress_line(lambda done, total: f"{verb} {done} of {total} notes")
 
 
-def _as_json(synced: Synced) -> dict[str, Any]:
+def _as_json(synced: SyncReport) -> dict[str, Any]:
     return {
         **synced.counts(),
         "encoded": synced.encoded,
@@ -145,17 +148,17 @@ def _as_json(synced: Synced) -> dict[str, Any]:
     }
 
 
-def _show(synced: Synced, door: Door) -> None:
+def _show(synced: SyncReport, invocation: Invocation) -> None:
     print_line(_line(synced))
     if synced.missing:
-        door.aside(f"words only: {synced.missing}")
+        invocation.inform(f"words only: {synced.missing}")
     for problem in synced.problems[:_SHOWN]:
-        door.aside(f"{problem.path}: {problem.message} [{problem.code}]")
+        invocation.inform(f"{problem.path}: {problem.message} [{problem.code}]")
     if len(synced.problems) > _SHOWN:
-        door.aside(f"... and {len(synced.problems) - _SHOWN} more: `commonplace doctor` lists them all")
+        invocation.inform(f"... and {len(synced.problems) - _SHOWN} more: `commonplace doctor` lists them all")
 
 
-def _line(synced: Synced) -> str:
+def _line(synced: SyncReport) -> str:
     counts = ", ".join(f"{number} {name}" for name, number in synced.counts().items() if number) or "nothing to index"
     return f"{counts}; {synced.encoded} texts encoded, {synced.seconds:.1f} s"
 
@@ -167,8 +170,8 @@ def _rows(counts: Counts) -> list[tuple[str, str]]:
         ("documents", documents),
         ("chunks", str(counts.chunks)),
         ("vectors", vectors),
-        ("waiting", f"{counts.waiting} chunks are still to be encoded"),
-        ("links", f"{counts.links}, {counts.unresolved} of them lead to no note"),
+        ("waiting", f"{counts.waiting} chunks not encoded yet"),
+        ("links", f"{counts.links}, {counts.unresolved} of them unresolved"),
         ("sensitive", str(counts.sensitive)),
         ("problems", str(counts.problems)),
         ("removed", str(counts.removed)),

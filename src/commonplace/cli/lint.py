@@ -1,4 +1,4 @@
-"""`commonplace lint` and `commonplace links`: a look over the whole vault, or around one name in it."""
+"""`commonplace lint | links`: problems and links of the whole vault."""
 
 import time
 from collections import Counter
@@ -7,20 +7,22 @@ from typing import Annotated
 
 import typer
 
-from commonplace.cli.door import Door, door_of, print_line, print_table, wiping
+from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_table, progress_line
 from commonplace.cli.note import link_text
 from commonplace.errors import UsageError
 from commonplace.memory import shapes
-from commonplace.model import Check, Problem
+from commonplace.model import Problem, VaultCheck
 
 
 def lint(
     context: typer.Context,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Mend what can be mended safely, in one commit; the rest is listed.")
+        bool, typer.Option("--fix", help="Fix what can be fixed safely, in one commit, and list the rest.")
     ] = False,
 ) -> None:
-    """List every Problem in the vault's notes, entries and facts, with its path and line. Exit code 0 only if none.
+    """List every problem in notes, entries and facts, with its path and line.
+
+    The exit code is 0 only if there are none.
 
     \b
     Examples:
@@ -28,9 +30,9 @@ def lint(
       commonplace lint --fix
       commonplace lint --json
     """
-    door = door_of(context)
+    invocation = invocation_of(context)
     start = time.perf_counter()
-    with door.opened() as memory:
+    with invocation.memory() as memory:
         linted = memory.lint(fix=fix, progress=_progress)
         check = memory.notes.check(progress=_progress)
     seconds = time.perf_counter() - start
@@ -38,25 +40,27 @@ def lint(
 
     def show() -> None:
         for problem in linted.mended:
-            print_line(f"mended {_line(problem)}")
+            print_line(f"fixed {_line(problem)}")
         for problem in problems:
             print_line(_line(problem))
         if problems:
-            door.aside(_groups(problems))
-        door.aside(_summary(check, len(problems), seconds))
+            invocation.inform(_groups(problems))
+        invocation.inform(_summary(check, len(problems), seconds))
 
-    door.answer({**_counts(check, len(problems), seconds), "mended": linted.mended, "problems": problems}, show)
+    invocation.answer({**_counts(check, len(problems), seconds), "mended": linted.mended, "problems": problems}, show)
     if problems:
         raise typer.Exit(1)
 
 
 def links(
     context: typer.Context,
-    entity: Annotated[str, typer.Argument(metavar="[ENTITY]", help="Someone or something: the links around it.")] = "",
-    hops: Annotated[int, typer.Option(min=1, metavar="N", help="How many steps away from ENTITY.")] = 1,
-    everything: Annotated[bool, typer.Option("--all", help="Also the links that lead somewhere.")] = False,
+    entity: Annotated[str, typer.Argument(metavar="[ENTITY]", help="List the links around this person or thing.")] = "",
+    hops: Annotated[int, typer.Option(min=1, metavar="N", help="Up to this many links away from ENTITY.")] = 1,
+    everything: Annotated[bool, typer.Option("--all", help="Include links that resolve.")] = False,
 ) -> None:
-    """List links that lead nowhere, or that could mean several notes; or those around an entity, and what they say.
+    """List links that are broken or ambiguous.
+
+    With ENTITY, list the links around it and the relation each one states.
 
     \b
     Examples:
@@ -64,30 +68,33 @@ def links(
       commonplace links --all --json
       commonplace links "Ada Lindqvist" --hops 2
     """
-    door = door_of(context)
+    invocation = invocation_of(context)
     if entity:
         if everything:
-            raise UsageError("--all is for the links of the whole vault", hint="Leave it out, or the entity.")
-        _around(entity, door, hops=hops)
+            raise UsageError("--all cannot be combined with an entity", hint="Drop --all or the entity.")
+        _around(entity, invocation, hops=hops)
         return
     start = time.perf_counter()
-    check = door.memory().notes.check(progress=_progress)
+    check = invocation.memory().notes.check(progress=_progress)
     seconds = time.perf_counter() - start
-    found = [each for each in check.links if everything or not each.path or each.also]
+    links_found = [each for each in check.links if everything or not each.path or each.also]
 
     def show() -> None:
-        for each in found:
+        for each in links_found:
             leads_to = each.path or "(no such file)"
             also = f"  (or {', '.join(each.also)})" if each.also else ""
             print_line(f"{each.source}:{each.link.line}: {link_text(each.link)} -> {leads_to}{also}")
-        door.aside(_summary(check, len(check.problems), seconds))
+        invocation.inform(_summary(check, len(check.problems), seconds))
 
-    values = {**_counts(check, len(check.problems), seconds), "links": [shapes.link_shape(each) for each in found]}
-    door.answer(values, show)
+    values = {
+        **_counts(check, len(check.problems), seconds),
+        "links": [shapes.link_shape(each) for each in links_found],
+    }
+    invocation.answer(values, show)
 
 
-def _around(entity: str, door: Door, *, hops: int) -> None:
-    with door.opened() as memory:
+def _around(entity: str, invocation: Invocation, *, hops: int) -> None:
+    with invocation.memory() as memory:
         edges = memory.facts.links(entity, hops=hops)
 
     def show() -> None:
@@ -96,12 +103,12 @@ def _around(entity: str, door: Door, *, hops: int) -> None:
             for each in edges
         ]
         print_table(["from", "says", "to"], rows)
-        door.aside("1 link" if len(edges) == 1 else f"{len(edges)} links")
+        invocation.inform("1 link" if len(edges) == 1 else f"{len(edges)} links")
 
-    door.answer({"entity": entity, "hops": hops, "count": len(edges), "links": edges}, show)
+    invocation.answer({"entity": entity, "hops": hops, "count": len(edges), "links": edges}, show)
 
 
-_progress = wiping(lambda done, total: f"read {done} of {total} notes")
+_progress = progress_line(lambda done, total: f"read {done} of {total} notes")
 
 
 def _line(problem: Problem) -> str:
@@ -109,11 +116,11 @@ def _line(problem: Problem) -> str:
 
 
 def _groups(problems: Sequence[Problem]) -> str:
-    """How many Problems there are of each sort, the most first."""
+    """How many problems there are of each code, most frequent first."""
     return ", ".join(f"{number} {code}" for code, number in Counter(each.code for each in problems).most_common())
 
 
-def _counts(check: Check, problems: int, seconds: float) -> dict[str, object]:
+def _counts(check: VaultCheck, problems: int, seconds: float) -> dict[str, object]:
     unresolved = sum(1 for each in check.links if not each.path)
     return {
         "notes": check.notes,
@@ -125,9 +132,9 @@ def _counts(check: Check, problems: int, seconds: float) -> dict[str, object]:
     }
 
 
-def _summary(check: Check, problems: int, seconds: float) -> str:
+def _summary(check: VaultCheck, problems: int, seconds: float) -> str:
     counts = _counts(check, problems, seconds)
     return (
         f"{counts['notes']} notes, {counts['links_resolved']} links resolved, {counts['links_unresolved']} unresolved, "
-        f"{counts['problem_count']} Problems, {seconds:.2f} s"
+        f"{counts['problem_count']} problems, {seconds:.2f} s"
     )

@@ -1,91 +1,169 @@
-"""`commonplace`: the entry point, the global options, and the one place where errors become exit codes."""
+"""The entry point of `commonplace`: the table of commands, the global options, and errors as exit codes.
 
-import os
-import sys
-from typing import Annotated
+A command's module is imported when the command runs or its own help is shown, so that `commonplace --help` and
+`--version` load next to nothing. A test compares the help lines of the table with the commands' own.
+"""
+
+from collections.abc import Iterator, MutableMapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
+from typer.core import TyperGroup
 
 from commonplace import events
-from commonplace.cli import (
-    amend,
-    change,
-    context,
-    conversation,
-    demo,
-    entry,
-    evaluate,
-    fact,
-    hook,
-    index,
-    init,
-    install,
-    lint,
-    mcp,
-    model,
-    note,
-    pause,
-    search,
-    serve,
-    settings,
-    token,
-    topics,
-)
-from commonplace.cli.door import Door, help_alone, print_aside, print_json, print_line
-from commonplace.errors import CommonplaceError, UsageError, answer_to
+from commonplace.cli.invocation import Invocation, print_json, print_line, print_stderr, show_help
+from commonplace.errors import CommonplaceError, UsageError, codes_for
+
+if TYPE_CHECKING:
+    from typer._click import Command, Context, HelpFormatter
+
+
+class CommandSource(NamedTuple):
+    """Where a command is: the module in `commonplace.cli`, the function or Typer app in it, and its line of help."""
+
+    module: str
+    name: str
+    help: str
+
+
+COMMANDS: Final[dict[str, CommandSource]] = {
+    "init": CommandSource(
+        "setup", "init", "Create or adopt a vault: put it under git and register it on this machine."
+    ),
+    "note": CommandSource("note", "app", "Read and change notes, and see what they link to."),
+    "undo": CommandSource(
+        "history", "undo", "Undo the newest changes made through Commonplace; what people wrote since stays."
+    ),
+    "log": CommandSource("history", "log", "List what was written through Commonplace, by whom and why."),
+    "grant": CommandSource("history", "grant", "Print a token that lets an agent change one note once."),
+    "sync": CommandSource(
+        "index", "sync", "Update the index with what is new, changed, moved or deleted in the vault."
+    ),
+    "watch": CommandSource("index", "watch", "Keep the index up to date while you write, until you press Ctrl-C."),
+    "rebuild": CommandSource("index", "rebuild", "Rebuild the index from scratch."),
+    "stats": CommandSource("index", "stats", "Print what is in the index."),
+    "doctor": CommandSource(
+        "index", "doctor", "Check the vault, git, index, encoder and installed hosts, and say what to do."
+    ),
+    "search": CommandSource("search", "search", "Search the vault by words and by meaning."),
+    "context": CommandSource("context", "context", "Print the memory that would be put before a prompt."),
+    "save": CommandSource("entry", "save", "Save one thing worth remembering as a note of its own."),
+    "show": CommandSource("entry", "show", "Print an entry or fact with all its versions, sources and relations."),
+    "evolve": CommandSource("entry", "evolve", "Replace an entry by a new version; the old one goes to the archive."),
+    "confirm": CommandSource("entry", "confirm", "Confirm that an entry is still true today."),
+    "forget": CommandSource(
+        "entry", "forget", "Forget an entry: its note stays, marked as deleted, and is never recalled."
+    ),
+    "load": CommandSource("entry", "load", "Load an entry before every prompt, or only when it is relevant."),
+    "erase": CommandSource("entry", "erase", "Erase an entry and everything derived from it; cannot be undone."),
+    "recall": CommandSource("search", "recall", "Search the entries only."),
+    "facts": CommandSource("fact", "facts", "List facts that are true now, or that were true or known on a day."),
+    "timeline": CommandSource("timeline", "timeline", "Draw a timeline of the facts about someone or something."),
+    "fact": CommandSource("fact", "app", "Add, end and delete facts: a subject, a predicate and an object."),
+    "topics": CommandSource("topics", "app", "List the topics of the memory, or infer the topics of a message."),
+    "styles": CommandSource(
+        "topics", "styles", "List the writing styles in Agent/styles, or print the one that fits a message."
+    ),
+    "lint": CommandSource("lint", "lint", "List every problem in notes, entries and facts, with its path and line."),
+    "links": CommandSource("lint", "links", "List links that are broken or ambiguous."),
+    "conversation": CommandSource("conversation", "app", "Record, list, show and erase conversations."),
+    "pause": CommandSource("conversation", "pause", "Pause recording conversations with agents, until `resume`."),
+    "resume": CommandSource("conversation", "resume", "Resume recording conversations with agents."),
+    "eval": CommandSource("evaluate", "evaluate", "Measure how well search finds your notes."),
+    "settings": CommandSource("setup", "settings_app", "Show the settings and where each value comes from."),
+    "model": CommandSource("setup", "model_app", "Install the encoder model for search by meaning."),
+    "install": CommandSource("install", "install", "Install this memory in an agent's host: an MCP server and hooks."),
+    "uninstall": CommandSource("install", "uninstall", "Remove what `install` added."),
+    "serve": CommandSource(
+        "serve", "serve", "Serve every registered vault to programs on this machine, over MCP and HTTP."
+    ),
+    "status": CommandSource("serve", "status", "Show whether the daemon is running, where, and what it is doing."),
+    "stop": CommandSource("serve", "stop", "Stop the daemon after it has finished its current work."),
+    "token": CommandSource(
+        "token", "app", "Create, list and revoke tokens for programs that reach the daemon over TCP."
+    ),
+    "mcp": CommandSource("serve", "mcp", "Speak MCP on standard input and output, through the daemon."),
+    "hook": CommandSource("serve", "hook", "Handle an event of an agent's session; hosts run this."),
+    "demo": CommandSource("demo", "demo", "Show Commonplace at work on a sample vault in a temporary folder."),
+}
+
+
+class CommandTable(MutableMapping[str, "Command"]):
+    """The commands by name, each loaded when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Command] = {}
+
+    def __getitem__(self, name: str) -> "Command":
+        if name not in self._loaded:
+            self._loaded[name] = load_command(name)
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: "Command") -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class CommandGroup(TyperGroup):
+    """The top level of the command line, whose commands are loaded by name."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{**options, "commands": None})
+        self.commands = CommandTable()
+
+    def list_commands(self, ctx: "Context") -> list[str]:
+        """The names of all commands, in the order of the table."""
+        return [*COMMANDS]
+
+    def get_command(self, ctx: "Context", cmd_name: str) -> "Command | None":
+        """The command of that name, loaded; None if there is no such command."""
+        return self.commands[cmd_name] if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """Write the list of commands from the table, without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.help) for name, each in COMMANDS.items()])
+
+
+def load_command(name: str) -> "Command":
+    """Import the module of a command and build the command. Raises KeyError for a name that is not in the table."""
+    where = COMMANDS[name]
+    defined = getattr(import_module(f"commonplace.cli.{where.module}"), where.name)
+    if isinstance(defined, typer.Typer):
+        group = typer.main.get_group(defined)
+        group.name = name
+        return group
+    single = typer.Typer(rich_markup_mode=None, add_completion=False)
+    single.command(name)(defined)
+    return typer.main.get_command(single)
+
 
 app = typer.Typer(
     name="commonplace",
+    cls=CommandGroup,
     help="A memory for AI agents, kept in a Markdown vault that you own.",
-    epilog="The options above may stand anywhere on the line. Example: commonplace --vault ~/Notes note list --json",
+    epilog="The options above may appear anywhere on the line. Example: commonplace --vault ~/Notes note list --json",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.add_typer(note.app, name="note")
-app.add_typer(conversation.app, name="conversation")
-app.add_typer(settings.app, name="settings")
-for verb in (change.write, change.delete, change.move, change.history, change.erase):
-    note.app.command(verb.__name__)(verb)
-for word in (init.init, change.undo, change.log, change.grant):
-    app.command(word.__name__)(word)
-for deed in (index.sync, index.watch, index.rebuild, index.stats, index.doctor):
-    app.command(deed.__name__)(deed)
-for thought in (
-    entry.save,
-    entry.show,
-    entry.evolve,
-    amend.confirm,
-    amend.forget,
-    amend.load,
-    amend.erase,
-    entry.recall,
-):
-    app.command(thought.__name__)(thought)
-for look in (fact.facts, fact.timeline, topics.styles, lint.lint, lint.links):
-    app.command(look.__name__)(look)
-for duty in (serve.serve, serve.status, serve.stop, pause.pause, pause.resume):
-    app.command(duty.__name__)(duty)
-app.add_typer(fact.app, name="fact")
-app.add_typer(topics.app, name="topics")
-app.command("search")(search.search)
-app.command("context")(context.context)
-app.command("eval")(evaluate.evaluate)
-app.add_typer(model.app, name="model")
-app.add_typer(token.app, name="token")
-app.command("demo")(demo.demo)
-app.command("mcp")(mcp.mcp)
-app.command("hook")(hook.hook)
-for step in (install.install, install.uninstall):
-    app.command(step.__name__)(step)
 
-_HELP = "`commonplace --help` shows every command."
+_HELP = "`commonplace --help` lists every command."
 _SWITCHES = {"--json", "-q", "--quiet", "-v", "--verbose"}
 _WITH_VALUE = {"--vault", "--data", "--user", "--set"}
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(is_set: bool) -> None:
+    if is_set:
         from importlib.metadata import version
 
         print_line(f"commonplace {version('commonplace')}")
@@ -96,74 +174,62 @@ def _print_version(wanted: bool) -> None:
 def _globals(
     context: typer.Context,
     vault: Annotated[str | None, typer.Option(help="The vault's folder. [$COMMONPLACE_VAULT]")] = None,
-    data: Annotated[str | None, typer.Option(help="Where derived data is kept. [$COMMONPLACE_DATA]")] = None,
-    user: Annotated[str | None, typer.Option(help="Whose memory this is. [$COMMONPLACE_USER]")] = None,
+    data: Annotated[str | None, typer.Option(help="The folder for derived data. [$COMMONPLACE_DATA]")] = None,
+    user: Annotated[str | None, typer.Option(help="The owner of the memory. [$COMMONPLACE_USER]")] = None,
     assignments: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any setting, for this call.")
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any setting, for this call only.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Answer, and errors, as JSON on standard output.")] = False,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Nothing but errors on standard error.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Every event on standard error.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print answers and errors as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print only errors on standard error.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Print every event on standard error.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.", callback=_print_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     events.listen("error" if quiet else "debug" if verbose else "warning")
     flags: dict[str, object] = {"vault.root": vault, "data": data, "user": user}
     flags.update(_assignment(text) for text in assignments or [])
-    context.obj = Door(json=as_json, quiet=quiet, flags=flags)
-    help_alone(context)
+    context.obj = Invocation(json=as_json, quiet=quiet, flags=flags)
+    show_help(context)
 
 
-def main() -> None:
-    """Run one command; the exit code says how it went."""
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # the caller closed it: nobody wants the answer
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (open as long as the program)
-    sys.exit(_run(_globals_first(sys.argv[1:])))
-
-
-def _run(arguments: list[str]) -> int:
-    as_json = "--json" in arguments
-    try:
-        code = app(arguments, prog_name="commonplace", standalone_mode=False)
-        return code if isinstance(code, int) else 0
-    except CommonplaceError as error:
-        return _report(error, as_json=as_json)
-    except typer.TyperException as error:
+def report(error: BaseException, *, as_json: bool) -> int:
+    """Print the error that ended a command and return its exit code."""
+    if isinstance(error, CommonplaceError):
+        return _print_error(error, as_json=as_json)
+    if isinstance(error, typer.TyperException):
         message = error.format_message().rstrip(".")
-        return _report(UsageError(message[:1].lower() + message[1:], hint=_HELP), as_json=as_json)
-    except (KeyboardInterrupt, typer.Abort):
+        return _print_error(UsageError(message[:1].lower() + message[1:], hint=_HELP), as_json=as_json)
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
         return 130
-    except Exception as error:  # noqa: BLE001 (the outermost door: whatever it is, the caller gets an answer)
-        events.emit("unexpected_error", level="error", exc_info=error)
-        bug = CommonplaceError(f"unexpected {type(error).__name__}: {error}", hint="This is a bug: please report it.")
-        return _report(bug, as_json=as_json)
+    events.emit("unexpected_error", level="error", exc_info=error)
+    bug = CommonplaceError(f"unexpected {type(error).__name__}: {error}", hint="This is a bug: please report it.")
+    return _print_error(bug, as_json=as_json)
 
 
-def _report(error: CommonplaceError, *, as_json: bool) -> int:
+def _print_error(error: CommonplaceError, *, as_json: bool) -> int:
     if as_json:
         print_json({"ok": False, "error": error.as_dict()})
     else:
-        print_aside(f"commonplace: {error.message}")
+        print_stderr(f"commonplace: {error.message}")
         if error.path and error.path not in error.message:
-            print_aside(f"  in: {error.path}")
-        if error.found and "\n" in error.found:  # the place where two changes met
-            print_aside(error.found.rstrip("\n"))
+            print_stderr(f"  in: {error.path}")
+        if error.found and "\n" in error.found:  # the lines in which two changes conflict
+            print_stderr(error.found.rstrip("\n"))
         if error.hint:
-            print_aside(f"  {error.hint}")
-    return answer_to(error).exit_code
+            print_stderr(f"  {error.hint}")
+    return codes_for(error).exit_code
 
 
 def _assignment(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals:
-        raise UsageError(f"--set {text}: no `=` in it", hint="Write it as --set retrieval.default_k=5.")
+        raise UsageError(f"--set {text}: missing `=`", hint="Write it as --set retrieval.default_k=5.")
     return key.strip(), value
 
 
-def _globals_first(arguments: list[str]) -> list[str]:
-    """The global options moved to the front, so that they may stand anywhere before a `--`."""
+def global_options_first(arguments: Sequence[str]) -> list[str]:
+    """The global options moved to the front, so that they may appear anywhere before a `--`."""
     front: list[str] = []
     rest: list[str] = []
     words = iter(arguments)

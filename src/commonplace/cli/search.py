@@ -1,4 +1,4 @@
-"""`commonplace search`: the right section of the right note, with the reason."""
+"""`commonplace search`: find notes and conversations, and print the hits."""
 
 import sys
 import textwrap
@@ -7,26 +7,25 @@ from typing import Annotated, Any
 
 import typer
 
-from commonplace.cli.door import Door, defused, door_of, local_zone, print_line
+from commonplace.cli.invocation import Invocation, invocation_of, local_zone, print_line, printable
 from commonplace.memory import shapes
 from commonplace.model import MODES, Answer, Hit
+from commonplace.model.request import SearchRequest
 
 
 def search(
     context: typer.Context,
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What you want to know, in your own words.")],
-    k: Annotated[int | None, typer.Option("-k", help="How many hits, at most.")] = None,
-    mode: Annotated[str, typer.Option(help=f"How to search: {', '.join(MODES)}.")] = "hybrid",
-    by: Annotated[
-        str, typer.Option(help="What to rank: chunk, or document for whole notes and conversations.")
-    ] = "chunk",
-    source: Annotated[list[str] | None, typer.Option(help="Only this source: vault or chat.")] = None,
+    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What you want to find, in your own words.")],
+    k: Annotated[int | None, typer.Option("-k", help="At most this many hits.")] = None,
+    mode: Annotated[str, typer.Option(help=f"Search mode: {', '.join(MODES)}.")] = "hybrid",
+    by: Annotated[str, typer.Option(help="Rank chunks, or documents: whole notes and conversations.")] = "chunk",
+    source: Annotated[list[str] | None, typer.Option(help="Only from this source: vault or chat.")] = None,
     kind: Annotated[list[str] | None, typer.Option(help="Only notes of this kind.")] = None,
     path: Annotated[str, typer.Option(help="Only notes in this folder, or this note.")] = "",
-    tag: Annotated[list[str] | None, typer.Option(help="Only notes with this tag, or one below it.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Only notes with this tag or a subtag of it.")] = None,
     topic: Annotated[list[str] | None, typer.Option(help="Only notes on this topic.")] = None,
     entity: Annotated[
-        list[str] | None, typer.Option(help="Only the note of this name and those that link to it.")
+        list[str] | None, typer.Option(help="Only the note with this name and notes that link to it.")
     ] = None,
     since: Annotated[
         str | None, typer.Option(help="Only notes updated since: 2026-03-01, 2026-03, yesterday, 7d.")
@@ -34,12 +33,14 @@ def search(
     until: Annotated[
         str | None, typer.Option(help="Only notes updated before the end of: 2026-03-01, 2026-03.")
     ] = None,
-    as_of: Annotated[str | None, typer.Option(help="The vault as it stood at the end of that day.")] = None,
-    min_score: Annotated[float | None, typer.Option(help="The least cosine of a hit that shares no word.")] = None,
+    as_of: Annotated[str | None, typer.Option(help="Search the vault as it was at the end of that day.")] = None,
+    min_score: Annotated[
+        float | None, typer.Option(help="The lowest cosine for a hit that shares no word with the query.")
+    ] = None,
     include_archive: Annotated[
-        bool, typer.Option("--include-archive", help="Also what was archived or replaced.")
+        bool, typer.Option("--include-archive", help="Include archived and superseded notes.")
     ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how each score was computed.")] = False,
 ) -> None:
     """Search the vault by words and by meaning.
 
@@ -51,32 +52,35 @@ def search(
       commonplace search "what did you suggest last week?" --source chat --by document
       commonplace search "who leads the project" --as-of 2026-10-01 --json
     """
-    door = door_of(context)
-    with door.opened() as memory:
-        answer = memory.search(
-            " ".join(query),
-            k=k,
-            mode=mode,
-            by=by,
-            sources=source or (),
-            kinds=kind or (),
-            path=path,
-            tags=tag or (),
-            topics=topic or (),
-            entities=entity or (),
-            since=since,
-            until=until,
-            as_of=as_of,
-            min_score=min_score,
-            include_archive=include_archive,
-            zone=local_zone(),
-            snippets=not door.json,
-        )
-    door.answer(shapes.answer_shape(answer, explain=explain), lambda: show_answer(answer, door, explain=explain))
+    invocation = invocation_of(context)
+    request = SearchRequest(
+        " ".join(query),
+        k=k,
+        mode=mode,
+        by=by,
+        sources=source or (),
+        kinds=kind or (),
+        path=path,
+        tags=tag or (),
+        topics=topic or (),
+        entities=entity or (),
+        since=since,
+        until=until,
+        as_of=as_of,
+        min_score=min_score,
+        include_archive=include_archive,
+        zone=local_zone(),
+        snippets=not invocation.json,
+    )
+    with invocation.memory() as memory:
+        answer = memory.search.run(request)
+    invocation.answer(
+        shapes.search_shape(answer, explain=explain), lambda: show_answer(answer, invocation, explain=explain)
+    )
 
 
-def show_answer(answer: Answer, door: Door, *, explain: bool = False) -> None:
-    """The hits for people, and beside them how the search went."""
+def show_answer(answer: Answer, invocation: Invocation, *, explain: bool = False) -> None:
+    """Print the hits, and on standard error how the search went."""
     for rank, hit in enumerate(answer.hits, start=1):
         if rank > 1:
             print_line()
@@ -85,19 +89,21 @@ def show_answer(answer: Answer, door: Door, *, explain: bool = False) -> None:
             for line in _reasons(hit):
                 print_line(f"     {line}")
     if explain and answer.understood:
-        door.aside("understood: " + ", ".join(f"{name} {_told(value)}" for name, value in answer.understood.items()))
+        invocation.inform(
+            "understood: " + ", ".join(f"{name} {_told(value)}" for name, value in answer.understood.items())
+        )
     if answer.empty:
-        door.aside(answer.empty)
+        invocation.inform(answer.empty)
     for what in answer.degraded:
-        door.aside(what)
+        invocation.inform(what)
     found = "1 hit" if len(answer) == 1 else f"{len(answer)} hits"
     sure = "" if answer.confidence is None or not answer.hits else f", confidence {answer.confidence:.2f}"
     past = f", as of {answer.as_of} (history begins {answer.history_begins})" if answer.as_of else ""
-    door.aside(f"{found}, {answer.mode}, {answer.took_ms:.0f} ms{sure}{past}")
+    invocation.inform(f"{found}, {answer.mode}, {answer.took_ms:.0f} ms{sure}{past}")
 
 
 def _show_hit(rank: int, hit: Hit) -> None:
-    """Where the hit is, and the words that show why; on a terminal with colours."""
+    """Print where the hit is and a snippet of it; on a terminal with colours."""
     place = _place(hit) + (f"  {' > '.join(hit.heading_path)}" if hit.heading_path else "")
     sensitive = "  sensitive" if hit.sensitive else ""
     if not sys.stdout.isatty():
@@ -109,8 +115,8 @@ def _show_hit(rank: int, hit: Hit) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    head = Text.assemble(f"{rank:>2}. ", (defused(place), "bold"), (f"  {hit.score:.2f}", "dim"), (sensitive, "red"))
-    body = Text(defused(hit.snippet or hit.text))
+    head = Text.assemble(f"{rank:>2}. ", (printable(place), "bold"), (f"  {hit.score:.2f}", "dim"), (sensitive, "red"))
+    body = Text(printable(hit.snippet or hit.text))
     for start, end in hit.marks:
         body.stylize("bold yellow", start, end)
     console.print(head)
@@ -118,7 +124,7 @@ def _show_hit(rank: int, hit: Hit) -> None:
 
 
 def _place(hit: Hit) -> str:
-    """Where to look: the line of a note, the turn of a conversation with who said it and when."""
+    """The line of a note, or the turn of a conversation with its speaker and day."""
     if hit.source_type != "chat":
         return f"{hit.path}:{hit.line}"
     who, day = hit.metadata.get("speaker") or hit.metadata.get("role"), str(hit.metadata.get("at") or "")[:10]
@@ -137,3 +143,28 @@ def _told(value: Any) -> str:
     if isinstance(value, Mapping):
         return "(" + ", ".join(f"{name} {_told(each)}" for name, each in value.items()) + ")"
     return ", ".join(map(_told, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def recall(
+    context: typer.Context,
+    question: Annotated[list[str], typer.Argument(metavar="QUESTION", help="What you want to find.")],
+    k: Annotated[int | None, typer.Option("-k", help="At most this many entries.")] = None,
+    kind: Annotated[list[str] | None, typer.Option(help="Only entries of this kind.")] = None,
+    topic: Annotated[list[str] | None, typer.Option(help="Only entries on this topic.")] = None,
+    include_archive: Annotated[
+        bool, typer.Option("--include-archive", help="Include entries that were replaced, ended or deleted.")
+    ] = False,
+) -> None:
+    """Search the entries only.
+
+    \b
+    Examples:
+      commonplace recall "how should I write pull requests?"
+      commonplace recall "where does Ada work" --include-archive -k 3 --json
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        answer = memory.entries.recall(
+            " ".join(question), k=k, kinds=kind or (), topics=topic or (), include_archive=include_archive
+        )
+    invocation.answer(shapes.search_shape(answer), lambda: show_answer(answer, invocation))

@@ -1,36 +1,80 @@
-"""`commonplace serve | status | stop`: the daemon."""
+"""`commonplace serve | status | stop | mcp | hook`: the daemon, and the commands that hosts run."""
 
-import json
 import os
-import signal
-import time
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
-from commonplace.cli.door import Door, door_of, print_line
-from commonplace.client.places import Unreachable
-from commonplace.client.state import State
+from commonplace.cli.invocation import Invocation, invocation_of, print_line
+from commonplace.client.paths import Unreachable
+from commonplace.client.start import DaemonState
+from commonplace.daemon.service.control import call_daemon, stop_daemon
 from commonplace.errors import UsageError, VaultUnavailable
 
-_STOPPING: Final = 40.0  # seconds: requests, a chore and the watchers each have some to end
-_ANSWER: Final = 15.0
+
+def mcp(
+    context: typer.Context,
+    client: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The agent's name in the log. [default: its own]")
+    ] = None,
+) -> None:
+    """Speak MCP on standard input and output, through the daemon.
+
+    For hosts that start a program instead of speaking MCP over HTTP; the daemon is started if it is not running. The
+    vault is --vault, else $COMMONPLACE_VAULT, else the default; the current folder is not used.
+
+    Example: commonplace mcp --vault ~/Notes --client claude-desktop
+    """
+    from commonplace.client.stdio import serve_stdio
+
+    vault = invocation_of(context).flags.get("vault.root")
+    raise typer.Exit(serve_stdio(vault=vault if isinstance(vault, str) else None, client=client))
+
+
+def hook(
+    context: typer.Context,
+    event: Annotated[
+        str, typer.Argument(metavar="EVENT", help="session-start, prompt, stop, pre-compact, session-end or ping.")
+    ],
+    host: Annotated[
+        str, typer.Option(metavar="HOST", help="claude-code, codex or another; `auto` recognises these two.")
+    ] = "auto",
+    phase: Annotated[
+        str, typer.Option(metavar="PHASE", help="The phase of work, which decides what is recalled.")
+    ] = "",
+) -> None:
+    """Handle an event of an agent's session; hosts run this.
+
+    It prints the context for a prompt, or hands the transcript over for recording. `commonplace install` configures
+    it; it reads the host's JSON on standard input. It never fails and never blocks: after half a second (0.8 s at the
+    start of a session) it gives up with one line on standard error. The vault is --vault, else $COMMONPLACE_VAULT,
+    else the default; the current folder is not used.
+
+    \b
+    Example:
+      echo '{"prompt": "What heats the greenhouse?"}' | commonplace hook prompt --host claude-code
+    """
+    from commonplace.hooks.arguments import HookArguments
+    from commonplace.hooks.main import run_hook
+
+    vault = invocation_of(context).flags.get("vault.root")
+    run_hook(HookArguments(event, host=host, phase=phase, vault=vault if isinstance(vault, str) else ""))
 
 
 def serve(
     context: typer.Context,
-    background: Annotated[bool, typer.Option("--background", help="Go on in the background.")] = False,
+    background: Annotated[bool, typer.Option("--background", help="Run in the background.")] = False,
     port: Annotated[int | None, typer.Option(min=1, max=65000, help="The port on 127.0.0.1. [serve.port]")] = None,
     install_service: Annotated[
-        bool, typer.Option("--install-service", help="Let the system start it at login (systemd or launchd).")
+        bool, typer.Option("--install-service", help="Start it at every login (systemd or launchd).")
     ] = False,
-    uninstall_service: Annotated[bool, typer.Option("--uninstall-service", help="Take that back.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what --install-service would write, and change nothing.")
-    ] = False,
+    uninstall_service: Annotated[bool, typer.Option("--uninstall-service", help="Stop starting it at login.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what --install-service would write.")] = False,
 ) -> None:
-    """Serve every registered vault to programs on this machine: MCP, HTTP, watching, jobs. One daemon for each user.
+    """Serve every registered vault to programs on this machine, over MCP and HTTP.
+
+    One daemon per user also watches the vaults and runs scheduled jobs.
 
     \b
     Examples:
@@ -38,154 +82,128 @@ def serve(
       commonplace serve --background
       commonplace serve --install-service --dry-run
     """
-    door = door_of(context)
+    invocation = invocation_of(context)
     if install_service and uninstall_service:
-        raise UsageError("both to install and to uninstall", hint="Give one of the two.")
+        raise UsageError("--install-service and --uninstall-service cannot be combined", hint="Use one of them.")
     if dry_run and not install_service:
-        raise UsageError("--dry-run goes with --install-service", hint="It prints what that would write.")
+        raise UsageError("--dry-run needs --install-service", hint="It prints what that would write.")
     if install_service or uninstall_service:
-        _change_service(door, wanted=install_service, dry_run=dry_run)
+        _change_service(invocation, wanted=install_service, dry_run=dry_run)
     elif background:
-        _serve_in_background(door, port)
+        _serve_in_background(invocation, port)
     else:
-        _serve_here(door, port)
+        _serve_here(invocation, port)
 
 
 def status(context: typer.Context) -> None:
-    """Say whether the daemon runs, where, and what it does. Exit code 1 when it does not run.
+    """Show whether the daemon is running, where, and what it is doing.
+
+    The exit code is 1 if it is not running.
 
     \b
     Examples:
       commonplace status
       commonplace status --json
     """
-    door = door_of(context)
-    told = _asked("GET", "/daemon/status")
-    if told is None:
+    invocation = invocation_of(context)
+    status = call_daemon("GET", "/daemon/status")
+    if status is None:
         said = _why_silent()
-        door.answer({"running": False}, lambda: print_line(said))
+        invocation.answer({"running": False}, lambda: print_line(said))
         raise typer.Exit(1)
-    door.answer({"running": True, **told}, lambda: _show(told))
+    invocation.answer({"running": True, **status}, lambda: _show(status))
 
 
 def stop(context: typer.Context) -> None:
-    """Stop the daemon: what is under way is finished first.
+    """Stop the daemon after it has finished its current work.
 
     \b
     Example:
       commonplace stop
     """
-    door = door_of(context)
-    stopped = stop_running()
-    door.answer({"stopped": stopped}, lambda: print_line("stopped" if stopped else "not running"))
+    invocation = invocation_of(context)
+    stopped = stop_daemon()
+    invocation.answer({"stopped": stopped}, lambda: print_line("stopped" if stopped else "not running"))
 
 
-def stop_running() -> bool:
-    """Stop the daemon and wait until it is gone; whether there was one. Raises VaultUnavailable when it stays."""
-    from commonplace.daemon.single import announced, is_claimed, our_places
+def _serve_here(invocation: Invocation, port: int | None) -> None:
+    from commonplace.daemon.serve import serve as serve_until_stopped
 
-    where = our_places()
-    if not is_claimed(where):
-        return False
-    running = announced(where)
-    if _asked("POST", "/daemon/stop") is None and running:
-        os.kill(running.pid, signal.SIGTERM)  # it holds the lock, so it is the one that wrote this number
-    deadline = time.monotonic() + _STOPPING
-    while is_claimed(where):
-        if time.monotonic() > deadline:
-            raise VaultUnavailable("the daemon does not stop", path=str(where.log), hint="Look at the end of its log.")
-        time.sleep(0.05)
-    return True
+    def ready(state: DaemonState) -> None:
+        invocation.inform(
+            f"serving at {state.url} (MCP: {state.url}/mcp); `commonplace token create NAME` creates a token"
+        )
 
-
-def _serve_here(door: Door, port: int | None) -> None:
-    from commonplace.daemon.serving import serve as serve_until_stopped
-
-    def ready(state: State) -> None:
-        door.aside(f"serving at {state.url} (MCP: {state.url}/mcp); `commonplace token create NAME` makes a token")
-
-    other = serve_until_stopped(flags=door.flags, port=port, ready=ready)
+    other = serve_until_stopped(flags=invocation.flags, port=port, ready=ready)
     if other:
-        _tell_where(door, other)
+        _tell_where(invocation, other)
 
 
-def _serve_in_background(door: Door, port: int | None) -> None:
-    from commonplace.client.starting import ensure_running
+def _serve_in_background(invocation: Invocation, port: int | None) -> None:
+    from commonplace.client.start import ensure_running
 
-    flags = {**door.flags, "serve.port": port}
+    flags = {**invocation.flags, "serve.port": port}
     os.environ.update(
         {f"COMMONPLACE_{key.upper().replace('.', '__')}": str(value) for key, value in flags.items() if value}
     )
     try:
-        _tell_where(door, ensure_running())
+        _tell_where(invocation, ensure_running())
     except Unreachable as error:
-        raise VaultUnavailable(str(error), hint="`commonplace serve` shows what it says.") from error
+        raise VaultUnavailable(str(error), hint="Run `commonplace serve` to see its output.") from error
 
 
-def _tell_where(door: Door, state: State) -> None:
+def _tell_where(invocation: Invocation, state: DaemonState) -> None:
     fields = {"pid": state.pid, "url": state.url, "socket": state.socket, "started": state.started}
-    door.answer(fields, lambda: print_line(f"running at {state.url}, process {state.pid}, since {state.started}"))
+    invocation.answer(fields, lambda: print_line(f"running at {state.url}, process {state.pid}, since {state.started}"))
 
 
-def _change_service(door: Door, *, wanted: bool, dry_run: bool) -> None:
-    from commonplace.daemon.installing import install, this_unit, uninstall
+def _change_service(invocation: Invocation, *, wanted: bool, dry_run: bool) -> None:
+    from commonplace.daemon.service.units import current_service, install_service, uninstall_service
 
-    unit = this_unit()
+    unit = current_service()
     if dry_run:
-        door.answer({"path": str(unit.path), "text": unit.text}, lambda: print_line(f"# {unit.path}\n{unit.text}"))
+        invocation.answer(
+            {"path": str(unit.path), "text": unit.text}, lambda: print_line(f"# {unit.path}\n{unit.text}")
+        )
         return
     if wanted:
-        stop_running()  # the one that the system starts would else find this one, and end
-    done = install(unit) if wanted else uninstall(unit)
+        stop_daemon()  # else the daemon that the system starts finds this one and exits
+    done = install_service(unit) if wanted else uninstall_service(unit)
 
     def show() -> None:
         verb = "written" if wanted else "removed"
-        print_line(f"{done.path}: {verb if done.changed else 'as it was'}")
+        print_line(f"{done.path}: {verb if done.changed else 'unchanged'}")
         for command in done.left:
             print_line(f"run: {command}")
 
-    door.answer({"path": str(done.path), "changed": done.changed, "left": done.left}, show)
-
-
-def _asked(method: str, path: str) -> dict[str, Any] | None:
-    """What the daemon answers on its socket; None when none does. Raises VaultUnavailable when it refuses."""
-    from commonplace.client.calling import call
-
-    try:
-        reply = call(method, path, timeout=_ANSWER)
-    except Unreachable:
-        return None
-    told = json.loads(reply.body)
-    if reply.status != 200:
-        raise VaultUnavailable(f"the daemon refuses: {told['error']['message']}", hint=told["error"].get("hint"))
-    return dict(told)
+    invocation.answer({"path": str(done.path), "changed": done.changed, "left": done.left}, show)
 
 
 def _why_silent() -> str:
-    """What to tell of a daemon that does not answer."""
-    from commonplace.daemon.single import announced, our_places
+    """The reason why the daemon does not answer."""
+    from commonplace.daemon.service.state_files import running_daemon, user_daemon_files
 
-    if other := announced(our_places()):
-        return f"process {other.pid} is the daemon and does not answer: `commonplace stop` ends it"
+    if other := running_daemon(user_daemon_files()):
+        return f"the daemon (process {other.pid}) does not answer: `commonplace stop` stops it"
     return "not running: `commonplace serve` starts it"
 
 
-def _show(told: Mapping[str, Any]) -> None:
-    print_line(f"running   process {told['pid']}, version {told['version']}, since {told['started']}")
-    print_line(f"url       {told['url']}")
-    print_line(f"socket    {told['socket']}")
-    print_line(f"log       {told['log']}")
-    print_line(f"served    {told['requests']} requests, {told['memory_mb']:.0f} MB of memory")
-    if told["said"]:
-        print_line(f"trouble   {told['said']}")
-    for vault in told["vaults"]:
+def _show(status: Mapping[str, Any]) -> None:
+    print_line(f"running   process {status['pid']}, version {status['version']}, since {status['started']}")
+    print_line(f"url       {status['url']}")
+    print_line(f"socket    {status['socket']}")
+    print_line(f"log       {status['log']}")
+    print_line(f"served    {status['requests']} requests, {status['memory_mb']:.0f} MB of memory")
+    if status["said"]:
+        print_line(f"error     {status['said']}")
+    for vault in status["vaults"]:
         print_line(f"vault     {_vault_line(vault)}")
-    for chore in told["chores"]:
-        print_line(f"chore     {_chore_line(chore)}")
-    print_line(f"capture   {_capture_line(told['capture'])}")
-    for paused in told["capture"]["paused"]:
+    for job in status["chores"]:
+        print_line(f"job       {_job_line(job)}")
+    print_line(f"capture   {_capture_line(status['capture'])}")
+    for paused in status["capture"]["paused"]:
         print_line(f"paused    {paused}")
-    for hooks in told["hooks"]:
+    for hooks in status["hooks"]:
         print_line(f"hooks     {_hooks_line(hooks)}")
 
 
@@ -198,15 +216,15 @@ def _vault_line(vault: Mapping[str, Any]) -> str:
     return f"{name}: {vault['notes']} notes, {vault['chunks']} chunks, {mode}, {watching}"
 
 
-def _chore_line(chore: Mapping[str, Any]) -> str:
-    if "ran" not in chore:
-        return f"{chore['chore']}: not yet, next at {chore['next']}"
-    outcome = chore["said"] if chore["ok"] else f"failed: {chore['said']}"
-    return f"{chore['chore']}: {outcome} ({chore['seconds']:.1f} s, {chore['ran']}), next at {chore['next']}"
+def _job_line(job: Mapping[str, Any]) -> str:
+    if "ran" not in job:
+        return f"{job['chore']}: not run yet, next at {job['next']}"
+    outcome = job["said"] if job["ok"] else f"failed: {job['said']}"
+    return f"{job['chore']}: {outcome} ({job['seconds']:.1f} s, {job['ran']}), next at {job['next']}"
 
 
 def _hooks_line(hooks: Mapping[str, Any]) -> str:
-    last = f"{hooks['event']} at {hooks['at']} in {hooks['took_ms']:.0f} ms" if hooks["event"] else "nothing came yet"
+    last = f"{hooks['event']} at {hooks['at']} in {hooks['took_ms']:.0f} ms" if hooks["event"] else "no event yet"
     if skip := hooks["last_skip"]:
         return f"{hooks['host']}: {last}; {hooks['skipped']} skipped, at {skip['at']}: {skip['reason']}"
     return f"{hooks['host']}: {last}"
@@ -216,5 +234,5 @@ def _capture_line(capture: Mapping[str, Any]) -> str:
     if not capture["enabled"]:
         return "off"
     read = f"last read {capture['last_read']}" if capture["last_read"] else "nothing read yet"
-    trouble = f"; trouble: {capture['said']}" if capture["said"] else ""
-    return f"{capture['sessions']} sessions known, {capture['waiting']} waiting to be read, {read}{trouble}"
+    error = f"; error: {capture['said']}" if capture["said"] else ""
+    return f"{capture['sessions']} sessions known, {capture['waiting']} waiting, {read}{error}"

@@ -1,4 +1,4 @@
-"""`commonplace token`: the keys by which programs reach the daemon over TCP."""
+"""`commonplace token`: tokens for programs that reach the daemon over TCP."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -6,17 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from commonplace.cli.door import Door, door_of, help_alone, print_line, print_table
+from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_table, show_help
 from commonplace.errors import UsageError
 from commonplace.model import SCOPES, Scope
 
 if TYPE_CHECKING:
-    from commonplace.daemon.token_file import Token
-    from commonplace.daemon.tokens import Tokens
+    from commonplace.daemon.tokens import Token, Tokens
 
 app = typer.Typer(
-    help="The keys by which programs reach the daemon over TCP.",
-    callback=help_alone,
+    help="Create, list and revoke tokens for programs that reach the daemon over TCP.",
+    callback=show_help,
     invoke_without_command=True,
     rich_markup_mode=None,
 )
@@ -25,59 +24,63 @@ app = typer.Typer(
 @app.command("create")
 def create(
     context: typer.Context,
-    client: Annotated[str, typer.Argument(metavar="CLIENT", help="What to call the program that will use it.")],
+    client: Annotated[str, typer.Argument(metavar="CLIENT", help="A name for the program that will use it.")],
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            "--scope", metavar="read|write|admin", help="What it may do; may be repeated. Else read and write."
+            "--scope", metavar="read|write|admin", help="What it may do; may be repeated. [default: read, write]"
         ),
     ] = None,
 ) -> None:
-    """Make a token and print it, this once: only its hash is kept. With --vault it is good for that vault alone.
+    """Create a token and print it once; only its hash is stored.
+
+    With --vault it is valid for that vault only.
 
     \b
     Examples:
       commonplace token create claude-code
       commonplace token create dashboard --scope read --vault ~/Notes | pbcopy
     """
-    door = door_of(context)
-    scopes, vault = _scopes(scope or ["read", "write"]), _vault_meant(door)
+    invocation = invocation_of(context)
+    scopes, vault = _scopes(scope or ["read", "write"]), _vault_meant(invocation)
     token, secret = _tokens().create(client, scopes=scopes, vault=vault, now=datetime.now(UTC))
 
     def show() -> None:
         print_line(secret)
-        door.aside(f"token {token.id} for {token.client} may {', '.join(token.scopes)}; it is not shown again")
+        invocation.inform(
+            f"token {token.id} for {token.client} may {', '.join(token.scopes)}; it will not be shown again"
+        )
 
-    door.answer({**_shape(token), "secret": secret}, show)
+    invocation.answer({**_shape(token), "secret": secret}, show)
 
 
 @app.command("list")
 def list_(context: typer.Context) -> None:
-    """List the tokens: whose they are, what they may do, and when they were used. Never the tokens themselves.
+    """List the tokens with their clients, scopes and last use; never the secrets.
 
     \b
     Example:
       commonplace token list
     """
-    door = door_of(context)
-    found = _tokens().list()
+    invocation = invocation_of(context)
+    tokens = _tokens().list()
 
     def show() -> None:
         print_table(
-            ["id", "client", "scopes", "vault", "created", "last used", "state"], [_row(each) for each in found]
+            ["id", "client", "scopes", "vault", "created", "last used", "state"], [_row(each) for each in tokens]
         )
-        if not found:
-            door.aside("no tokens yet: `commonplace token create CLIENT` makes one")
+        if not tokens:
+            invocation.inform("no tokens yet: `commonplace token create CLIENT` creates one")
 
-    door.answer({"count": len(found), "tokens": [_shape(each) for each in found]}, show)
+    invocation.answer({"count": len(tokens), "tokens": [_shape(each) for each in tokens]}, show)
 
 
 @app.command("revoke")
 def revoke(
     context: typer.Context,
-    which: Annotated[str, typer.Argument(metavar="ID|CLIENT", help="One token, or all those of a client.")],
+    which: Annotated[str, typer.Argument(metavar="ID|CLIENT", help="One token, or all tokens of a client.")],
 ) -> None:
-    """Take tokens out of use: from the next request on, the daemon does not know them.
+    """Revoke tokens; the daemon refuses them from the next request on.
 
     \b
     Examples:
@@ -90,34 +93,34 @@ def revoke(
         for token in revoked:
             print_line(f"revoked: {token.id} {token.client}")
 
-    door_of(context).answer({"count": len(revoked), "tokens": [_shape(each) for each in revoked]}, show)
+    invocation_of(context).answer({"count": len(revoked), "tokens": [_shape(each) for each in revoked]}, show)
 
 
 def _tokens() -> "Tokens":
-    from commonplace.daemon.single import make_folders, our_places
+    from commonplace.daemon.service.state_files import make_daemon_folders, user_daemon_files
     from commonplace.daemon.tokens import Tokens
 
-    where = our_places()
-    make_folders(where)
+    where = user_daemon_files()
+    make_daemon_folders(where)
     return Tokens(where.tokens)
 
 
 def _scopes(words: list[str]) -> list[Scope]:
-    """The scopes of these names. Raises UsageError for one that is none."""
+    """The scopes with these names. Raises UsageError for an unknown name."""
     if strange := [word for word in words if word not in SCOPES]:
-        raise UsageError(f"{strange[0]!r} is no scope", hint=f"Choose from {', '.join(SCOPES)}.")
+        raise UsageError(f"no such scope: {strange[0]!r}", hint=f"Choose from {', '.join(SCOPES)}.")
     return [scope for scope in SCOPES if scope in words]
 
 
-def _vault_meant(door: Door) -> str:
+def _vault_meant(invocation: Invocation) -> str:
     """The path of the registered vault that --vault names; empty without it. Raises NotFound, UsageError."""
-    from commonplace.daemon.registry import Registry
+    from commonplace.daemon.vaults import VaultRegistry
 
-    named = door.flags.get("vault.root")
+    named = invocation.flags.get("vault.root")
     if not isinstance(named, str):
         return ""
-    registry, path = Registry(door.flags), Path(named).expanduser().resolve()
-    return str(registry.meant(str(path) if path in registry.vaults else named))
+    registry, path = VaultRegistry(invocation.flags), Path(named).expanduser().resolve()
+    return str(registry.find(str(path) if path in registry.vaults else named))
 
 
 def _shape(token: "Token") -> dict[str, Any]:
@@ -133,6 +136,6 @@ def _shape(token: "Token") -> dict[str, Any]:
 
 
 def _row(token: "Token") -> list[str]:
-    state = f"revoked {token.revoked}" if token.revoked else "good"
+    state = f"revoked {token.revoked}" if token.revoked else "valid"
     used = token.last_used or "never"
     return [token.id, token.client, ",".join(token.scopes), token.vault or "any vault", token.created, used, state]

@@ -1,186 +1,339 @@
-"""MCP on standard input and output, handed on to the daemon, which is started if it does not run.
+"""The MCP server on standard input and output: a proxy to the daemon, which it starts if necessary.
 
-One JSON-RPC message a line. Requests run beside each other, so that a slow tool holds up nothing else; a request whose
-daemon goes away is answered with an error, and the next one starts it again.
+Each line is one JSON-RPC message, which the proxy understands as far as it must: its headers, its response, its errors.
+Requests run concurrently, so a slow tool delays nothing else. If the daemon goes away, its open requests are answered
+with an error, and the next request starts it again.
 """
 
+import base64
+import json
 import os
+import re
 import signal
 import sys
 import threading
 import traceback
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
-from commonplace.client.calling import Exchange
-from commonplace.client.envelope import (
-    INTERNAL_ERROR,
-    WENT_AWAY,
-    BadMessage,
-    Message,
-    answers,
-    failure,
-    read_message,
-    refusal,
-    wants_answer,
-)
-from commonplace.client.handshake import Handshake
-from commonplace.client.places import Unreachable, places
-from commonplace.client.starting import ensure_running
-from commonplace.client.vault_asked import vault_header
+from commonplace.client.http import Exchange
+from commonplace.client.paths import Unreachable, as_client_name, daemon_files, vault_header
+from commonplace.client.start import ensure_running
 
-_AT_ONCE: Final = 32  # requests; more wait for their turn
-_ENDLESS: Final = "subscriptions/listen"  # answered as long as the client listens
-_UNSURE = "it may have been carried out all the same: look before you ask for it again"
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+INTERNAL_ERROR: Final = -32603
+CONNECTION_CLOSED: Final = -32000  # the code of the MCP libraries for a closed connection
+Message = Mapping[str, Any]
+_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+_CLIENT: Final = "io.modelcontextprotocol/clientInfo"
+_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_PLAIN_HEADER: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_ENCODED_HEADER: Final = re.compile(r"=\?base64\?.*\?=")
+_MOST_AT_ONCE: Final = 32  # requests; further ones wait
+_ENDLESS_METHOD: Final = "subscriptions/listen"  # answered for as long as the client listens
+_OUTCOME_UNKNOWN = "the request may have been carried out: check before you repeat it"
+
+
+class InvalidMessage(Exception):
+    """A line that is not a JSON-RPC message; `code` is JSON-RPC's."""
+
+    def __init__(self, message: str, *, code: int) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def serve_stdio(*, vault: str | None = None, client: str | None = None) -> int:
-    """Hand messages on until standard input ends; the exit code. Without a vault it is the daemon's default one."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is to be tidied up: the daemon keeps what it was given
-    Proxy(sys.stdout.buffer, headers=vault_header(vault or ""), client=client or "").run(sys.stdin.buffer)
+    """Forward messages until standard input ends; the exit code. Without a vault, the daemon's default is used."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing to clean up: the daemon keeps what it received
+    StdioProxy(sys.stdout.buffer, headers=vault_header(vault or ""), client=client or "").run(sys.stdin.buffer)
     return 0
 
 
-class Running:
-    """A message on its way to the daemon; `cancel` may come from another thread at any moment."""
+class PendingRequest:
+    """A message on its way to the daemon; `cancel` may be called from another thread at any time."""
 
     def __init__(self, message: Message, line: bytes) -> None:
         self.message = message
         self.line = line
-        self.cancelled = False
+        self.is_cancelled = False
         self._exchange: Exchange | None = None
 
     def begin(self) -> Exchange:
-        """A new exchange for this message, which is given up already when the message was cancelled."""
-        exchange = self._exchange = Exchange(places().socket)
-        if self.cancelled:
+        """A new exchange for this message, already abandoned if the message was cancelled."""
+        exchange = self._exchange = Exchange(daemon_files().socket)
+        if self.is_cancelled:
             exchange.abandon()
         return exchange
 
     def cancel(self) -> None:
-        """Give it up: the daemon stops working on it, and it is not answered."""
-        self.cancelled = True
+        """Abandon the request: the daemon stops working on it, and the client gets no response."""
+        self.is_cancelled = True
         if self._exchange:
             self._exchange.abandon()
 
 
-class Proxy:
-    """Takes lines, hands each on to the daemon, and writes what it answers."""
+class StdioProxy:
+    """Reads lines, forwards each to the daemon, and writes the responses."""
 
     def __init__(self, out: BinaryIO, *, headers: Mapping[str, str], client: str = "") -> None:
         self._out = out
         self._handshake = Handshake(headers, client=client)
-        self._running: dict[object, Running] = {}
-        self._writing = threading.Lock()
-        self._starting = threading.Lock()
+        self._pending: dict[object, PendingRequest] = {}
+        self._write_lock = threading.Lock()
+        self._start_lock = threading.Lock()
 
     def run(self, lines: Iterable[bytes]) -> None:
-        """Hand on every line, and return when the lines have ended and every request is answered."""
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
+        """Forward every line; return when the lines have ended and every request is answered."""
+        with ThreadPoolExecutor(_MOST_AT_ONCE) as pool:
             pool.submit(self._start_ahead)
             for line in lines:
                 if line.strip():
-                    self._take(line.strip(), pool)
-            for running in list(self._running.values()):
-                if running.message.get("method") == _ENDLESS:
-                    running.cancel()
+                    self._accept(line.strip(), pool)
+            for pending in list(self._pending.values()):
+                if pending.message.get("method") == _ENDLESS_METHOD:
+                    pending.cancel()
 
-    def _take(self, line: bytes, pool: ThreadPoolExecutor) -> None:
+    def _accept(self, line: bytes, pool: ThreadPoolExecutor) -> None:
         try:
             message = read_message(line)
-        except BadMessage as bad:
-            self._write(failure(None, str(bad), code=bad.code))
+        except InvalidMessage as error:
+            self._write(error_line(None, str(error), code=error.code))
             return
         if message.get("method") == "notifications/cancelled":
             self._cancel(message)
             return
         self._handshake.learn(message)
-        running = Running(message, line)
-        if wants_answer(message):
-            self._running[message["id"]] = running
-        pool.submit(self._carry, running)
+        pending = PendingRequest(message, line)
+        if is_request(message):
+            self._pending[message["id"]] = pending
+        pool.submit(self._carry_out, pending)
 
     def _cancel(self, message: Message) -> None:
-        """Stop what the message names; the daemon knows no session in which it could look for it itself."""
+        """Cancel the request that the message names; the daemon has no sessions in which to look for it."""
         params = message.get("params")
-        named = params.get("requestId") if isinstance(params, dict) else None
-        running = self._running.get(named) if isinstance(named, str | int | float) else None
-        if running:
-            running.cancel()
+        id_ = params.get("requestId") if isinstance(params, dict) else None
+        pending = self._pending.get(id_) if isinstance(id_, str | int | float) else None
+        if pending:
+            pending.cancel()
 
-    def _carry(self, running: Running) -> None:
+    def _carry_out(self, pending: PendingRequest) -> None:
         try:
-            self._hand_on(running)
+            self._forward(pending)
         except Unreachable as error:
-            why = f"{error}; {_UNSURE}" if error.sent else str(error)
-            self._fail(running, why, code=WENT_AWAY)
-        except Exception as error:  # noqa: BLE001 (the outermost door: whatever it is, the client gets an answer)
+            message = f"{error}; {_OUTCOME_UNKNOWN}" if error.sent else str(error)
+            self._fail(pending, message, code=CONNECTION_CLOSED)
+        except Exception as error:  # noqa: BLE001 (the outermost door: the client always gets a response)
             traceback.print_exc()
-            self._fail(running, f"unexpected {type(error).__name__}: {error}", code=INTERNAL_ERROR)
+            self._fail(pending, f"unexpected {type(error).__name__}: {error}", code=INTERNAL_ERROR)
         finally:
-            if self._running.get(running.message.get("id")) is running:
-                del self._running[running.message["id"]]
+            if self._pending.get(pending.message.get("id")) is pending:
+                del self._pending[pending.message["id"]]
 
-    def _hand_on(self, running: Running) -> None:
+    def _forward(self, pending: PendingRequest) -> None:
         try:
-            self._ask(running)
+            self._send(pending)
         except Unreachable as error:
-            if error.sent or running.cancelled:
+            if error.sent or pending.is_cancelled:
                 raise
             self._start()
-            self._ask(running)
+            self._send(pending)
 
-    def _ask(self, running: Running) -> None:
-        with running.begin() as exchange:
-            exchange.ask("POST", "/mcp", body=running.line, headers=self._handshake.headers_for(running.message))
+    def _send(self, pending: PendingRequest) -> None:
+        with pending.begin() as exchange:
+            exchange.send("POST", "/mcp", body=pending.line, headers=self._handshake.headers_for(pending.message))
             self._handshake.learn_headers(exchange.headers)
             if exchange.headers.get("content-type", "").startswith("text/event-stream"):
-                self._pass_on_events(running, exchange)
+                self._relay_events(pending, exchange)
             else:
-                self._pass_on(running, exchange)
+                self._relay(pending, exchange)
 
-    def _pass_on(self, running: Running, exchange: Exchange) -> None:
-        body = exchange.whole()
-        if not wants_answer(running.message):
+    def _relay(self, pending: PendingRequest, exchange: Exchange) -> None:
+        body = exchange.read()
+        if not is_request(pending.message):
             return
         if exchange.status != 200:
-            body = refusal(running.message, status=exchange.status, body=body)
-        self._answer(running, body)
+            body = error_line_from_http(pending.message, status=exchange.status, body=body)
+        self._respond(pending, body)
 
-    def _pass_on_events(self, running: Running, exchange: Exchange) -> None:
-        answered = not wants_answer(running.message)
+    def _relay_events(self, pending: PendingRequest, exchange: Exchange) -> None:
+        is_answered = not is_request(pending.message)
         for event in exchange.events():
-            answered = answered or answers(event, running.message)
-            self._answer(running, event)
-        if not answered:
-            raise Unreachable("the daemon ended its answer too early", sent=True)
+            is_answered = is_answered or is_response_to(event, pending.message)
+            self._respond(pending, event)
+        if not is_answered:
+            raise Unreachable("the daemon ended its response too early", sent=True)
 
-    def _answer(self, running: Running, line: bytes) -> None:
-        self._handshake.learn_answer(line, to=running.message)
-        if not running.cancelled:
+    def _respond(self, pending: PendingRequest, line: bytes) -> None:
+        self._handshake.learn_response(line, to=pending.message)
+        if not pending.is_cancelled:
             self._write(line)
 
-    def _fail(self, running: Running, why: str, *, code: int) -> None:
-        if wants_answer(running.message) and not running.cancelled:
-            self._write(failure(running.message, why, code=code))
+    def _fail(self, pending: PendingRequest, message: str, *, code: int) -> None:
+        if is_request(pending.message) and not pending.is_cancelled:
+            self._write(error_line(pending.message, message, code=code))
 
     def _start(self) -> None:
-        with self._starting:
+        with self._start_lock:
             ensure_running()
 
     def _start_ahead(self) -> None:
-        """Start the daemon while the client is still getting ready; trouble is told to whoever asks for something."""
+        """Start the daemon while the client initializes; the first request reports a failure as well."""
         try:
             self._start()
         except Unreachable as error:
             print(f"commonplace: {error}", file=sys.stderr, flush=True)  # noqa: T201 (hosts keep it as the log)
 
     def _write(self, line: bytes) -> None:
-        """One line on standard output; without a reader there is nothing left to do."""
-        with self._writing:
+        """Write one line to standard output; end the process if the reader is gone."""
+        with self._write_lock:
             try:
                 self._out.write(b" ".join(line.splitlines()) + b"\n")
                 self._out.flush()
             except BrokenPipeError:
                 os._exit(1)
+
+
+class Handshake:
+    """What a proxy knows of its client: the protocol version they agreed on, and the client's name.
+
+    Older clients settle both once, with `initialize`; newer ones repeat them in every message, which then counts.
+    """
+
+    def __init__(self, headers: Mapping[str, str], *, client: str = "") -> None:
+        self._headers = {
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+            **headers,
+        }
+        self._fixed_client = client
+        self._client = ""
+        self._version = ""
+        self._session = ""
+
+    def learn(self, message: Message) -> None:
+        """Remember what a message of the client says about the client."""
+        if message.get("method") == "initialize":  # a new handshake replaces an earlier one
+            self._version = self._session = ""
+        self._version = version_in(message) or self._version
+        self._client = client_name_in(message) or self._client
+
+    def learn_response(self, line: bytes, *, to: Message) -> None:
+        """Remember the protocol version from the response to `initialize`; ignore other responses."""
+        if to.get("method") == "initialize":
+            self._version = negotiated_version(line) or self._version
+
+    def learn_headers(self, headers: Mapping[str, str]) -> None:
+        """Remember the session id, if the daemon sent one."""
+        self._session = headers.get("mcp-session-id", self._session)
+
+    def headers_for(self, message: Message) -> dict[str, str]:
+        """All headers for this message."""
+        headers = dict(self._headers)
+        if client := as_client_name(self._fixed_client or client_name_in(message) or self._client):
+            headers["Commonplace-Client"] = client
+        if self._session:
+            headers["Mcp-Session-Id"] = self._session
+        if self._version and message.get("method") != "initialize":
+            headers["MCP-Protocol-Version"] = as_header(self._version)
+        return headers | headers_of(message)
+
+
+def read_message(line: bytes) -> Message:
+    """The message on this line. Raises InvalidMessage."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError) as error:  # ValueError: not JSON, or not UTF-8
+        raise InvalidMessage(f"this line is not JSON: {error}", code=PARSE_ERROR) from error
+    if not isinstance(message, dict):
+        raise InvalidMessage("a message must be one JSON object on one line", code=INVALID_REQUEST)
+    if isinstance(message.get("id"), bool) or not isinstance(message.get("id", 0), str | int):
+        raise InvalidMessage("the id of a request must be a string or an integer", code=INVALID_REQUEST)
+    return message
+
+
+def is_request(message: Message) -> bool:
+    """True for a request; False for a notification or a response, which are not answered."""
+    return "method" in message and "id" in message
+
+
+def version_in(message: Message) -> str:
+    """The protocol version that a message of a sessionless client carries; empty if there is none."""
+    return _text(_meta(message).get(_VERSION))
+
+
+def client_name_in(message: Message) -> str:
+    """The client's name in this message; empty if there is none."""
+    params = message.get("params")
+    initial = params.get("clientInfo") if isinstance(params, dict) and message.get("method") == "initialize" else None
+    client = initial or _meta(message).get(_CLIENT)
+    return _text(client.get("name")) if isinstance(client, dict) else ""
+
+
+def headers_of(message: Message) -> dict[str, str]:
+    """The headers in which streamable HTTP repeats the content of a sessionless client's message."""
+    version, method = version_in(message), _text(message.get("method"))
+    if not version:
+        return {}
+    headers = {"MCP-Protocol-Version": as_header(version), "Mcp-Method": as_header(method)}
+    if name := _text(message["params"].get(_NAMED.get(method, ""))):
+        headers["Mcp-Name"] = as_header(name)
+    return headers
+
+
+def as_header(text: str) -> str:
+    """The text as a header value: unchanged if possible, otherwise base64 between marks."""
+    if _PLAIN_HEADER.fullmatch(text) and not _ENCODED_HEADER.fullmatch(text):
+        return text
+    return f"=?base64?{base64.b64encode(text.encode(errors='replace')).decode()}?="
+
+
+def error_line(request: Message | None, message: str, *, code: int, details: object = None) -> bytes:
+    """The line that reports an error to the client; without a request its id is null."""
+    error: dict[str, object] = {"code": code, "message": message}
+    if details is not None:
+        error["data"] = details
+    return json.dumps({"jsonrpc": "2.0", "id": request and request.get("id"), "error": error}).encode()
+
+
+def error_line_from_http(request: Message, *, status: int, body: bytes) -> bytes:
+    """The error line for an HTTP response with a status other than 200."""
+    try:
+        response = json.loads(body)
+    except ValueError:
+        response = None
+    error = response.get("error") if isinstance(response, dict) else None
+    if not isinstance(error, dict):
+        return error_line(request, f"the daemon answered with HTTP status {status}", code=INTERNAL_ERROR)
+    if "jsonrpc" in response:  # an error of MCP itself; it has no id if the request could not be read
+        return json.dumps({**response, "id": request["id"]}).encode()
+    parts = [_text(error.get("message")), _text(error.get("hint"))]
+    return error_line(request, ". ".join(part for part in parts if part), code=INTERNAL_ERROR, details=error)
+
+
+def is_response_to(line: bytes, request: Message) -> bool:
+    """True if this line is the response to the request, not a message that precedes it."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(message, dict) and "method" not in message and message.get("id") == request.get("id")
+
+
+def negotiated_version(line: bytes) -> str:
+    """The protocol version in a response to `initialize`; empty if there is none."""
+    try:
+        return _text(json.loads(line)["result"]["protocolVersion"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _meta(message: Message) -> Mapping[str, Any]:
+    params = message.get("params")
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    return meta if isinstance(meta, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,27 +1,49 @@
-"""The tokens of the daemon: who may come in over TCP. The file holds their hashes alone.
+"""The daemon's tokens: who may connect over TCP. The file holds only their hashes.
 
-Many programs may change the file; they take turns by a lock beside it, and readers see it whole. A daemon that runs
-sees a change at the next request, because it looks at the file's identity before it answers. A file that cannot be
-read lets nobody in.
+Many programs may change the file; a lock next to it serializes them, and readers always see a whole file. A running
+daemon sees a change at the next request, because it checks the file's identity before it answers. A file that cannot
+be read lets nobody in.
 """
 
 import hashlib
 import hmac
+import json
+import os
+import re
 import secrets
-from collections.abc import Iterable
-from dataclasses import replace
+import stat
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from commonplace.client.names import is_client_name
-from commonplace.daemon.token_file import Token, TokenFile
-from commonplace.errors import CommonplaceError, NotFound, UsageError
+from commonplace.client.paths import is_client_name
+from commonplace.daemon.service.state_files import file_lock, write_private_file
+from commonplace.errors import CommonplaceError, NotFound, UsageError, VaultUnavailable
 from commonplace.events import emit
 from commonplace.model import SCOPES, Scope
 from commonplace.model.moment import moment_text
 
 _PREFIX: Final = "cpl_"
+_VERSION: Final = 1
+_FileIdentity = tuple[int, int, int]
+"""Inode, size and time: different after each change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A client's token, by its hash. `revoked` and `last_used` are empty until they happen."""
+
+    id: str
+    client: str
+    scopes: tuple[Scope, ...]
+    created: str
+    hash: str = field(repr=False)
+    vault: str = ""
+    last_used: str = ""
+    revoked: str = ""
 
 
 class Tokens:
@@ -29,10 +51,10 @@ class Tokens:
 
     def __init__(self, path: Path) -> None:
         self._file = TokenFile(path)
-        self._used: dict[str, str] = {}
+        self._uses: dict[str, str] = {}
 
     def create(self, client: str, *, scopes: Iterable[Scope], vault: str, now: datetime) -> tuple[Token, str]:
-        """A new token and its secret, which is kept nowhere. Raises UsageError for a name or scope that is none."""
+        """A new token and its secret, which is stored nowhere. Raises UsageError for an invalid name or scope."""
         _check(client, scopes)
         secret = _PREFIX + secrets.token_urlsafe(32)
         token = Token(
@@ -48,57 +70,142 @@ class Tokens:
         return token, secret
 
     def list(self) -> tuple[Token, ...]:
-        """All tokens, the revoked ones too, oldest first."""
+        """All tokens, including revoked ones, oldest first."""
         return tuple(self._with_use(token) for token in self._file.read())
 
     def revoke(self, which: str, *, now: datetime) -> tuple[Token, ...]:
-        """The tokens of that id or client, which count no more. Raises NotFound where there are none."""
+        """Revoke the tokens of that id or client, and return them. Raises NotFound if there are none."""
         with self._file.changing() as tokens:
-            meant = [token for token in tokens if which in (token.id, token.client)]
-            if not meant:
+            matches = [token for token in tokens if which in (token.id, token.client)]
+            if not matches:
                 raise NotFound(f"no token {which}", hint="`commonplace token list` shows ids and clients.")
-            revoked = [replace(token, revoked=token.revoked or moment_text(now)) for token in meant]
-            tokens[:] = [dict(zip(meant, revoked, strict=True)).get(token, token) for token in tokens]
+            revoked = [replace(token, revoked=token.revoked or moment_text(now)) for token in matches]
+            tokens[:] = [dict(zip(matches, revoked, strict=True)).get(token, token) for token in tokens]
         return tuple(revoked)
 
     def find(self, secret: str) -> Token | None:
-        """The token of that secret; None where there is none that counts. Takes as long for a near miss as for any."""
+        """The valid token of that secret, or None. Takes equally long for a near miss and for any other guess."""
         presented = _hash(secret)
-        found = [token for token in self._file.read() if hmac.compare_digest(token.hash, presented)]
-        return next((token for token in found if not token.revoked), None)
+        matches = [token for token in self._file.read() if hmac.compare_digest(token.hash, presented)]
+        return next((token for token in matches if not token.revoked), None)
 
     def touch(self, token: Token, *, now: datetime) -> None:
-        """Remember that it was used; the file learns of it by `write_uses`: a request waits for no disk."""
-        self._used[token.id] = moment_text(now)
+        """Remember that the token was used; `write_uses` writes it later, so that a request waits for no disk."""
+        self._uses[token.id] = moment_text(now)
 
     def write_uses(self) -> str:
-        """Write down what was used and when; says how many. Raises VaultUnavailable, and forgets no use then."""
-        used = dict(self._used)
-        if used:
+        """Write when tokens were used; returns how many. Raises VaultUnavailable, and forgets no use then."""
+        uses = dict(self._uses)
+        if uses:
             with self._file.changing() as tokens:
                 tokens[:] = [self._with_use(token) for token in tokens]
-            for id_, when in used.items():
-                if self._used.get(id_) == when:  # else it was used again meanwhile
-                    del self._used[id_]
-        return f"{len(used)} tokens were used"
+            for id_, time in uses.items():
+                if self._uses.get(id_) == time:  # otherwise it was used again meanwhile
+                    del self._uses[id_]
+        return f"{len(uses)} tokens were used"
 
     def close(self) -> None:
-        """The same, at the end: losing a time of use is no reason to fail, so trouble with the disk is told alone."""
+        """Write when tokens were used. An error is only logged: losing a time of use is no reason to fail."""
         try:
             self.write_uses()
         except CommonplaceError as error:
             emit("token_uses_not_written", level="warning", **error.as_dict())
 
     def _with_use(self, token: Token) -> Token:
-        return replace(token, last_used=max(token.last_used, self._used.get(token.id, "")))
+        return replace(token, last_used=max(token.last_used, self._uses.get(token.id, "")))
+
+
+class TokenFile:
+    """The tokens on disk."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._identity: _FileIdentity | None = None
+        self._tokens: tuple[Token, ...] = ()
+
+    def read(self) -> tuple[Token, ...]:
+        """The tokens in the file as it is now; none if there is no file. Raises VaultUnavailable(damaged)."""
+        try:
+            identity = self._current_identity()
+            if identity != self._identity:
+                self._tokens = _parse(json.loads(self._path.read_bytes()))
+                self._identity = identity
+        except FileNotFoundError:
+            self._identity, self._tokens = None, ()
+        except OSError as error:
+            raise self._error(error.strerror or str(error)) from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise self._error("its content is not a list of tokens") from error
+        return self._tokens
+
+    @contextmanager
+    def changing(self) -> Iterator[list[Token]]:
+        """The tokens, to be changed in place; written if the block succeeds. Other programs wait meanwhile.
+
+        Raises VaultUnavailable.
+        """
+        with self._lock():
+            tokens = list(self.read())
+            yield tokens
+            self._write(tokens)
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        """Exclusive access to the file. Raises VaultUnavailable(locked) if it is not free in time."""
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with file_lock(self._path):
+                yield
+        except TimeoutError as error:
+            message, hint = "another program is changing the list of tokens", "Try again in a moment."
+            raise VaultUnavailable(message, path=str(self._path), reason="locked", hint=hint) from error
+        except OSError as error:
+            raise self._error(error.strerror or str(error)) from error
+
+    def _current_identity(self) -> _FileIdentity:
+        status = self._path.stat()
+        if status.st_uid != os.getuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise self._error("other users may write it")
+        return status.st_ino, status.st_size, status.st_mtime_ns
+
+    def _write(self, tokens: Sequence[Token]) -> None:
+        try:
+            write_private_file(self._path, {"version": _VERSION, "tokens": [asdict(token) for token in tokens]})
+        except OSError as error:
+            raise self._error(error.strerror or str(error), doing="written") from error
+
+    def _error(self, reason: str, *, doing: str = "read") -> CommonplaceError:
+        return VaultUnavailable(
+            f"the list of tokens cannot be {doing}: {reason}",
+            path=str(self._path),
+            reason="damaged" if doing == "read" else "unavailable",
+            hint="Fix its permissions or its disk, or remove it and run `commonplace token create` for each client.",
+        )
+
+
+def _parse(values: Any) -> tuple[Token, ...]:
+    """Raises ValueError, KeyError or TypeError for anything but what `_write` writes."""
+    if values["version"] != _VERSION:
+        raise ValueError("another version")
+    return tuple(_parse_token(fields) for fields in values["tokens"])
+
+
+def _parse_token(fields: dict[str, Any]) -> Token:
+    scopes = tuple(fields["scopes"])
+    texts = {name: value for name, value in fields.items() if name != "scopes"}
+    if not set(scopes) <= set(SCOPES) or not all(isinstance(value, str) for value in texts.values()):
+        raise ValueError("not a token")
+    if not re.fullmatch("[0-9a-f]{64}", texts["hash"]):
+        raise ValueError("not a hash")
+    return Token(**texts, scopes=scopes)
 
 
 def _check(client: str, scopes: Iterable[Scope]) -> None:
     if not is_client_name(client):
-        hint = "Use 1 to 64 letters, digits, blanks, dots, underscores and dashes."
-        raise UsageError(f"{client!r} is no name for a client", hint=hint)
+        hint = "Use 1 to 64 letters, digits, spaces, dots, underscores and dashes."
+        raise UsageError(f"{client!r} is not a valid client name", hint=hint)
     if not set(scopes) or not set(scopes) <= set(SCOPES):
-        raise UsageError("a token needs scopes", hint=f"Choose from {', '.join(SCOPES)}.")
+        raise UsageError("a token needs valid scopes", hint=f"Choose from {', '.join(SCOPES)}.")
 
 
 def _hash(secret: str) -> str:

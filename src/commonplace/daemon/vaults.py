@@ -1,31 +1,159 @@
-"""The vaults that the daemon serves: each opened when it is first needed, once, and watched from then on."""
+"""The vaults that the daemon serves: those that `init` registered, each opened at first use and watched from then on.
+
+The list of registered vaults is read again whenever it or the settings change.
+"""
 
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 from commonplace.app import open_with
 from commonplace.app.encoders import make_encoders
-from commonplace.daemon.registry import Registry
-from commonplace.daemon.watchers import Watcher, end_all
-from commonplace.errors import CommonplaceError, VaultUnavailable
+from commonplace.errors import CommonplaceError, NotFound, UsageError, VaultUnavailable
 from commonplace.events import emit
 from commonplace.memory import Memory
+from commonplace.memory.index import SyncReport
 from commonplace.model import Actor, Caller
-from commonplace.settings import load_settings
+from commonplace.model.moment import moment_text
+from commonplace.settings.load import load_settings, user_settings_file
+from commonplace.settings.registered_vaults import RegisteredVaults, registered_vaults, registry_file
 
-_ITSELF: Final = Actor("job", "daemon")
-_ENDING: Final = 8.0  # seconds that watchers have to end
+_IGNORED_VARIABLES: Final = ("COMMONPLACE_VAULT", "COMMONPLACE_VAULT__ROOT", "MEMORY_VAULT_PATH")
+"""They belong to the shell that happened to start the daemon, not to the programs that call it."""
+_FileStamp = tuple[int, int, int] | None
+_HINT: Final = "Run `commonplace init FOLDER` once."
+
+
+class VaultRegistry:
+    """The registered vaults, as they are now."""
+
+    def __init__(self, flags: Mapping[str, object]) -> None:
+        self._flags = {key: value for key, value in flags.items() if key != "vault.root"}
+        self._stamp: tuple[_FileStamp, _FileStamp] | None = None
+        self._registered = RegisteredVaults()
+
+    @property
+    def vaults(self) -> tuple[Path, ...]:
+        """Their folders, the default one first. Raises UsageError if the list cannot be read."""
+        current = self._current()
+        return tuple(dict.fromkeys([*([current.default] if current.default else []), *current.vaults]))
+
+    @property
+    def default(self) -> Path | None:
+        """The default vault: from the person's settings, else the first that was registered."""
+        return self._current().default
+
+    def find(self, name: str) -> Path:
+        """The registered vault of that path or folder name; the default one for "". Raises NotFound, UsageError."""
+        if not name:
+            if default := self.default:
+                return default
+            raise NotFound("no vault is registered", hint=_HINT)
+        matches = self._with_path(name) or [vault for vault in self.vaults if vault.name == name]
+        if not matches:
+            raise NotFound(f"no vault is registered as {name!r}", path=name, hint=_HINT)
+        if len(matches) > 1:
+            paths = ", ".join(map(str, matches))
+            raise UsageError(f"several vaults are called {name!r}", hint=f"Name one by its path: {paths}.")
+        return matches[0]
+
+    def _with_path(self, name: str) -> list[Path]:
+        path = Path(os.path.expanduser(name))
+        if not path.is_absolute() or "\0" in name:
+            return []
+        real = path.resolve()
+        return [vault for vault in self.vaults if vault in (path, real)]
+
+    def _current(self) -> RegisteredVaults:
+        stamp = _file_stamp(registry_file()), _file_stamp(user_settings_file())
+        if stamp != self._stamp:
+            self._registered, self._stamp = self._read(), stamp
+        return self._registered
+
+    def _read(self) -> RegisteredVaults:
+        """The list, with the default from the person's settings if they name a registered vault."""
+        registered = registered_vaults()
+        environ = {name: value for name, value in os.environ.items() if name not in _IGNORED_VARIABLES}
+        try:
+            root = load_settings(flags=self._flags, environ=environ).settings.vault.root
+        except CommonplaceError:
+            return registered  # the error is reported when a vault is opened with these settings
+        default = root.resolve() if root else None
+        return RegisteredVaults(registered.vaults, default if default in registered.vaults else registered.default)
+
+
+def _file_stamp(path: Path) -> _FileStamp:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ino, status.st_size
+
+
+_DAEMON: Final = Actor("job", "daemon")
+_CLOSE_SECONDS: Final = 8.0  # for watchers to end
+_WATCH_DELAY: Final = 0.5  # seconds, so that whoever opened the vault is answered first
+_WATCH_RETRY: Final = 30.0  # seconds until a watcher that failed is tried again
+
+
+class Watcher:
+    """Keeps a vault's index up to date in a thread of its own until `end`. Failures are logged and retried."""
+
+    def __init__(self, root: Path, memory: Memory) -> None:
+        self._root, self._memory = root, memory
+        self._ending = threading.Event()
+        self._last_sync = ""
+        self._error = ""
+        self._thread = threading.Thread(target=self._watch, name=f"watch {root.name}", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Let the thread end; `has_ended` waits for it."""
+        self._ending.set()
+
+    def has_ended(self, *, within: float) -> bool:
+        """True if the thread has ended after at most that many seconds."""
+        self._thread.join(within)
+        return not self._thread.is_alive()
+
+    def status(self) -> dict[str, Any]:
+        """The watcher's part of a vault in `status`."""
+        is_watching = self._thread.is_alive() and not self._error
+        return {"watching": is_watching, "heard": self._last_sync, "said": self._error}
+
+    def _watch(self) -> None:
+        self._ending.wait(_WATCH_DELAY)
+        while not self._ending.is_set():
+            try:
+                self._memory.index.readiness()  # starts to load the encoder
+                self._memory.index.watch(self._ending, heard=self._note_sync)
+            except Exception as error:  # noqa: BLE001 (a job: whatever it is, the other vaults go on)
+                self._error = str(error) if isinstance(error, CommonplaceError) else type(error).__name__
+                emit("watcher_failed", level="error", vault=str(self._root), exc_info=error)
+                self._ending.wait(_WATCH_RETRY)
+
+    def _note_sync(self, report: SyncReport) -> None:
+        self._last_sync, self._error = moment_text(datetime.now(UTC)), ""
+        emit("vault_synced", vault=str(self._root), **report.counts(), seconds=round(report.seconds, 3))
+
+
+def end_watchers(watchers: list[Watcher], *, within: Callable[[], float]) -> bool:
+    """End all watchers at once; True if all of them have ended in time."""
+    for watcher in watchers:
+        watcher.end()
+    ended = [watcher.has_ended(within=max(0.0, within())) for watcher in watchers]
+    return all(ended)
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
-    """A vault that is open: its memory, its watcher, and which folder it was, should another take its place."""
+class OpenVault:
+    """An open vault: its memory, its watcher, and the identity of its folder, should another one take its place."""
 
     memory: Memory
     watcher: Watcher
@@ -37,106 +165,106 @@ class Vaults:
 
     def __init__(self, *, flags: Mapping[str, object]) -> None:
         self._flags = {key: value for key, value in flags.items() if key != "vault.root"}
-        self._registry = Registry(flags)
-        self._open: dict[Path, Open] = {}
-        self._turns: dict[Path, threading.Lock] = {}
-        self._turn = threading.Lock()
-        self._troubles: dict[Path, str] = {}
-        self._encoders = cache(make_encoders)  # one model for all vaults that are set alike
+        self._registry = VaultRegistry(flags)
+        self._open: dict[Path, OpenVault] = {}
+        self._vault_locks: dict[Path, threading.Lock] = {}
+        self._lock = threading.Lock()
+        self._errors: dict[Path, str] = {}
+        self._encoders = cache(make_encoders)  # one model for all vaults with the same settings
         self._is_closed = False
 
     def memory_for(self, caller: Caller) -> Memory:
-        """The memory of the vault that the caller means, in which it acts as an agent.
+        """The memory of the caller's vault, in which the caller acts as an agent.
 
-        Raises NotFound for one that is not registered, VaultUnavailable for one that cannot be opened.
+        Raises NotFound if the vault is not registered, VaultUnavailable if it cannot be opened.
         """
-        return self._opened(self._registry.meant(caller.vault)).memory.acting(Actor("agent", caller.name))
+        return self._get(self._registry.find(caller.vault)).memory.acting(Actor("agent", caller.name))
 
-    def look(self) -> str:
-        """Open and watch every vault that is registered; what cannot be opened is told in `told`. Says how many."""
+    def open_all(self) -> str:
+        """Open and watch every registered vault; returns how many are open. `status` has the errors."""
         for root in self._registry.vaults:
             try:
-                self._opened(root)
+                self._get(root)
             except CommonplaceError as error:
-                if self._troubles.get(root) != str(error):
+                if self._errors.get(root) != str(error):
                     emit("vault_not_opened", level="warning", vault=str(root), said=str(error))
-                self._troubles[root] = str(error)
+                self._errors[root] = str(error)
         return f"{len(self._open)} of {len(self._registry.vaults)} vaults are open"
 
     def tidy(self) -> str:
-        """Let each open vault put its repository in order, where that is due."""
+        """Let each open vault maintain its git repository, if that is due; returns how many were checked."""
         memories = [each.memory for each in [*self._open.values()]]
         for memory in memories:
             memory.notes.tidy()
-        return f"looked at {len(memories)} vaults"
+        return f"checked {len(memories)} vaults"
 
-    def told(self) -> list[dict[str, Any]]:
-        """What `status` says of each vault. Raises UsageError when the list of them cannot be read."""
-        return [self._told_of(root) for root in self._registry.vaults]
+    def status(self) -> list[dict[str, Any]]:
+        """Each vault, for `status`. Raises UsageError if the list of vaults cannot be read."""
+        return [self._status_of(root) for root in self._registry.vaults]
 
     def close(self) -> bool:
-        """End the watchers and let go of everything; whether all watchers ended in time."""
-        with self._turn:
+        """End the watchers and close the vaults; True if all watchers ended in time."""
+        with self._lock:
             self._is_closed = True
-        opened = [*self._open.values()]  # one that is being opened at this moment goes with the process
-        deadline = time.monotonic() + _ENDING
-        ended = end_all([each.watcher for each in opened], within=lambda: deadline - time.monotonic())
+        opened = [*self._open.values()]  # a vault that is being opened right now ends with the process
+        deadline = time.monotonic() + _CLOSE_SECONDS
+        ended = end_watchers([each.watcher for each in opened], within=lambda: deadline - time.monotonic())
         for each in opened:
-            if each.watcher.gone(within=0.0):  # else it is still reading, and goes with the process
+            if each.watcher.has_ended(within=0.0):  # otherwise it is still reading, and ends with the process
                 each.memory.close()
         return ended
 
-    def _opened(self, root: Path) -> Open:
-        with self._turn:
-            turn = self._turns.setdefault(root, threading.Lock())
-        with turn:  # whoever comes while a vault is being opened waits for it; the other vaults go on
-            folder = _folder_at(root)
-            found = self._open.get(root)
-            if found and found.folder == folder:
-                return found
-            if found:
-                _let_go(self._open.pop(root))
-            return self._open_anew(root, folder)
+    def _get(self, root: Path) -> OpenVault:
+        with self._lock:
+            lock = self._vault_locks.setdefault(root, threading.Lock())
+        with lock:  # callers wait while their vault is being opened; the other vaults go on
+            folder = _folder_identity(root)
+            vault = self._open.get(root)
+            if vault and vault.folder == folder:
+                return vault
+            if vault:
+                _close(self._open.pop(root))
+            return self._open_vault(root, folder)
 
-    def _open_anew(self, root: Path, folder: tuple[int, int]) -> Open:
+    def _open_vault(self, root: Path, folder: tuple[int, int]) -> OpenVault:
         if self._is_closed:
             raise VaultUnavailable("the daemon is stopping", hint="Start it again: `commonplace serve`.")
         settings = load_settings(flags={**self._flags, "vault.root": str(root)}).settings
-        memory = open_with(settings, actor=_ITSELF, is_patient=False, encoders=self._encoders)
-        made = self._open[root] = Open(memory, Watcher(root, memory), folder)
-        self._troubles.pop(root, None)
+        memory = open_with(settings, actor=_DAEMON, is_patient=False, encoders=self._encoders)
+        vault = self._open[root] = OpenVault(memory, Watcher(root, memory), folder)
+        self._errors.pop(root, None)
         emit("vault_served", vault=str(root))
-        return made
+        return vault
 
-    def _told_of(self, root: Path) -> dict[str, Any]:
-        told: dict[str, Any] = {"vault": str(root), "name": root.name, "default": root == self._registry.default}
+    def _status_of(self, root: Path) -> dict[str, Any]:
+        status: dict[str, Any] = {"vault": str(root), "name": root.name, "default": root == self._registry.default}
         try:
-            found = self._opened(root)
-            counts, (mode, without) = found.memory.index.stats(), found.memory.index.readiness()
+            vault = self._get(root)
+            counts, (mode, without) = vault.memory.index.stats(), vault.memory.index.readiness()
         except CommonplaceError as error:
-            return {**told, "open": False, "said": str(error)}
-        told |= {
+            return {**status, "open": False, "said": str(error)}
+        status |= {
             "open": True,
             "notes": counts.documents.get("vault", 0),
             "chunks": counts.chunks,
             "mode": mode,
             "without": without,
         }
-        return {**told, **found.watcher.told()}
+        return {**status, **vault.watcher.status()}
 
 
-def _folder_at(root: Path) -> tuple[int, int]:
-    """Which folder is there now. Raises VaultUnavailable when none is."""
+def _folder_identity(root: Path) -> tuple[int, int]:
+    """The device and inode of the folder. Raises VaultUnavailable if there is none."""
     try:
-        found = os.stat(root)
+        status = os.stat(root)
     except OSError as error:
-        message = f"the vault's folder is not there: {error.strerror}"
-        raise VaultUnavailable(message, path=str(root), hint="Bring it back, or mount its disk.") from error
-    return found.st_dev, found.st_ino
+        message = f"the vault's folder cannot be found: {error.strerror}"
+        raise VaultUnavailable(message, path=str(root), hint="Restore it, or mount its disk.") from error
+    return status.st_dev, status.st_ino
 
 
-def _let_go(found: Open) -> None:
-    """Close a vault whose folder is another one now."""
-    found.watcher.end()
-    found.watcher.gone(within=_ENDING)
-    found.memory.close()
+def _close(vault: OpenVault) -> None:
+    """Close a vault whose folder was replaced by another one."""
+    vault.watcher.end()
+    vault.watcher.has_ended(within=_CLOSE_SECONDS)
+    vault.memory.close()

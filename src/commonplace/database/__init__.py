@@ -1,6 +1,10 @@
-"""How a SQLite file is opened, brought up to date and shared by threads and processes: what history and index need."""
+"""SQLite files for the rooms that store rows (`history` and `index`).
 
-from commonplace.database.file import Database
-from commonplace.database.trouble import Wording, database_trouble
+- connection   open, create and migrate a file; read and write transactions for threads and processes; file locks
+- errors       translate what SQLite and the disk raise into our errors
+"""
 
-__all__ = ["Database", "Wording", "database_trouble"]
+from commonplace.database.connection import Database
+from commonplace.database.errors import ErrorWording, translate_errors
+
+__all__ = ["Database", "ErrorWording", "translate_errors"]

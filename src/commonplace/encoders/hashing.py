@@ -1,4 +1,4 @@
-"""A vector made of the hashes of words and of groups of three letters: no model, the same everywhere."""
+"""An encoder that hashes words and trigrams of letters: no model, the same vectors on every machine."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from commonplace.encoders.base import Spans
-from commonplace.encoders.heuristic import heuristic_tokens
+from commonplace.encoders.base import Spans, heuristic_tokens
 
 if TYPE_CHECKING:
     from commonplace.encoders.base import Floats
 
 _WORD: Final = re.compile(r"\w+")
-_WHOLE_WORD: Final = 3
-"""A shared word counts as much as this many shared groups of letters."""
+_WORD_WEIGHT: Final = 3
+"""A shared word counts as much as this many shared trigrams."""
 
 
 class HashingEncoder:
-    """The deterministic twin, for tests and quick runs: texts that share words are near each other."""
+    """A deterministic encoder for tests and quick runs: texts that share words have similar vectors."""
 
     alias: Final = "hashing"
     is_remote: Final = False
@@ -30,7 +29,7 @@ class HashingEncoder:
         self.max_tokens = max_tokens
         self.version = f"hashing-{dim}"
 
-    def encode(self, texts: Sequence[str], *, progress: Callable[[int], None] = lambda more: None) -> "Floats":
+    def encode(self, texts: Sequence[str], *, progress: Callable[[int], None] = lambda count: None) -> "Floats":
         """One row for each text."""
         vectors = np.zeros((len(texts), self.dim), np.float32)
         for row, text in enumerate(texts):
@@ -39,7 +38,7 @@ class HashingEncoder:
         return vectors
 
     def tokens(self, text: str) -> Spans:
-        """The words and marks of the text."""
+        """Tokens estimated by `heuristic_tokens`."""
         return heuristic_tokens(text)
 
     def _vector(self, text: str) -> "Floats":
@@ -48,7 +47,7 @@ class HashingEncoder:
         for feature, weight in _features(text[: spans[-1][1]] if spans else ""):
             digest = int.from_bytes(blake2b(feature.encode(errors="replace"), digest_size=8).digest(), "big")
             sums[(digest >> 1) % self.dim] += weight if digest & 1 else -weight
-        if not sums.any():  # no word, or words that cancel each other
+        if not sums.any():  # no words, or words whose hashes cancel out
             sums[0] = 1.0
         vector: Floats = (sums / np.sqrt(np.square(sums).sum())).astype(np.float32)
         return vector
@@ -56,7 +55,7 @@ class HashingEncoder:
 
 def _features(text: str) -> Iterator[tuple[str, int]]:
     for word in _WORD.findall(text.casefold()):
-        yield word, _WHOLE_WORD
+        yield word, _WORD_WEIGHT
         framed = f" {word} "
         for start in range(len(framed) - 2):
             yield framed[start : start + 3], 1

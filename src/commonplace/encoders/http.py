@@ -1,4 +1,4 @@
-"""Any server that speaks OpenAI's `POST /embeddings`: Ollama, LM Studio, llama.cpp, vLLM, or one far away."""
+"""An encoder that calls OpenAI's `POST /embeddings` on a server: Ollama, LM Studio, llama.cpp, vLLM or a remote one."""
 
 import ipaddress
 import json
@@ -13,23 +13,22 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from commonplace.encoders.base import Spans
-from commonplace.encoders.heuristic import heuristic_tokens
+from commonplace.encoders.base import Spans, heuristic_tokens
 from commonplace.errors import ProviderFailed, UsageError
 
 if TYPE_CHECKING:
     from commonplace.encoders.base import Floats
 
-_BATCH: Final = 64
+_BATCH_SIZE: Final = 64
 _ATTEMPTS: Final = 4
-_LARGEST_ANSWER: Final = 256 << 20
-_LARGEST_REFUSAL: Final = 64 << 10
-_CODE: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
-_HINT: Final = "Look at embedding.endpoint, embedding.remote_model and the server itself."
+_MAX_RESPONSE_BYTES: Final = 256 << 20
+_MAX_ERROR_BYTES: Final = 64 << 10
+_ERROR_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_HINT: Final = "Check embedding.endpoint, embedding.remote_model and the server itself."
 
 
 class HttpEncoder:
-    """The model of a server. The key is sent to that server alone, and shown nowhere."""
+    """A model on a server. The key is sent to that server only and never shown."""
 
     is_ready: Final = True
 
@@ -45,14 +44,14 @@ class HttpEncoder:
         timeout: float = 30.0,
         backoff: float = 0.5,
     ) -> None:
-        """`endpoint` is what comes before `/embeddings`. A server that is busy is asked again after `backoff` seconds,
-        then twice that, and so on. Raises UsageError for an endpoint that is no HTTP address, or a key that no header
-        can carry.
+        """`endpoint` is the address without `/embeddings`. Requests to a busy server are retried after `backoff`
+        seconds, then twice that, and so on. Raises UsageError if the endpoint is not an HTTP address or the key cannot
+        be sent in a header.
         """
         host = _host_of(endpoint)
-        if key and not (key.isascii() and key.isprintable()):  # the error of a wrong header would show it
-            hint = "Look at the variable that embedding.key_env names."
-            raise UsageError("the key of the embedding server is no plain text in one line", hint=hint)
+        if key and not (key.isascii() and key.isprintable()):  # an error about an invalid header would show it
+            hint = "Check the environment variable that embedding.key_env names."
+            raise UsageError("the key of the embedding server is not one line of plain ASCII text", hint=hint)
         self.alias = model
         self.version = version
         self.dim = dim
@@ -67,26 +66,26 @@ class HttpEncoder:
         direct = [] if self.is_remote else [urllib.request.ProxyHandler({})]
         self._opener = urllib.request.build_opener(_NoRedirect(), *direct)
 
-    def encode(self, texts: Sequence[str], *, progress: Callable[[int], None] = lambda more: None) -> "Floats":
-        """One row for each text. Raises ProviderFailed when the server does not give them."""
+    def encode(self, texts: Sequence[str], *, progress: Callable[[int], None] = lambda count: None) -> "Floats":
+        """One row for each text. Raises ProviderFailed if the server does not return them."""
         vectors = np.empty((len(texts), self.dim), np.float32)
-        for start in range(0, len(texts), _BATCH):
-            batch = [self._cut(text) for text in texts[start : start + _BATCH]]
-            vectors[start : start + len(batch)] = self._vectors_in(self._ask(batch), count=len(batch))
+        for start in range(0, len(texts), _BATCH_SIZE):
+            batch = [self._truncate(text) for text in texts[start : start + _BATCH_SIZE]]
+            vectors[start : start + len(batch)] = self._parse_vectors(self._request(batch), count=len(batch))
             progress(len(batch))
         return vectors
 
     def tokens(self, text: str) -> Spans:
-        """The words and marks of the text: the server's own tokens are not known."""
+        """Tokens estimated by `heuristic_tokens`: the server's own tokenizer is unknown."""
         return heuristic_tokens(text)
 
-    def _cut(self, text: str) -> str:
-        """As much as the model reads, without half characters; a blank for an empty text, which servers refuse."""
+    def _truncate(self, text: str) -> str:
+        """The text truncated to `max_tokens`, without surrogates; a space for an empty text, which servers refuse."""
         spans = heuristic_tokens(text)[: self.max_tokens]
-        kept = text[: spans[-1][1]] if spans else " "
-        return kept.encode("utf-8", "replace").decode()
+        shortened = text[: spans[-1][1]] if spans else " "
+        return shortened.encode("utf-8", "replace").decode()
 
-    def _ask(self, batch: list[str]) -> bytes:
+    def _request(self, batch: list[str]) -> bytes:
         body = json.dumps({"model": self.alias, "input": batch, "encoding_format": "float"}).encode()
         headers = {"Content-Type": "application/json"}
         if self._key:
@@ -94,46 +93,46 @@ class HttpEncoder:
         request = urllib.request.Request(self._url, data=body, headers=headers)  # noqa: S310 (checked to be HTTP)
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                with self._opener.open(request, timeout=self._timeout) as answer:
-                    read: bytes = answer.read(_LARGEST_ANSWER)
-                    return read
+                with self._opener.open(request, timeout=self._timeout) as response:
+                    content: bytes = response.read(_MAX_RESPONSE_BYTES)
+                    return content
             except urllib.error.HTTPError as error:
                 if attempt == _ATTEMPTS or not (error.code == 429 or error.code >= 500):
-                    raise self._failed(f"answered {error.code}{self._told(error)}") from None
+                    raise self._failed(f"responded {error.code}{self._error_names(error)}") from None
                 error.close()
             except (OSError, HTTPException, UnicodeError) as error:
-                raise self._failed(f"did not answer: {_why(error)}") from None
+                raise self._failed(f"did not respond: {_reason(error)}") from None
             time.sleep(self._backoff * 2 ** (attempt - 1))
         raise AssertionError("the last attempt returns or raises")
 
-    def _vectors_in(self, answer: bytes, *, count: int) -> "Floats":
+    def _parse_vectors(self, content: bytes, *, count: int) -> "Floats":
         try:
-            rows: list[Any] = sorted(json.loads(answer)["data"], key=lambda row: row["index"])
+            rows: list[Any] = sorted(json.loads(content)["data"], key=lambda row: row["index"])
             vectors = np.array([row["embedding"] for row in rows])
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise self._failed("answered with something else than vectors") from None
-        if vectors.dtype.kind not in "iuf":  # words, or whole numbers that are larger than any float
-            raise self._failed("answered with something else than numbers")
+            raise self._failed("responded with something other than vectors") from None
+        if vectors.dtype.kind not in "iuf":  # text, or integers too large for a float
+            raise self._failed("responded with something other than numbers")
         if vectors.shape != (count, self.dim) or [row["index"] for row in rows] != list(range(count)):
-            expected, found = f"{count} vectors of {self.dim}", " x ".join(map(str, vectors.shape))
-            raise self._failed(f"answered with {found} numbers instead of {expected}")
-        with np.errstate(over="ignore"):  # a length beyond all floats is refused below
+            expected, actual = f"{count} vectors of {self.dim}", " x ".join(map(str, vectors.shape))
+            raise self._failed(f"responded with {actual} numbers instead of {expected}")
+        with np.errstate(over="ignore"):  # an infinite length is refused below
             lengths = np.sqrt(np.square(vectors.astype(np.float64)).sum(axis=1, keepdims=True))
         if not (np.isfinite(lengths).all() and lengths.all()):
-            raise self._failed("answered with a vector that has no length")
+            raise self._failed("responded with a vector of length zero or infinity")
         unit: Floats = (vectors / lengths).astype(np.float32)
         return unit
 
-    def _told(self, error: urllib.error.HTTPError) -> str:
-        """The server's own names for what is wrong, and no other word of it: servers repeat the text that they got."""
+    def _error_names(self, error: urllib.error.HTTPError) -> str:
+        """The error's `type` and `code` and nothing else of the response: servers repeat the text they were sent."""
         try:
             with error:
-                told = json.loads(error.read(_LARGEST_REFUSAL))["error"]
-            names = [str(told.get(field) or "") for field in ("type", "code")]
+                details = json.loads(error.read(_MAX_ERROR_BYTES))["error"]
+            names = [str(details.get(field) or "") for field in ("type", "code")]
         except (OSError, HTTPException, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return ""  # the status says enough
-        kept = [name for name in names if _CODE.fullmatch(name) and not (self._key and self._key in name)]
-        return f": {', '.join(kept)}" if kept else ""
+            return ""  # the status is enough
+        safe = [name for name in names if _ERROR_NAME.fullmatch(name) and not (self._key and self._key in name)]
+        return f": {', '.join(safe)}" if safe else ""
 
     def _failed(self, what: str) -> ProviderFailed:
         return ProviderFailed(f"the embedding server {self._host} {what}", hint=_HINT)
@@ -144,21 +143,23 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def _why(error: Exception) -> str:
-    """What the system says about it; of an answer that is no HTTP, only the kind of fault, since it may hold text."""
+def _reason(error: Exception) -> str:
+    """The system's message; for a malformed response only the error's type, because it may contain the text."""
     reason = getattr(error, "reason", error)
     return str(reason) if isinstance(reason, OSError) else type(error).__name__
 
 
 def _host_of(endpoint: str) -> str:
-    """The endpoint's host. Raises UsageError for what is no plain HTTP address; a login has no place in it."""
+    """The endpoint's host. Raises UsageError if it is not an HTTP address, or has a user name in it."""
     try:
         parts = urlsplit(endpoint)
-        wrong = parts.scheme not in ("http", "https") or parts.username is not None or parts.port == 0
-    except ValueError:  # brackets that do not close, a port that is no number
-        wrong = True
-    if wrong or not parts.hostname:
-        raise UsageError("embedding.endpoint is not an HTTP address", hint="Such as http://127.0.0.1:11434/v1.")
+        is_invalid = parts.scheme not in ("http", "https") or parts.username is not None or parts.port == 0
+    except ValueError:  # an unclosed bracket, a port that is not a number
+        is_invalid = True
+    if is_invalid or not parts.hostname:
+        raise UsageError(
+            "embedding.endpoint is not an HTTP address", hint="Use an address such as http://127.0.0.1:11434/v1."
+        )
     return parts.hostname
 
 

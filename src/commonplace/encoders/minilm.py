@@ -1,8 +1,8 @@
-"""all-MiniLM-L6-v2 by onnxruntime: the encoder that comes with Commonplace.
+"""all-MiniLM-L6-v2 with onnxruntime: the default encoder.
 
-Each text runs alone, on one thread. The whole numbers of the `int8` variant are scaled by the range of all that runs
-together, and even `fp32` sums in another order in company: only alone is a vector the same every time.
-Batches would not be quicker either: one text of 256 tokens keeps a core busy.
+Each text runs alone, on one thread. In a batch, the `int8` variant would scale by the range of the whole batch, and
+even `fp32` would sum in another order: only a text that runs alone has the same vector every time.
+Batches would not be faster either: one text of 256 tokens keeps a core busy.
 """
 
 import os
@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from commonplace.encoders.base import Spans
-from commonplace.encoders.graph import DIM, INPUT, LONGEST, OUTPUT, VARIANTS, Variant
-from commonplace.encoders.weights import INSTALL_HINT, TOKENIZER, built_graph, missing_files, verify_pinned
+from commonplace.encoders.model_files import INSTALL_HINT, TOKENIZER, ensure_graph, missing_files, verify_file
+from commonplace.encoders.onnx_graph import DIM, INPUT, MAX_POSITIONS, OUTPUT, VARIANTS, Variant
 from commonplace.errors import ProviderFailed, UsageError
 
 if TYPE_CHECKING:
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 __all__ = ["VARIANTS", "MiniLM"]
 
-_BEGINNING: Final = 101
-_END: Final = 102
+_CLS_ID: Final = 101
+_SEP_ID: Final = 102
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_MOST_THREADS: Final = 4
-_BLOCK: Final = 128
-"""Texts given to the threads at once: an interrupt while they are handed over leaves no more behind than these."""
+_MAX_THREADS: Final = 4
+_BLOCK_SIZE: Final = 128
+"""Texts submitted to the threads at once: an interrupt leaves at most these behind in the queue."""
 
 
 class MiniLM:
-    """The model in this folder. Nothing is loaded before it is used."""
+    """The model in a folder. It is loaded at first use."""
 
     alias: Final = "minilm-l6-v2"
     dim: Final = DIM
@@ -48,18 +48,18 @@ class MiniLM:
     def __init__(
         self, folder: Path, *, variant: Variant, tag: str, max_tokens: int = 256, threads: int | None = None
     ) -> None:
-        """Raises ProviderFailed when the weights are not there, UsageError for more tokens than the model reads."""
+        """Raises ProviderFailed if files are missing, UsageError if `max_tokens` is more than the model can read."""
         if missing := missing_files(folder):
-            message = f"the model is not installed: no {' and no '.join(missing)}"
+            message = f"the model is not installed: missing {' and '.join(missing)}"
             raise ProviderFailed(message, path=str(folder), hint=INSTALL_HINT)
-        if max_tokens > LONGEST:
-            message = f"the model reads at most {LONGEST} tokens, not {max_tokens}"
+        if max_tokens > MAX_POSITIONS:
+            message = f"the model reads at most {MAX_POSITIONS} tokens, not {max_tokens}"
             raise UsageError(message, hint="Lower embedding.max_tokens.")
         self.version = f"{tag}+{variant}"
         self.max_tokens = max_tokens
         self._folder = folder
         self._variant = variant
-        self._threads = threads or min(os.cpu_count() or 1, _MOST_THREADS)
+        self._threads = threads or min(os.cpu_count() or 1, _MAX_THREADS)
         self._loading = threading.Lock()
         self._tokenizer: Tokenizer | None = None
         self._session: InferenceSession | None = None
@@ -67,13 +67,13 @@ class MiniLM:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the model is loaded."""
+        """True if the model is loaded."""
         return self._session is not None and self._tokenizer is not None
 
-    def encode(self, texts: Sequence[str], *, progress: Callable[[int], None] = lambda more: None) -> "Floats":
-        """One row for each text; the longest run first, so that all threads finish together.
+    def encode(self, texts: Sequence[str], *, progress: Callable[[int], None] = lambda count: None) -> "Floats":
+        """One row for each text. The longest texts run first, so that all threads finish together.
 
-        Raises ProviderFailed when the model's files are damaged.
+        Raises ProviderFailed if the model's files are damaged.
         """
         vectors = np.empty((len(texts), DIM), np.float32)
         ids = [self._ids(text) for text in texts]
@@ -84,23 +84,23 @@ class MiniLM:
         return vectors
 
     def tokens(self, text: str) -> Spans:
-        """The tokens of the whole text, by the model's own tokenizer."""
+        """The tokens of the whole text, from the model's own tokenizer."""
         spans: list[tuple[int, int]] = self._encoding(text).offsets
         return spans
 
     def _ids(self, text: str) -> list[int]:
-        """The numbers of the text's tokens between the marks of its ends, as many as the model reads."""
-        return [_BEGINNING, *self._encoding(text).ids[: self.max_tokens - 2], _END]
+        """The ids of the text's tokens, truncated to `max_tokens`, between the special tokens."""
+        return [_CLS_ID, *self._encoding(text).ids[: self.max_tokens - 2], _SEP_ID]
 
     def _encoding(self, text: str) -> "Encoding":
         with self._loading:
             if self._tokenizer is None:
                 self._tokenizer = _load_tokenizer(self._folder)
-        whole = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)  # half a character is none; spans stay the same
-        return self._tokenizer.encode(whole, add_special_tokens=False)
+        valid = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)  # the offsets stay the same
+        return self._tokenizer.encode(valid, add_special_tokens=False)
 
     def _run(self, work: Sequence[list[int]]) -> "Iterator[Floats]":
-        """The vectors, in the order of the work. One text runs in the caller's thread: a query does not queue."""
+        """The vectors, in the given order. A single text runs in the caller's thread, so that a query does not wait."""
         if not work:
             return iter(())
         with self._loading:
@@ -110,23 +110,23 @@ class MiniLM:
         vector_of = partial(_vector, self._session)
         if self._pool is None or len(work) == 1:
             return map(vector_of, work)
-        blocks = (work[start : start + _BLOCK] for start in range(0, len(work), _BLOCK))
+        blocks = (work[start : start + _BLOCK_SIZE] for start in range(0, len(work), _BLOCK_SIZE))
         return chain.from_iterable(self._pool.map(vector_of, block) for block in blocks)
 
 
 def _vector(session: "InferenceSession", ids: list[int]) -> "Floats":
     try:
         (vectors,) = session.run([OUTPUT], {INPUT: np.array([ids], np.int32)})
-    except _runtime_errors() as error:  # its words might show what the text was
+    except _runtime_errors() as error:  # its message may contain the text
         raise ProviderFailed(f"the model failed: {type(error).__name__}", hint=INSTALL_HINT) from None
     return np.asarray(vectors[0], np.float32)
 
 
 def _load_tokenizer(folder: Path) -> "Tokenizer":
-    """The model's tokenizer, which as shipped would cut and fill every text to 128 tokens."""
+    """The model's tokenizer, with its default truncation and padding to 128 tokens switched off."""
     from tokenizers import Tokenizer
 
-    verify_pinned(folder / TOKENIZER)
+    verify_file(folder / TOKENIZER)
     tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -134,14 +134,14 @@ def _load_tokenizer(folder: Path) -> "Tokenizer":
 
 
 def _load_session(folder: Path, *, variant: Variant) -> "InferenceSession":
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # else its first import makes an id of this machine and reports home
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # otherwise its first import creates a machine id and reports home
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.enable_mem_pattern = False  # every length would leave a plan behind
-    options.log_severity_level = 4  # its errors are raised, and need not be printed as well
-    path = built_graph(folder, variant=variant)
+    options.enable_mem_pattern = False  # it would keep a memory plan for every text length
+    options.log_severity_level = 4  # errors are raised; do not print them as well
+    path = ensure_graph(folder, variant=variant)
     try:
         return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"], enable_fallback=0)
     except _runtime_errors() as error:
@@ -150,8 +150,8 @@ def _load_session(folder: Path, *, variant: Variant) -> "InferenceSession":
 
 @cache
 def _runtime_errors() -> tuple[type[Exception], ...]:
-    """What onnxruntime raises: kinds of its own, which have no ancestor but Exception, and two of Python's."""
+    """Everything onnxruntime raises: its own types, which derive from Exception alone, and two of Python's."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 
-    own = [kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-    return (RuntimeError, ValueError, *own)
+    own_types = [kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    return (RuntimeError, ValueError, *own_types)

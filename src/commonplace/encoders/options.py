@@ -1,4 +1,4 @@
-"""What a person may set about encoding text. None of it may be set from inside a vault."""
+"""The settings block `embedding`. None of it may be set from inside a vault."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,17 +13,17 @@ class EmbeddingOptions:
 
     provider: Literal["minilm-l6-v2", "http", "hashing", "none"] = option(
         "minilm-l6-v2",
-        "The encoder that turns text into vectors; with `none`, search is by words alone.",
+        "The encoder that turns text into vectors; with `none`, search is by words only.",
         once_called=("model",),
     )
-    version_tag: str = option("minilm-l6-v2@2024-05", "Stamped on every chunk; a new tag means encoding anew.")
+    version_tag: str = option("minilm-l6-v2@2024-05", "Stamped on every chunk; a new tag re-encodes everything.")
     variant: Literal["int8", "fp32"] = option("int8", "How the model computes: `int8` is twice as fast as `fp32`.")
-    model_folder: Path | None = option(None, "Where the model's files are; else in your data folder, for all vaults.")
-    cache_file: Path | None = option(
-        None, "Where the vectors of texts are kept; by default beside the index of the vault."
+    model_folder: Path | None = option(
+        None, "Folder of the model's files; by default in your data folder, shared by all vaults."
     )
+    cache_file: Path | None = option(None, "The cache of vectors; by default next to the vault's index.")
     endpoint: str = option("http://127.0.0.1:11434/v1", "The server of the provider `http`; `/embeddings` is added.")
-    remote_model: str = option("all-minilm", "The model that this server is asked for.")
+    remote_model: str = option("all-minilm", "The model to request from that server.")
     key_env: str = option("EMBEDDING_API_KEY", "The environment variable that holds the server's key, if any.")
     dim: int = option(384, "Length of a vector.", at_least=1)
     max_tokens: int = option(256, "Largest chunk, in tokens.", at_least=16, once_called=("chunk_tokens",))

@@ -1,1 +1,13 @@
-"""Facts as logic: what a candidate becomes, what holds when, how it ages. Values in, values out."""
+"""Facts as logic: values in, values out, no I/O and no clock.
+
+entry_format, entry_paths   an entry's frontmatter <-> Fact; its kind, folder, file name and slug
+line_facts                  facts from structured lines, and relations from the words before a link
+triples                     entities, predicates and their rules, a triple as a sentence
+claims                      what only one fact may say at a time, and which fact ends which
+validity                    what holds when, as known when; timelines
+integrate                   what becomes of a candidate: confirm, supersede, extend, derive, contradict, insert
+statement_words             the words of a statement, and opposites
+relevance                   which facts belong before a prompt, their aged importance, doubts about them; topics, styles
+lint                        Problems in and between entries, and safe fixes
+options                     the settings block `facts`
+"""

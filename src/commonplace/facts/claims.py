@@ -1,20 +1,19 @@
-"""What only one fact may say at a time, and which of several that say it holds when."""
+"""Claims: what only one fact may say at a time, and which of several facts with the same claim holds when."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from commonplace.facts.entities import ME, entity_key
 from commonplace.facts.options import FactsOptions
-from commonplace.facts.predicates import Predicates, predicate_key, predicates_of
-from commonplace.facts.wording import fingerprint
-from commonplace.model import End, Fact
+from commonplace.facts.statement_words import fingerprint
+from commonplace.facts.triples import ME, Predicates, entity_key, predicate_key, predicates_of
+from commonplace.model import Fact, FactEnd
 
-_SILENT: Final = frozenset({"archive", "staging"})
-"""Places whose facts claim nothing: they are over, or wait for a person."""
+_WITHOUT_CLAIM: Final = frozenset({"archive", "staging"})
+"""Places whose facts claim nothing: they are over, or wait for review."""
 _DAWN: Final = "0001-01-01T00:00:00Z"
-"""The end of a fact that never held, where nobody knows when it would have begun: an empty one would be open."""
+"""The end of a fact that never held and whose start is unknown: an empty end would mean an open one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +24,18 @@ class FactRules:
     user: str = ME
 
     def entity(self, name: str) -> str:
-        """The name as it compares: the same for all spellings of one name; empty for none."""
+        """The entity's normalized name: the same for every spelling; empty for no name."""
         return entity_key(name, user=self.user)
 
     def fingerprint(self, *, subject: str = "", predicate: str = "", object: str = "", text: str = "") -> str:
-        """The same for the same triple, whatever its text; without a predicate, for the same words."""
+        """A hash that is equal for equal triples, whatever the text; without a predicate, for equal words."""
         if not predicate_key(predicate):
             return fingerprint(text)
         return fingerprint("|".join((self.entity(subject), predicate_key(predicate), self.entity(object))))
 
     def claim(self, fact: Fact) -> str:
-        """What only this fact may say at a time, as a text that compares; empty where it claims nothing."""
-        if not _speaks(fact):
+        """A key for what only this fact may say at a time; empty if the fact claims nothing."""
+        if not _has_claim(fact):
             return ""
         subject, predicate = self.entity(fact.subject), predicate_key(fact.predicate)
         if not predicate:
@@ -45,20 +44,20 @@ class FactRules:
             return f"{subject}|{predicate}"
         return f"{subject}|{predicate}|{self.entity(fact.object)}"
 
-    def ends(self, facts: Sequence[Fact]) -> Mapping[str, End]:
-        """Of facts with the same claim, those that hold no longer because another begins, by id.
+    def ends(self, facts: Sequence[Fact]) -> Mapping[str, FactEnd]:
+        """Among facts with the same claim, the end of each that another one replaces, by id.
 
-        Each ends when the next begins. Of several that begin at once the one with the highest id holds; the others
-        never do. A fact whose own window is over by then ends by itself. What is worth less ends nothing that is worth
-        more: it holds only while nothing better does.
+        Each ends when the next begins. Of several that begin at once the one with the highest id holds and the others
+        never do. A fact whose own window is over by then ends by itself. A less trusted fact never ends a more trusted
+        one: it holds only while no better one does.
         """
-        ends: dict[str, End] = {}
+        ends: dict[str, FactEnd] = {}
         better: list[Fact] = []
-        for _, worth_the_same in groupby(sorted(filter(_lasts, facts), key=_worth), key=_worth):
-            equals = sorted(worth_the_same, key=lambda each: (each.begins, each.id))
-            ends |= _ends_in_turn(equals)
+        for _, group in groupby(sorted(filter(_lasts, facts), key=_trust_rank), key=_trust_rank):
+            equals = sorted(group, key=lambda each: (each.begins, each.id))
+            ends |= _successive_ends(equals)
             for each in equals:
-                if end := _end_by(better, each, ends):
+                if end := _end_by_better(better, each, ends):
                     ends[each.id] = end
             better += equals
         return ends
@@ -69,46 +68,46 @@ def rules_of(options: FactsOptions, user: str) -> FactRules:
     return FactRules(predicates=predicates_of(options), user=user)
 
 
-def _worth(fact: Fact) -> int:
-    """How much the fact is worth against others: what the person told, what stands in a note, what a program says."""
+def _trust_rank(fact: Fact) -> int:
+    """0 for what the person told, 1 for a line of a note, 2 for what a program said or mined, 3 for the rest."""
     if fact.origin == "line":
         return 1
     return {"told": 0, "said": 2, "mined": 2}.get(fact.origins.trust, 3)
 
 
-def _ends_in_turn(facts: Sequence[Fact]) -> dict[str, End]:
-    """The ends of facts that are worth the same, in order: each ends when the next begins."""
+def _successive_ends(facts: Sequence[Fact]) -> dict[str, FactEnd]:
+    """The ends of equally trusted facts, given in order: each ends when the next begins."""
     rounds = [list(group) for _, group in groupby(facts, key=lambda each: each.begins)]
     ends = {}
     for place, starting in enumerate(rounds):
         *losers, winner = starting
         for each in losers:
-            ends[each.id] = End(at=each.begins or _DAWN, by=winner.id)
+            ends[each.id] = FactEnd(at=each.begins or _DAWN, by=winner.id)
         following = rounds[place + 1][-1] if place + 1 < len(rounds) else None
         if following and not (winner.valid_until and winner.valid_until <= following.begins):
-            ends[winner.id] = End(at=following.begins, by=following.id)
+            ends[winner.id] = FactEnd(at=following.begins, by=following.id)
     return ends
 
 
-def _end_by(better: Sequence[Fact], fact: Fact, ends: Mapping[str, End]) -> End | None:
-    """The end that something better puts to the fact: at once where that holds already, else when it begins."""
-    found = ends.get(fact.id)
+def _end_by_better(better: Sequence[Fact], fact: Fact, ends: Mapping[str, FactEnd]) -> FactEnd | None:
+    """The fact's earliest end, counting more trusted facts: at once if one holds already, else when it begins."""
+    earliest = ends.get(fact.id)
     for each in sorted(better, key=lambda each: (each.begins, each.id)):
         own = ends.get(each.id)
         until = min((at for at in (each.valid_until, own.at if own else "") if at), default="")
         starts = max(each.begins, fact.begins)
         if (until and until <= starts) or (fact.valid_until and fact.valid_until <= starts):
             continue
-        if found is None or starts < found.at:
-            found = End(at=starts or _DAWN, by=each.id)
-    return found
+        if earliest is None or starts < earliest.at:
+            earliest = FactEnd(at=starts or _DAWN, by=each.id)
+    return earliest
 
 
-def _speaks(fact: Fact) -> bool:
-    """Whether the fact claims anything: it stands, or it did until it was replaced, and still claims that time."""
+def _has_claim(fact: Fact) -> bool:
+    """True if the fact is active, or was until it was replaced and still claims that time."""
     if fact.status == "superseded":
         return bool(fact.valid_until) and fact.place != "staging"
-    return fact.status == "active" and fact.place not in _SILENT
+    return fact.status == "active" and fact.place not in _WITHOUT_CLAIM
 
 
 def _lasts(fact: Fact) -> bool:

@@ -1,64 +1,215 @@
-"""What is wrong with entries, one by one, and what of it can be mended without asking."""
+"""Check entries: what is wrong with one of them, what is wrong between them, and what can be fixed without asking.
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+Between entries: broken chains of versions, links to facts that do not exist, and facts with the same claim at once.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import Final
+from typing import Final, Protocol
 
-from commonplace.facts.entry import ORDER
-from commonplace.facts.keys import line_of
-from commonplace.facts.lint_chains import links_to_mend, lint_facts
-from commonplace.facts.routes import ARCHIVE, KINDS, MEMORY, digits_of, file_name
-from commonplace.facts.slug import slug_of
-from commonplace.model import Fact, Note, Problem
+from commonplace.facts.entry_format import KEY_ORDER, key_line
+from commonplace.facts.entry_paths import KINDS, file_name, id_digits, slug_of
+from commonplace.model import Fact, FactRecord, Note, Problem
+from commonplace.model.layout import ARCHIVE_FOLDER, MEMORY
 
-__all__ = ["Fix", "fixes", "lint_entry", "lint_facts"]
-
+_Links = Mapping[str, frozenset[str]]
+_NONE: Final[frozenset[str]] = frozenset()
 _REQUIRED: Final = ("kind", "status", "recorded", "slug")
 _PUT_AWAY: Final = frozenset({"superseded", "archived"})
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A Problem that can be mended safely: the keys to set in the note at its path."""
+    """A Problem that can be fixed safely: the keys to set in the note at its path."""
 
     problem: Problem
     keys: Mapping[str, object]
 
 
-def lint_entry(note: Note, fact: Fact | None, *, kinds: Collection[str] = KINDS) -> tuple[Problem, ...]:
-    """What is wrong with a note among the entries, beside what reading it found; `fact` is what was read.
+class ConflictingClaims(Protocol):
+    """Two facts with the same claim at once: the one that lost, the one that counts, and since when."""
 
-    `kinds` are those that are known, the usual ones and a person's own.
+    @property
+    def loser(self) -> Fact: ...
+    @property
+    def winner(self) -> Fact: ...
+    @property
+    def at(self) -> str: ...
+
+
+def lint_entry(note: Note, fact: Fact | None, *, kinds: Collection[str] = KINDS) -> tuple[Problem, ...]:
+    """The Problems of a note among the entries, besides those from reading it; `fact` is what was read.
+
+    `kinds` are the valid kinds: the built-in ones and a person's own.
     """
     if fact is None:
-        message = "`id` is missing or is none, so this note is no entry: move it elsewhere, or save its text anew"
-        return (Problem(note.path, line_of(note, "id"), message, "entry-key"),)
+        message = "`id` is missing or invalid, so this note is not an entry: move it elsewhere, or save its text again"
+        return (Problem(note.path, key_line(note, "id"), message, "entry-key"),)
     checks = (_missing(note), _order(note), _name(note, fact), _dates(note, fact), _kind(note, fact, kinds))
     return tuple(problem for check in (*checks, _place(note, fact)) for problem in check)
 
 
-def fixes(entries: Iterable[tuple[Note, Fact]]) -> tuple[Fix, ...]:
-    """What can be mended in these entries: a missing slug, and a link to another version that only one side has.
+def safe_fixes(entries: Iterable[tuple[Note, Fact]]) -> tuple[Fix, ...]:
+    """What can be fixed in these entries: a missing slug, and a link between versions that only one side has.
 
-    All entries must be given: a chain is left alone where it forks or runs in a circle.
+    Pass all entries: a chain that forks or runs in a circle is left alone.
     """
-    known = list(entries)
-    slugs = (Fix(_no("slug", note), {"slug": _slug(note, fact)}) for note, fact in known if _lacks(note, "slug"))
-    links = (Fix(problem, keys) for problem, keys in links_to_mend([fact for _, fact in known]))
+    pairs = list(entries)
+    slugs = (
+        Fix(_missing_key("slug", note), {"slug": _slug(note, fact)}) for note, fact in pairs if _lacks(note, "slug")
+    )
+    links = (Fix(problem, keys) for problem, keys in _missing_links([fact for _, fact in pairs]))
     return (*slugs, *links)
+
+
+def lint_facts(
+    records: Iterable[FactRecord],
+    *,
+    twins: Iterable[tuple[str, Sequence[str]]],
+    contests: Iterable[ConflictingClaims],
+) -> tuple[Problem, ...]:
+    """The Problems between all facts, in order. Pass every fact, whatever its status and place.
+
+    `twins` are the ids found at several paths, with the path that keeps the id first.
+    """
+    facts = {each.fact.id: each.fact for each in records}
+    chains = _Chains(facts.values())
+    one_sided = (problem for problem, _ in chains.one_sided())
+    problems = (*chains.cycles(), *chains.forks(), *one_sided, *_dangling(facts), *_competing(contests), *_twins(twins))
+    return tuple(sorted(problems))
+
+
+class _Chains:
+    """Which facts replace which, as either of the two says. Staged facts replace nothing yet."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self._facts = {each.id: each for each in facts if each.place != "staging"}
+        all_facts = self._facts
+        pairs = {(each.id, each.supersedes) for each in all_facts.values() if each.supersedes in all_facts}
+        pairs |= {(each.superseded_by, each.id) for each in all_facts.values() if each.superseded_by in all_facts}
+        self._pairs = sorted(pairs)
+        self._replaced = _grouped(self._pairs)
+        self._successors = _grouped((old, new) for new, old in self._pairs)
+        self._circles = tuple(_circles(self._replaced))
+        self._circular = frozenset(id for circle in self._circles for id in circle)
+
+    def cycles(self) -> Iterator[Problem]:
+        """Facts that replace each other in a circle."""
+        for circle in self._circles:
+            fact, *others = sorted((self._facts[id] for id in circle), key=lambda each: each.path)
+            what = f"{_paths(others)} in a circle" if others else "itself"
+            message = f"it replaces {what}: remove `supersedes` and `superseded_by` where they are wrong"
+            yield _problem(fact, message, "chain-cycle")
+
+    def forks(self) -> Iterator[Problem]:
+        """Facts that more than one other fact replaces."""
+        for old, successors in sorted(self._successors.items()):
+            if len(successors) > 1:
+                paths = _paths(self._facts[id] for id in successors)
+                message = f"several facts replace it ({paths}): keep one of them, and forget or correct the others"
+                yield _problem(self._facts[old], message, "chain-fork")
+
+    def one_sided(self) -> Iterator[tuple[Problem, Mapping[str, object]]]:
+        """Links that only one of two versions has, and the keys that the other lacks.
+
+        The keys are empty if a person must choose.
+        """
+        for successor, replaced in self._pairs:
+            new, old = self._facts[successor], self._facts[replaced]
+            is_plain = (
+                len(self._successors[old.id]) == len(self._replaced[new.id]) == 1 and new.id not in self._circular
+            )
+            if old.superseded_by != new.id:
+                keys = {"superseded_by": new.id, "superseded_at": old.superseded_at or new.recorded}
+                message = f"`superseded_by` does not name {new.path}, which replaces it: add {new.id}"
+                yield _problem(old, message, "chain-one-sided"), _keys_if(keys, when=is_plain)
+            if new.supersedes != old.id:
+                message = f"`supersedes` does not name {old.path}, which it replaces: add {old.id}"
+                yield _problem(new, message, "chain-one-sided"), _keys_if({"supersedes": old.id}, when=is_plain)
+
+
+def _missing_links(facts: Iterable[Fact]) -> Iterator[tuple[Problem, Mapping[str, object]]]:
+    """Links between two versions that only one of them has: the Problem of the other, and the keys that it lacks.
+
+    Skips chains that fork or run in a circle and ids that occur twice: there a person must choose.
+    """
+    all_facts = list(facts)
+    times = Counter(each.id for each in all_facts)
+    for problem, keys in _Chains(each for each in all_facts if times[each.id] == 1).one_sided():
+        if keys:
+            yield problem, keys
+
+
+def _dangling(facts: Mapping[str, Fact]) -> Iterator[Problem]:
+    for fact in facts.values():
+        named = {"supersedes": fact.supersedes, "superseded_by": fact.superseded_by}
+        links = [*named.items(), *(("relations", id) for _, id in fact.bonds)]
+        for key, id in links:
+            if id and id not in facts:
+                message = f"`{key}` names {id}, but there is no such fact: remove it, or restore that entry"
+                yield _problem(fact, message, "chain-dangling")
+
+
+def _competing(contests: Iterable[ConflictingClaims]) -> Iterator[Problem]:
+    for loser, winner, at in ((each.loser, each.winner, each.at) for each in contests):
+        since = f" since {at}" if at else ""
+        message = f"{winner.path} makes the same claim{since} and wins: forget one of the two, or end this one"
+        yield _problem(loser, message, "competing-claims")
+
+
+def _twins(twins: Iterable[tuple[str, Sequence[str]]]) -> Iterator[Problem]:
+    for id, (keeper, *others) in twins:
+        for path in others:
+            message = f"its id {id} belongs to {keeper}: remove this copy, or save its text again"
+            yield Problem(path, 1, message, "same-id")
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> _Links:
+    groups: defaultdict[str, frozenset[str]] = defaultdict(frozenset)
+    for one, other in pairs:
+        groups[one] |= {other}
+    return groups
+
+
+def _circles(links: _Links) -> Iterator[tuple[str, ...]]:
+    """The cycles among the links, each once."""
+    left = dict(links)
+    while True:
+        try:
+            TopologicalSorter(left).prepare()
+        except CycleError as error:
+            circle = tuple(dict.fromkeys(error.args[1]))
+            left = {id: _NONE if id in circle else others for id, others in left.items()}
+            yield circle
+        else:
+            return
+
+
+def _keys_if(keys: Mapping[str, object], *, when: bool) -> Mapping[str, object]:
+    return {key: value for key, value in keys.items() if value} if when else {}
+
+
+def _paths(facts: Iterable[Fact]) -> str:
+    return " and ".join(sorted(each.path for each in facts))
+
+
+def _problem(fact: Fact, message: str, code: str) -> Problem:
+    return Problem(fact.path, fact.line, message, code)
 
 
 def _missing(note: Note) -> Iterator[Problem]:
     for key in _REQUIRED:
         if _lacks(note, key) and not (key == "kind" and _needs_no_kind(note)):
-            yield _no(key, note)
+            yield _missing_key(key, note)
 
 
 def _needs_no_kind(note: Note) -> bool:
-    """Whether the entry stands in a folder of ours, such as the inbox, where none is asked for."""
+    """True if the entry is in a folder that needs no kind, such as the inbox."""
     within = note.path.split("/")[MEMORY.count("/") + 1 :]
-    folders = within[1:] if within[0] == ARCHIVE else within
+    folders = within[1:] if within[0] == ARCHIVE_FOLDER else within
     return folders[0].startswith("_")
 
 
@@ -66,12 +217,12 @@ def _lacks(note: Note, key: str) -> bool:
     return note.frontmatter.get(key) in (None, "")
 
 
-def _no(key: str, note: Note) -> Problem:
-    return Problem(note.path, line_of(note, key), f"`{key}` is missing: every entry has one", "entry-key")
+def _missing_key(key: str, note: Note) -> Problem:
+    return Problem(note.path, key_line(note, key), f"`{key}` is missing: every entry needs one", "entry-key")
 
 
 def _slug(note: Note, fact: Fact) -> str:
-    """The slug that the file's name has already, else one made from the text."""
+    """The slug in the file name, else one made from the text."""
     name = note.path.rpartition("/")[2]
     ending = file_name(fact.id, slug="")
     stem = name.removesuffix(ending)
@@ -79,54 +230,54 @@ def _slug(note: Note, fact: Fact) -> str:
 
 
 def _order(note: Note) -> Iterator[Problem]:
-    """Where our keys leave their order; what else a person wrote may stand anywhere."""
-    ours = [key for key in note.frontmatter if key in ORDER]
+    """Our keys that are out of order; a person's own keys may be anywhere."""
+    ours = [key for key in note.frontmatter if key in KEY_ORDER]
     for before, key in pairwise(ours):
-        if ORDER.index(key) < ORDER.index(before):
-            message = f"`{key}` stands behind `{before}`: it belongs before it"
-            yield Problem(note.path, line_of(note, key), message, "entry-order")
+        if KEY_ORDER.index(key) < KEY_ORDER.index(before):
+            message = f"`{key}` must come before `{before}`"
+            yield Problem(note.path, key_line(note, key), message, "entry-order")
 
 
 def _name(note: Note, fact: Fact) -> Iterator[Problem]:
-    """Whether the file is called after the entry. One that waits for a person has a name of another making."""
+    """A file name that does not match the entry. Staged entries are named differently, so they are skipped."""
     if fact.place == "staging":
         return
-    name, digits = note.path.rpartition("/")[2], digits_of(fact.id)
+    name, digits = note.path.rpartition("/")[2], id_digits(fact.id)
     slug = note.frontmatter.get("slug")
     if not name.endswith(f"-{digits}.md"):
-        message = f"the file's name must end in -{digits}.md, the last digits of its id: rename it"
+        message = f"the file name must end in -{digits}.md, the last digits of its id: rename it"
         yield Problem(note.path, 1, message, "entry-name")
     elif not _lacks(note, "slug") and name != file_name(fact.id, slug=str(slug)):
-        message = "`slug` and the file's name say different things: change one of them"
-        yield Problem(note.path, line_of(note, "slug"), message, "entry-name")
+        message = "`slug` does not match the file name: change one of them"
+        yield Problem(note.path, key_line(note, "slug"), message, "entry-name")
 
 
 def _dates(note: Note, fact: Fact) -> Iterator[Problem]:
-    """Whether the times follow each other as they must. That each is a time is seen when the entry is read."""
+    """Dates in the wrong order. Values that are not dates are found when the entry is read."""
     pairs = (
         ("valid_until", fact.valid_until, "valid_from", fact.valid_from, "it would never be valid"),
-        ("updated", fact.updated, "recorded", fact.recorded, "it cannot change before it is there"),
-        ("superseded_at", fact.superseded_at, "recorded", fact.recorded, "it cannot be replaced before it is there"),
-        ("deleted_at", fact.deleted_at, "recorded", fact.recorded, "it cannot be forgotten before it is there"),
+        ("updated", fact.updated, "recorded", fact.recorded, "it cannot change before it exists"),
+        ("superseded_at", fact.superseded_at, "recorded", fact.recorded, "it cannot be replaced before it exists"),
+        ("deleted_at", fact.deleted_at, "recorded", fact.recorded, "it cannot be forgotten before it exists"),
     )
     for key, later, other, earlier, why in pairs:
         if later and earlier and later < earlier:
-            message = f"`{key}` lies before `{other}`: {why}, so correct one of them"
-            yield Problem(note.path, line_of(note, key), message, "entry-date")
+            message = f"`{key}` is before `{other}`: {why}; correct one of them"
+            yield Problem(note.path, key_line(note, key), message, "entry-date")
 
 
 def _kind(note: Note, fact: Fact, kinds: Collection[str]) -> Iterator[Problem]:
     if fact.kind and fact.kind not in kinds:
-        message = f"`kind` is {fact.kind[:40]}, which is not known: correct it, or add it to the setting facts.kinds"
-        yield Problem(note.path, line_of(note, "kind"), message, "entry-kind")
+        message = f"`kind` is {fact.kind[:40]}, which is unknown: correct it, or add it to the setting facts.kinds"
+        yield Problem(note.path, key_line(note, "kind"), message, "entry-kind")
 
 
 def _place(note: Note, fact: Fact) -> Iterator[Problem]:
-    """Whether status and folder agree on whether the entry is put away."""
-    line = line_of(note, "status")
+    """Status and folder that disagree on whether the entry is archived."""
+    line = key_line(note, "status")
     if fact.place == "archive" and fact.status == "active":
-        message = "it is active, but stands in the archive: move it out of there, or set `status` to archived"
+        message = "it is active but in the archive: move it out, or set `status` to archived"
         yield Problem(note.path, line, message, "entry-place")
     if fact.status in _PUT_AWAY and fact.place not in ("archive", "staging"):
-        message = f"it is {fact.status}, but does not stand in the archive: move it there, or set `status` to active"
+        message = f"it is {fact.status} but not in the archive: move it there, or set `status` to active"
         yield Problem(note.path, line, message, "entry-place")

@@ -1,52 +1,227 @@
-"""Which facts belong before a prompt: who the person is, always, and whatever the prompt is about.
+"""Which facts belong before a prompt, how important they still are, and which of them need a question first.
 
-Facts that tell of something that happened, such as what was bought, come only where the prompt is about them.
+Facts about the person always belong there; others do if the prompt names their subject or object. Facts about
+something that happened, such as a purchase, are shown only if the prompt names them.
+
+Importance is computed on each read, always from what the note says and never from an earlier result. It never ages to
+zero: an unused fact sinks in rank and stays reachable.
+
+What a message is about (topics and a soft lock for its conversation), and which style fits it. No model is asked.
+
+Topics: the message's vector is compared with one centroid for each topic. A style is a note under `Agent/styles`: its
+frontmatter may list `contexts` and `topics` it is meant for, and one style may be the `default`.
 """
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from commonplace.facts.claims import FactRules
-from commonplace.facts.entities import ME
-from commonplace.facts.predicates import EPHEMERAL, predicate_key
-from commonplace.model import Fact, Held
+from commonplace.facts.triples import EPHEMERAL, ME, predicate_key
+from commonplace.model import Fact, FactClass, FactSnapshot, Note, Style, TopicLock, Trust
+from commonplace.model.layout import INDEX_NOTE, STYLES
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+
+# The numbers were chosen on two small sets made for it, by all-MiniLM-L6-v2: statements of 10 topics, 48 messages about
+# them and 25 of small talk; then 8 topics, 32 messages and 15 of small talk. The right topic came first and passed for
+# 67 % and 78 % of the messages, a wrong one for 0 % and 6 %; some topic passed for 8 % and 27 % of the small talk.
+# A message about the locked topic never moved the lock, one about another did in 58 % and 61 % of the pairs, small talk
+# in 3 % and 6 %.
+TOPIC_COSINE: Final = 0.24
+"""The lowest cosine at which a message is about a topic."""
+
+DRIFT_MARGIN: Final = 0.04
+"""How far above TOPIC_COSINE the nearest topic must be to move a lock: small talk is often just above it."""
+
+MAX_TOPICS: Final = 3
+"""The most topics that a message may be about."""
+
+# Of 12 requests that fit one of four styles, by all-MiniLM-L6-v2, 5 reached this cosine with the right style and none
+# with a wrong one; of 73 messages that fit none, one did.
+STYLE_COSINE: Final = 0.3
+"""The lowest cosine at which a style is chosen for its description alone."""
+
+
+class TopicVector(Protocol):
+    """The centroid of everything about a topic, as a unit vector."""
+
+    @property
+    def topic(self) -> str:
+        """The topic's name."""
+
+    @property
+    def vector(self) -> "Floats":
+        """The centroid."""
+
+
+def infer_topics(vector: "Floats", centroids: Sequence[TopicVector]) -> tuple[tuple[str, float], ...]:
+    """The topics of a message by its unit vector, with their cosines, nearest first; at most MAX_TOPICS, often none."""
+    if not centroids:
+        return ()
+    # Imported here: a command that infers no topics should not wait for numpy.
+    import numpy as np
+
+    cosines = np.stack([each.vector for each in centroids]) @ vector
+    pairs = zip(centroids, cosines, strict=True)
+    near = [(each.topic, float(cosine)) for each, cosine in pairs if cosine >= TOPIC_COSINE]
+    return tuple(sorted(near, key=lambda each: (-each[1], each[0]))[:MAX_TOPICS])
+
+
+def update_lock(
+    previous: TopicLock | None, inferred: Sequence[tuple[str, float]], *, conversation: str, at: str
+) -> tuple[TopicLock, bool]:
+    """The conversation's topic lock after this message, and whether the message moved it.
+
+    The first message that is about something sets the lock. A later one keeps it while it is near a locked topic or not
+    clearly near any; one that is clearly near other topics only moves it.
+    """
+    topics = tuple(topic for topic, _ in inferred)
+    if previous is None or not previous.topics:
+        return TopicLock(conversation, topics, at), False
+    has_left = inferred and not set(topics) & set(previous.topics) and inferred[0][1] >= TOPIC_COSINE + DRIFT_MARGIN
+    return (TopicLock(conversation, topics, at), True) if has_left else (previous, False)
+
+
+def style_of(note: Note) -> Style | None:
+    """The style in this note, or None if the note is not a style."""
+    if not note.path.startswith(f"{STYLES}/") or note.path.endswith(f"/{INDEX_NOTE}"):
+        return None
+    contexts = (*_names(note.frontmatter.get("contexts")), *_names(note.frontmatter.get("topics")))
+    return Style(
+        name=note.title,
+        path=note.path,
+        contexts=tuple(dict.fromkeys(contexts)),
+        is_default=note.frontmatter.get("default") is True,
+        text=note.body.strip(),
+    )
+
+
+def choose_style(
+    styles: Sequence[Style], *, message: str = "", topics: Sequence[str] = (), near: Mapping[str, float] | None = None
+) -> Style | None:
+    """The style for a message: by its contexts, else the nearest in meaning, else the default; None if none fits.
+
+    A context fits if it is one of `topics` or occurs in the message. `near` maps the name of a style to the cosine of
+    its text and the message.
+    """
+    cosines = near or {}
+    ordered = sorted(styles, key=lambda style: (-cosines.get(style.name, 0.0), style.path))
+    counted = [(_matching_contexts(style, message=message, topics=topics), style) for style in ordered]
+    if most := max((count for count, _ in counted), default=0):
+        return next(style for count, style in counted if count == most)
+    if ordered and cosines.get(ordered[0].name, 0.0) >= STYLE_COSINE:
+        return ordered[0]
+    return next((style for style in ordered if style.is_default), None)
+
+
+def _matching_contexts(style: Style, *, message: str, topics: Sequence[str]) -> int:
+    """The number of the style's contexts that fit."""
+    about = {topic.casefold() for topic in topics}
+    words = _spaced_words(message)
+    return sum(context.casefold() in about or _spaced_words(context) in words for context in style.contexts)
+
+
+def _spaced_words(text: str) -> str:
+    """The words of a text with spaces around each, so that a substring test matches whole words."""
+    words = " ".join(re.findall(r"\w+", text.casefold()))
+    return f" {words} "
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """The names in a property: a list, or text with commas; empty for any other value."""
+    names = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
+    return tuple(name for each in names if isinstance(each, str) and (name := each.strip().lstrip("#")))
+
+
+HALF_LIVES: Final[Mapping[FactClass, int]] = {"identity": 180, "fact": 90, "preference": 90, "event": 14, "": 90}
+"""Days after which half of the importance is left, by class."""
+
+CONFIRMATIONS: Final = 3
+"""Days of confirmation from which the half-life doubles."""
+
+USE_WINDOW: Final = 30
+"""Days back in which use counts."""
+
+USE_DAYS: Final = 10
+"""Days of use within the window beyond which more use adds nothing."""
+
+USE_BOOST: Final = 0.1
+"""The largest share of the gap to 1 that use can win back, so that use alone never reaches 1."""
+
+_UNPROVEN: Final[dict[Trust, str]] = {
+    "read": "read in a note",
+    "mined": "mined by a program",
+    "imported": "imported",
+}
 _WORD: Final = re.compile(r"[\w'’&.-]+")
-_LONGEST: Final = 5  # words of a name
-_MOST_WORDS: Final = 400  # of a prompt that are looked at
+_NAME_WORDS: Final = 5  # the most words in a name
+_PROMPT_WORDS: Final = 400  # words of a prompt that are searched for names
 
 
-def names_in(prompt: str, rules: FactRules) -> tuple[str, ...]:
-    """Every name that may stand in the prompt, as entities compare: one word, or a few in a row."""
-    words = [word.strip("'’.-") for word in _WORD.findall(prompt)[:_MOST_WORDS]]
+class RelevantFact(NamedTuple):
+    """A fact for a prompt; `is_named` tells facts that the prompt names from facts about the person."""
+
+    snapshot: FactSnapshot
+    is_named: bool
+
+
+def relevant_facts(
+    snapshots: Iterable[FactSnapshot], *, names: Sequence[str], rules: FactRules, limit: int
+) -> tuple[RelevantFact, ...]:
+    """The facts for a prompt with these names, at most `limit`.
+
+    Facts that the prompt names come first, then facts about the person; each group by importance.
+    """
+    wanted = frozenset(names)
+    current = [each for each in snapshots if each.state == "current"]
+    named = [each for each in current if _is_named(each.fact, wanted, rules)]
+    named_ids = {each.fact.id for each in named}
+    own = [each for each in current if each.fact.id not in named_ids and _is_identity(each.fact, rules)]
+    first = [RelevantFact(each, is_named=True) for each in sorted(named, key=_rank)]
+    return (*first, *(RelevantFact(each, is_named=False) for each in sorted(own, key=_rank)))[:limit]
+
+
+def possible_names(prompt: str, rules: FactRules) -> tuple[str, ...]:
+    """Every run of one to five words in the prompt that could name an entity, normalized; not the user's own names."""
+    words = [word.strip("'’.-") for word in _WORD.findall(prompt)[:_PROMPT_WORDS]]
     runs = (
         " ".join(words[start : start + length])
-        for length in range(1, _LONGEST + 1)
+        for length in range(1, _NAME_WORDS + 1)
         for start in range(len(words) - length + 1)
     )
     return tuple(dict.fromkeys(key for run in runs if (key := rules.entity(run)) and key != ME))
 
 
-class Relevant(NamedTuple):
-    """A fact that belongs before a prompt; `is_named` says that the prompt is about it, not the person."""
+def aged_importance(fact: Fact, *, at: str, use_days: int = 0) -> float:
+    """The importance of the fact at this moment, from 0 to 1; `use_days` counts days of use within USE_WINDOW."""
+    confirmed = [day for day in fact.confirmed if day <= at]
+    half_life = HALF_LIVES[fact.fact] * (2 if len(confirmed) >= CONFIRMATIONS else 1)
+    fresh = max(fact.recorded or fact.updated, *confirmed, "")
+    base = min(max(fact.importance, 0.0), 1.0)
+    left: float = base * 0.5 ** (_days_between(fresh, at) / half_life)
+    return left + (1 - left) * USE_BOOST * min(max(use_days, 0), USE_DAYS) / USE_DAYS
 
-    held: Held
-    is_named: bool
 
+def doubt_of(snapshot: FactSnapshot, *, below: float, is_contested: bool) -> str:
+    """Why an agent should ask before it relies on this fact; empty if there is no reason to.
 
-def relevant(facts: Iterable[Held], *, names: Sequence[str], rules: FactRules, most: int) -> tuple[Relevant, ...]:
-    """The facts that belong before a prompt with these names, at most so many.
-
-    What the prompt is about goes first, then what is known of the person; each by its importance.
+    `below` is the aged importance under which an entry has faded; `is_contested` says that another current fact
+    contradicts it. A line of a note is the person's own and does not fade.
     """
-    asked = frozenset(names)
-    about = [held for held in facts if held.state == "current"]
-    named = [held for held in about if _is_named(held.fact, asked, rules)]
-    known = {held.fact.id for held in named}
-    own = [held for held in about if held.fact.id not in known and _is_identity(held.fact, rules)]
-    told = [Relevant(held, is_named=True) for held in sorted(named, key=_first)]
-    return (*told, *(Relevant(held, is_named=False) for held in sorted(own, key=_first)))[:most]
+    fact = snapshot.fact
+    if is_contested:
+        return "another known fact contradicts it"
+    if fact.origin == "entry" and fact.origins.trust in _UNPROVEN and not fact.confirmed:
+        return f"{_UNPROVEN[fact.origins.trust]}, never confirmed"
+    if fact.origin == "entry" and snapshot.importance < below:
+        return f"not confirmed since {(fact.confirmed[-1] if fact.confirmed else fact.begins)[:10] or 'long ago'}"
+    return ""
 
 
 def _is_named(fact: Fact, names: frozenset[str], rules: FactRules) -> bool:
@@ -54,9 +229,16 @@ def _is_named(fact: Fact, names: frozenset[str], rules: FactRules) -> bool:
 
 
 def _is_identity(fact: Fact, rules: FactRules) -> bool:
-    """Whether it is about the person, and no passing thing."""
+    """True if the fact is about the person and is not a passing event."""
     return rules.entity(fact.subject) == ME and predicate_key(fact.predicate) not in EPHEMERAL
 
 
-def _first(held: Held) -> tuple[float, str]:
-    return -held.importance, held.fact.id
+def _rank(snapshot: FactSnapshot) -> tuple[float, str]:
+    return -snapshot.importance, snapshot.fact.id
+
+
+def _days_between(start: str, end: str) -> int:
+    """Whole days from one moment to another; 0 if the start is unknown or later than the end."""
+    if not start:
+        return 0
+    return max((date.fromisoformat(end[:10]) - date.fromisoformat(start[:10])).days, 0)

@@ -1,49 +1,67 @@
-"""What holds when, by two clocks: when a thing was true, and when it was known.
+"""What holds when, on two clocks, and the timeline of facts.
 
-The first clock is the window of a fact, from `begins` to its effective end. The second is when things were written
-down: `recorded`, `superseded_at`, `deleted_at`, `invalidated_at`, `confirmed`. `as_known` turns the second clock back,
-everything else reads the first. A change of a text or of an importance keeps no moment: git alone knows of those.
+Valid time is the window of a fact, from `begins` to its effective end. Transaction time is when things were written
+down: `recorded`, `superseded_at`, `deleted_at`, `invalidated_at`, `confirmed`. `as_known` turns back transaction time;
+everything else reads valid time. A changed text or importance has no moment of its own: only git knows it.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal, Protocol
 
-from commonplace.model import End, Fact, Held, Known, State
+from commonplace.model import Fact, FactEnd, FactRecord, FactSnapshot, FactState
+
+TimelineEventKind = Literal["began", "ended", "replaced", "confirmed", "forgotten"]
+
+_ORDER: Final[tuple[TimelineEventKind, ...]] = ("ended", "replaced", "began", "confirmed", "forgotten")
+"""At one moment, the end of the old fact comes before the start of the new one."""
 
 
-class Claims(Protocol):
-    """What must be known of claims to tell which fact ends which."""
+class ClaimRules(Protocol):
+    """The rules of claims that decide which fact ends which."""
 
     def entity(self, name: str) -> str:
-        """The name of an entity as it compares: the same for all spellings of one name; empty for none."""
+        """The entity's normalized name: the same for every spelling; empty for no name."""
 
     def claim(self, fact: Fact) -> str:
-        """What only one fact may say at a time, as a text that compares; empty where many may."""
+        """A key for what only one fact may say at a time; empty if the fact claims nothing."""
 
-    def ends(self, facts: Sequence[Fact]) -> Mapping[str, End]:
-        """Of facts with the same claim, those that hold no longer because another begins, by id."""
-
-
-def held(known: Known, *, at: str, importance: float, uses: int = 0, last_used: str = "") -> Held:
-    """The fact as it stands at this moment; `importance` is the one it has aged to by then."""
-    until, ended_by = until_of(known)
-    return Held(known.fact, state_of(known, at=at), until, ended_by, importance, uses, last_used)
+    def ends(self, facts: Sequence[Fact]) -> Mapping[str, FactEnd]:
+        """Among facts with the same claim, the end of each that another one replaces, by id."""
 
 
-def holds(known: Known, at: str) -> bool:
-    """Whether the fact holds at this moment."""
-    return state_of(known, at=at) == "current"
+@dataclass(frozen=True, slots=True)
+class TimelineEvent:
+    """One thing that happened to a fact, and when; `at` is empty if it is not known when the fact began.
 
-
-def state_of(known: Known, *, at: str) -> State:
-    """How the fact stands at this moment.
-
-    What is superseded or expired by now was `current` while its window lasted. What is forgotten, archived by hand or
-    waits for a person holds at no moment: nobody stands by it.
+    `other` is the id of the fact that replaced it.
     """
-    fact = known.fact
+
+    at: str
+    what: TimelineEventKind
+    fact: Fact
+    other: str = ""
+
+
+def snapshot_at(record: FactRecord, *, at: str, importance: float, uses: int = 0, last_used: str = "") -> FactSnapshot:
+    """The fact at this moment; `importance` is its importance aged to that moment."""
+    until, ended_by = until_of(record)
+    return FactSnapshot(record.fact, state_of(record, at=at), until, ended_by, importance, uses, last_used)
+
+
+def holds(record: FactRecord, at: str) -> bool:
+    """True if the fact holds at this moment."""
+    return state_of(record, at=at) == "current"
+
+
+def state_of(record: FactRecord, *, at: str) -> FactState:
+    """The state of the fact at this moment.
+
+    A superseded or expired fact was `current` during its window. A fact that is forgotten, archived by hand or staged
+    for review holds at no moment.
+    """
+    fact = record.fact
     if fact.place == "staging":
         return "staged"
     if fact.status in ("deleted", "archived"):
@@ -52,64 +70,95 @@ def state_of(known: Known, *, at: str) -> State:
         return "archived"
     if fact.begins > at:
         return "future"
-    until, _ = until_of(known)
+    until, _ = until_of(record)
     if fact.status != "active":
         return "current" if at < until else fact.status
     return "ended" if until and until <= at else "current"
 
 
-def until_of(known: Known) -> tuple[str, str]:
-    """When the fact ends, and the id of the one that ends it; each empty where there is none."""
-    fact = known.fact
-    ends = [each for each in (End(fact.valid_until, ""), known.end, _end_by_status(fact)) if each and each.at]
+def until_of(record: FactRecord) -> tuple[str, str]:
+    """When the fact ends and the id of the fact that ends it; each is empty if there is none."""
+    fact = record.fact
+    ends = [each for each in (FactEnd(fact.valid_until, ""), record.end, _end_by_status(fact)) if each and each.at]
     if not ends:
         return "", ""
-    # Of two ends at one moment, the one that names its cause says more.
+    # Of two ends at one moment, prefer the one that names its cause.
     first = min(ends, key=lambda each: (each.at, not each.by))
     return first.at, first.by or fact.superseded_by
 
 
-def _end_by_status(fact: Fact) -> End | None:
-    """The end that the status alone tells of; where a person wrote no more than the status, the last change is it."""
+def as_known(records: Sequence[FactRecord], *, known_at: str, rules: ClaimRules) -> tuple[FactRecord, ...]:
+    """These facts as they were known at that moment, in the same order, without those recorded later.
+
+    Later replacements, deletions, ends and confirmations are undone. A fact from a structured line has no recorded
+    moment: it counts as always known. Pass all facts of a claim; an end caused by a fact that is not passed stays.
+    """
+    facts = [_fact_as_known(each.fact, known_at) for each in records if each.fact.recorded <= known_at]
+    ends = ends_among(facts, rules)
+    ids = {each.fact.id for each in records}
+    outside = {each.fact.id: each.end for each in records if each.end and each.end.by not in ids}
+    return tuple(FactRecord(fact, _earlier(ends.get(fact.id), outside.get(fact.id))) for fact in facts)
+
+
+def merge_names(
+    records: Sequence[FactRecord], *, names: Collection[str], subject: str, rules: ClaimRules
+) -> tuple[FactRecord, ...]:
+    """These facts in the same order, with the ends they have if all these normalized names mean `subject`.
+
+    A value stated under one name then ends the value stated under another. The earlier end wins.
+    """
+    facts = [
+        replace(each.fact, subject=subject) if rules.entity(each.fact.subject) in names else each.fact
+        for each in records
+    ]
+    ends = ends_among(facts, rules)
+    return tuple(FactRecord(each.fact, _earlier(each.end, ends.get(each.fact.id))) for each in records)
+
+
+def ends_among(facts: Sequence[Fact], rules: ClaimRules) -> dict[str, FactEnd]:
+    """The ends that these facts alone cause among each other, by id."""
+    by_claim = defaultdict[str, list[Fact]](list)
+    for fact in facts:
+        if claim := rules.claim(fact):
+            by_claim[claim].append(fact)
+    return {id: end for claimants in by_claim.values() for id, end in rules.ends(claimants).items()}
+
+
+def timeline_of(records: Iterable[FactRecord]) -> tuple[TimelineEvent, ...]:
+    """Past and future events of these facts, oldest first; facts staged for review are left out."""
+    events = [event for each in records if each.fact.place != "staging" for event in _events(each)]
+    return tuple(sorted(events, key=lambda each: (each.at, _ORDER.index(each.what), each.fact.id)))
+
+
+def _events(record: FactRecord) -> Iterator[TimelineEvent]:
+    fact = record.fact
+    until, ended_by = until_of(record)
+    forgotten = fact.deleted_at if fact.status == "deleted" else ""
+    if not until or until > fact.begins:
+        yield TimelineEvent(fact.begins, "began", fact)
+    for day in fact.confirmed:
+        # The day of recording is not a confirmation.
+        if day > fact.recorded[:10]:
+            yield TimelineEvent(f"{day}T00:00:00Z", "confirmed", fact)
+    if until and not (forgotten and forgotten <= until):
+        yield TimelineEvent(until, "replaced" if ended_by else "ended", fact, ended_by)
+    if forgotten:
+        yield TimelineEvent(forgotten, "forgotten", fact)
+
+
+def _end_by_status(fact: Fact) -> FactEnd | None:
+    """The end implied by the status; the last change if a person wrote only the status."""
     if fact.status == "expired":
-        return End(fact.updated or fact.begins, "")
+        return FactEnd(fact.updated or fact.begins, "")
     if fact.status == "superseded":
-        return End(fact.superseded_at or fact.updated or fact.begins, fact.superseded_by)
+        return FactEnd(fact.superseded_at or fact.updated or fact.begins, fact.superseded_by)
     return None
 
 
-def as_known(knowns: Sequence[Known], *, known_at: str, rules: Claims) -> tuple[Known, ...]:
-    """These facts as they were known at that moment, in the same order, without those recorded later.
-
-    What was replaced, forgotten, ended or confirmed later is not yet so. A fact of a line has no moment at which it was
-    recorded: it counts as known since ever. All facts of a claim should be among those given; the End by one that is
-    not among them stays.
-    """
-    facts = [_fact_as_known(known.fact, known_at) for known in knowns if known.fact.recorded <= known_at]
-    ends = ends_among(facts, rules)
-    given = {known.fact.id for known in knowns}
-    kept = {known.fact.id: known.end for known in knowns if known.end and known.end.by not in given}
-    return tuple(Known(fact, _earlier(ends.get(fact.id), kept.get(fact.id))) for fact in facts)
-
-
-def united(knowns: Sequence[Known], *, names: Collection[str], subject: str, rules: Claims) -> tuple[Known, ...]:
-    """These facts in the same order, with the ends they have if all these names, as they compare, are that subject's.
-
-    So a value told of one name ends the value told of another. An end that a fact has by itself stays, if it is the
-    earlier one.
-    """
-    facts = [
-        replace(known.fact, subject=subject) if rules.entity(known.fact.subject) in names else known.fact
-        for known in knowns
-    ]
-    ends = ends_among(facts, rules)
-    return tuple(Known(known.fact, _earlier(known.end, ends.get(known.fact.id))) for known in knowns)
-
-
 def _fact_as_known(fact: Fact, known_at: str) -> Fact:
-    """The fact without what was written down later than that moment."""
+    """The fact without what was written down after that moment."""
     if fact.deleted_at > known_at:
-        # What lay in the archive when it was forgotten had been replaced before, and is so again.
+        # An entry that was in the archive when it was forgotten had been replaced before, and is so again.
         was_replaced = bool(fact.superseded_at) and fact.place == "archive"
         fact = replace(fact, status="superseded" if was_replaced else "active", deleted_at="", reason="")
     if fact.superseded_at > known_at:
@@ -121,15 +170,5 @@ def _fact_as_known(fact: Fact, known_at: str) -> Fact:
     return replace(fact, confirmed=confirmed, updated=min(fact.updated, known_at))
 
 
-def ends_among(facts: Sequence[Fact], rules: Claims) -> dict[str, End]:
-    """The ends that follow from these facts alone, by id."""
-    claims = defaultdict[str, list[Fact]](list)
-    for fact in facts:
-        if claim := rules.claim(fact):
-            claims[claim].append(fact)
-    return {id: end for claimed in claims.values() for id, end in rules.ends(claimed).items()}
-
-
-def _earlier(first: End | None, second: End | None) -> End | None:
-    """The earlier of two ends, where there are two."""
+def _earlier(first: FactEnd | None, second: FactEnd | None) -> FactEnd | None:
     return min(first, second) if first and second else first or second

@@ -1,1 +1,22 @@
-"""Read first: one path through the program is one function here."""
+"""READ FIRST. Every path through the program is one function here; the rooms below are its steps.
+
+A verb of `Memory` calls one spine function. The spine reads from and writes to `Stores` (one opened vault: notes,
+history, index, encoders, settings) for a `Session` (an actor and a clock), and lets pure rooms decide.
+
+    read           a path or a folder -> the guard of every verb -> bytes -> notes, links, Problems
+    notes/         text -> guard -> policy -> vault -> commit -> index                    write move undo erase log
+    ingest/        files and other sources -> documents -> chunks -> vectors -> index    sync watch rebuild
+    search/        a question -> words and vectors -> candidates -> ranked hits
+    memory/        a statement -> screened -> compared with what is known -> an entry    save evolve amend facts lint
+    context/       a prompt -> notes, facts and passages side by side -> one fenced text
+    conversations  messages or an agent's transcript -> without secrets -> history -> index
+    evaluate       a vault's own headings and links -> questions -> how often each search mode finds the note
+    doctor         every part checked in turn -> findings, each with its remedy
+
+    stores         `Stores` and `Session`
+    encode         texts -> vectors, from the cache or the encoder; used by ingest, search, memory and context
+    as_of          the vault as of a past moment; used by search and memory
+
+Two rules for all of them. A change goes through `notes.write.change`, which also brings the index up to date. Whoever
+depends on the index being current asks `ingest.index_notes`.
+"""

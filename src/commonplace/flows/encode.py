@@ -1,4 +1,7 @@
-"""Texts -> vectors: those that were encoded before come from the cache, the others from the encoder, once each."""
+"""Texts -> vectors: from the cache if they were encoded before, else from the encoder, each once; every call is logged.
+
+Chunks are encoded by the current encoder. A query is encoded by each encoder whose vectors the index holds.
+"""
 
 import hashlib
 import time
@@ -6,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from commonplace.encoders.base import EncoderProvider, fixed
+from commonplace.encoders.base import EncoderProvider, to_fixed_point
 from commonplace.errors import CommonplaceError, ProviderFailed
 from commonplace.events import emit
-from commonplace.flows.shelf import Questions, Shelf
+from commonplace.flows.stores import QueryCache, Stores
 from commonplace.history.base import ModelCall
 from commonplace.index.base import vector_texts
 from commonplace.model import Document
@@ -17,14 +20,15 @@ from commonplace.model import Document
 if TYPE_CHECKING:
     from commonplace.index.base import Fixed
 
-CHUNK_TASK = "embed_vault_chunk"
-QUERY_TASK = "embed_memory_query"
-_AT_ONCE: Final = 64  # texts that are encoded before they are kept
+CHUNK_TASK: Final = "embed_vault_chunk"
+QUERY_TASK: Final = "embed_memory_query"
+_AT_ONCE: Final = 64  # texts that are encoded before they are cached
+_LOADING: Final = "the encoder is still loading and this search did not wait for it; search again in a moment"
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """Vectors by the hash of their text; how many were encoded for it, and how many were known."""
+    """Vectors by the hash of their text, and how many of them were encoded now or reused from the cache."""
 
     vectors: "Mapping[str, Fixed]"
     dim: int
@@ -32,7 +36,7 @@ class Encoding:
     reused: int
 
     def of(self, document: Document) -> "Sequence[Fixed]":
-        """The rows of each chunk of the document, one for each part, then one for each sentence."""
+        """A matrix for each chunk of the document: a row for each part, then one for each sentence."""
         import numpy as np
 
         return [
@@ -41,59 +45,93 @@ class Encoding:
         ]
 
 
-def encode_parts(documents: Iterable[Document], shelf: Shelf) -> Encoding:
-    """The vectors of all parts and sentences of these documents. Raises ProviderFailed when the encoder does."""
+def encode_parts(documents: Iterable[Document], stores: Stores) -> Encoding:
+    """The vectors of all parts and sentences of these documents. Raises ProviderFailed."""
     chunks = (chunk for each in documents for chunk in each.chunks)
-    vectors, encoded = encode_texts((text for chunk in chunks for text in vector_texts(chunk)), shelf)
-    dim = shelf.encoders.current.dim if shelf.encoders.current else 0
+    vectors, encoded = encode_texts((text for chunk in chunks for text in vector_texts(chunk)), stores)
+    dim = stores.encoders.current.dim if stores.encoders.current else 0
     return Encoding(vectors, dim, encoded=encoded, reused=len(vectors) - encoded)
 
 
-def encode_texts(all_texts: Iterable[str], shelf: Shelf) -> "tuple[dict[str, Fixed], int]":
-    """The vectors of these texts by their hashes, and how many had to be encoded for it. Raises ProviderFailed."""
-    encoder = shelf.encoders.current
+def encode_texts(texts: Iterable[str], stores: Stores) -> "tuple[dict[str, Fixed], int]":
+    """The vectors of these texts by hash, and how many of them were encoded now. Raises ProviderFailed."""
+    encoder = stores.encoders.current
     if encoder is None:
-        raise ProviderFailed(shelf.encoders.missing)
-    texts = {text_hash(text): text for text in all_texts}
-    known = dict(shelf.cache.get(encoder.version, list(texts)))
-    unknown = {key: text for key, text in texts.items() if key not in known}
-    for some in _slices(unknown):
-        made = _encoded(some, encoder, shelf, task=CHUNK_TASK)
-        shelf.cache.put(encoder.version, made)  # at once: what a killed process has encoded is not lost
-        known.update(made)
-    return known, len(unknown)
+        raise ProviderFailed(stores.encoders.missing)
+    by_hash = {text_hash(text): text for text in texts}
+    vectors = dict(stores.cache.get(encoder.version, list(by_hash)))
+    missing = {key: text for key, text in by_hash.items() if key not in vectors}
+    for some in _slices(missing):
+        encoded = _encode(some, encoder, stores, task=CHUNK_TASK)
+        stores.cache.put(encoder.version, encoded)  # at once, so that a killed process loses little
+        vectors.update(encoded)
+    return vectors, len(missing)
 
 
 def _slices(texts: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    left = [*texts.items()]
-    return (dict(left[at : at + _AT_ONCE]) for at in range(0, len(left), _AT_ONCE))
+    items = [*texts.items()]
+    return (dict(items[at : at + _AT_ONCE]) for at in range(0, len(items), _AT_ONCE))
 
 
-def encode_question(text: str, encoder: EncoderProvider, shelf: Shelf) -> "Fixed":
-    """The vector of a question. Raises ProviderFailed."""
-    asked, key = shelf.questions or Questions(), (encoder.version, text)
-    with asked.turn:
-        if key not in asked.known:
-            (asked.known[key],) = _encoded({text_hash(text): text}, encoder, shelf, task=QUERY_TASK).values()
-        return asked.known[key]
+def query_vectors(text: str, versions: Mapping[str, int], stores: Stores) -> "tuple[dict[str, Fixed], list[str]]":
+    """The vector of a query by each of these encoder versions that can be used; and the failures of the others."""
+    vectors: dict[str, Fixed] = {}
+    failures = []
+    for version in versions if stores.encoders.current else ():
+        encoder = stores.encoders.for_version(version) if version else None
+        if encoder is None:
+            continue
+        if not (encoder.is_ready or stores.waits_for_encoder) and stores.encoders.warm():
+            failures.append(_LOADING)
+            continue
+        try:
+            vectors[version] = encode_query(text, encoder, stores)
+        except ProviderFailed as failure:
+            failures.append(str(failure))
+    return vectors, failures
+
+
+def encode_query(text: str, encoder: EncoderProvider, stores: Stores) -> "Fixed":
+    """The vector of a query. Raises ProviderFailed."""
+    cache, key = stores.query_cache or QueryCache(), (encoder.version, text)
+    with cache.lock:
+        if key not in cache.vectors:
+            (cache.vectors[key],) = _encode({text_hash(text): text}, encoder, stores, task=QUERY_TASK).values()
+        return cache.vectors[key]
+
+
+def vector_warnings(
+    versions: Mapping[str, int], vectors: "Mapping[str, Fixed]", stores: Stores, *, failures: Sequence[str]
+) -> list[str]:
+    """What a search misses by meaning, in words for people."""
+    current, warnings = stores.encoders.current, [f"sense: {failure}" for failure in failures]
+    if current is None:
+        warnings.append(f"sense: {stores.encoders.missing}")
+    unseen = sum(number for version, number in versions.items() if version not in vectors)
+    if current and unseen and not warnings:
+        warnings.append(f"sense: {unseen} chunks have no vectors yet (run `commonplace sync`)")
+    if len(vectors) > 1:
+        two = "vectors of two encoders are ranked together until all are encoded again (run `commonplace sync`)"
+        warnings.append(f"sense: {two}")
+    return warnings
 
 
 def text_hash(text: str) -> str:
-    """What a text is known by in the cache and in the log."""
+    """The key of a text in the cache and in the log."""
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
 
 
-def _encoded(texts: Mapping[str, str], encoder: EncoderProvider, shelf: Shelf, *, task: str) -> "dict[str, Fixed]":
+def _encode(texts: Mapping[str, str], encoder: EncoderProvider, stores: Stores, *, task: str) -> "dict[str, Fixed]":
     start = time.perf_counter()
-    vectors = fixed(encoder.encode(list(texts.values())))
+    vectors = to_fixed_point(encoder.encode(list(texts.values())))
     each_ms = (time.perf_counter() - start) * 1000 / len(texts)
-    _log(texts, encoder, shelf, task=task, each_ms=each_ms)
+    _log(texts, encoder, stores, task=task, each_ms=each_ms)
     return dict(zip(texts, vectors, strict=True))
 
 
-def _log(texts: Iterable[str], encoder: EncoderProvider, shelf: Shelf, *, task: str, each_ms: float) -> None:
-    """Write the log. The texts are encoded: a log that cannot be written is told, and stops nothing."""
-    at = shelf.clock()
+def _log(texts: Iterable[str], encoder: EncoderProvider, stores: Stores, *, task: str, each_ms: float) -> None:
+    """Log the calls. The texts are encoded already: a failure to log them is an event and stops nothing."""
+    at = stores.clock()
     calls = [
         ModelCall(
             at=at,
@@ -106,6 +144,6 @@ def _log(texts: Iterable[str], encoder: EncoderProvider, shelf: Shelf, *, task: 
         for key in texts
     ]
     try:
-        shelf.history.log_calls(calls)
+        stores.history.log_calls(calls)
     except CommonplaceError as error:
         emit("model_call_log_failed", level="warning", calls=len(calls), said=str(error))

@@ -1,148 +1,194 @@
-"""Evaluation: a vault's own headings, names, links and definitions -> questions -> an index without these texts -> how
-often each mode finds the note that a question was taken from.
+"""Evaluate search on a vault: its own headings, names, links and definitions -> questions -> an index without these
+texts -> how often each mode finds the note that a question was taken from.
 
-Nothing is written to the vault or to its index. What had to be encoded is kept with the other vectors.
+Nothing is written to the vault or to its index. New vectors are cached with the others.
 """
 
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from commonplace.errors import UsageError
 from commonplace.events import emit
-from commonplace.flows.document import document_of
-from commonplace.flows.fill import Filling
-from commonplace.flows.ingest import BATCH
-from commonplace.flows.look_up import Ask, LookUp
-from commonplace.flows.read import names_in, notes_in, read_all
-from commonplace.flows.scores import Asked, misses_among, score_rows
-from commonplace.flows.shelf import Shelf
+from commonplace.flows.ingest.documents import document_of
+from commonplace.flows.ingest.index_notes import batches
+from commonplace.flows.ingest.sync import FreshIndex
+from commonplace.flows.read import note_stats, read_all, vault_names
+from commonplace.flows.search.search import SearchQuery, search_index
+from commonplace.flows.stores import Stores
 from commonplace.index.base import Index
-from commonplace.model import Evaluation, Mode, Note
-from commonplace.notes import Names
-from commonplace.notes.link_probes import link_probes
-from commonplace.notes.probe_choice import Choice, choose_probes
-from commonplace.notes.probes import Probe, Wording, probes_of
+from commonplace.model import Mode, Note
+from commonplace.model.diagnostics import PROBE_KINDS, Evaluation, Miss, ProbeKind, Score
+from commonplace.model.layout import place_of
+from commonplace.notes import LinkResolver
+from commonplace.notes.probe_sample import Probe, ProbeSample, sample_probes
+from commonplace.notes.probes import Vocabulary, link_probes, probes_of
 from commonplace.policy.sensitivity import is_sensitive
-from commonplace.policy.spaces import place_of
-from commonplace.recalling.stop_words import STOP_WORDS
-from commonplace.recalling.tokens import forms_of, token_texts
-from commonplace.recalling.words import stem, words_of
+from commonplace.questions.words import STOP_WORDS, forms_of, stem, token_texts, words_of
 
 EVALUATED: Final[tuple[Mode, ...]] = ("hybrid", "words", "sense", "rrf")
-LEAST_QUESTIONS: Final = 3  # fewer say nothing of a vault
+LEAST_QUESTIONS: Final = 3  # fewer say nothing about a vault
 _HITS: Final = 10
-_LEAST_LEFT: Final = 20  # words of a note without which there is little to find it by
-_FAR_ENOUGH: Final = 4000  # characters of a note in which they are looked for
+_LEAST_WORDS: Final = 20  # words that a note must keep to be found at all
+_SCANNED: Final = 4000  # characters of a note in which they are counted
 _LETTER = re.compile(r"[^\W\d_]")
 _PUT_AWAY: Final = ("superseded", "expired", "archived", "deleted")
+_DIGITS: Final = 4  # of a share
+_SHOWN_INSTEAD: Final = 3
 
-Telling = Callable[[Literal["indexed", "asked"], int, int], None]
-"""Called with what is being done, how much of it is done and how much there is."""
+EvaluationProgress = Callable[[Literal["indexed", "asked"], int, int], None]
+"""Called with the current step, the number done and the number of all."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """How a vault is to be evaluated: how many questions at most, in which modes, and the seed that chooses them."""
+class EvaluationPlan:
+    """How to evaluate: the most questions, the search modes, and the seed that chooses the questions."""
 
     questions: int = 100
     modes: tuple[Mode, ...] = EVALUATED
     seed: int = 0
 
 
-def evaluate(shelf: Shelf, plan: Plan, *, progress: Telling) -> Evaluation:
-    """How well search finds the notes of this vault by what was held out of them.
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """A question as one mode answered it: the note it should find, and the notes it found, best first."""
 
-    Without vectors only the mode `words` is asked. Raises UsageError when too few questions can be made, and
+    mode: Mode
+    kind: ProbeKind
+    question: str
+    expected: str
+    paths: tuple[str, ...]
+
+    @property
+    def rank(self) -> int | None:
+        """The rank of the expected note, from 1; None if it was not found."""
+        return self.paths.index(self.expected) + 1 if self.expected in self.paths else None
+
+
+def evaluate(stores: Stores, plan: EvaluationPlan, *, progress: EvaluationProgress) -> Evaluation:
+    """How well search finds the notes of this vault by texts that were held out of them.
+
+    Without vectors, only the mode `words` is evaluated. Raises UsageError if too few questions can be made, and
     VaultUnavailable.
     """
     start = time.perf_counter()
-    notes, names = _read(shelf)
-    choice = _choose(notes, names, shelf, plan)
-    with shelf.scratch() as index:
-        filling = _fill(index, [choice.without.get(path, note) for path, note in notes.items()], shelf, progress)
-        modes: tuple[Mode, ...] = ("words",) if filling.missing else plan.modes
-        asked = list(_ask(choice.probes, modes, replace(shelf, index=index), progress))
+    notes, resolver = _read(stores)
+    sample = _sample(notes, resolver, stores, plan)
+    with stores.parts().temporary_index() as index:
+        fresh = _fill(index, [sample.without.get(path, note) for path, note in notes.items()], stores, progress)
+        modes: tuple[Mode, ...] = ("words",) if fresh.missing else plan.modes
+        results = list(_ask(sample.probes, modes, stores.using(index=index), progress))
     evaluation = Evaluation(
         modes=modes,
-        rows=tuple(score_rows(asked, modes)),
-        misses=tuple(misses_among(asked)),
+        rows=tuple(score_rows(results, modes)),
+        misses=tuple(misses_among(results)),
         notes=len(notes),
-        questions=len(choice.probes),
-        encoded=filling.encoded,
+        questions=len(sample.probes),
+        encoded=fresh.encoded,
         seconds=round(time.perf_counter() - start, 1),
-        missing=filling.missing,
+        missing=fresh.missing,
     )
-    emit("vault_evaluated", notes=len(notes), questions=len(choice.probes), encoded=filling.encoded)
+    emit("vault_evaluated", notes=len(notes), questions=len(sample.probes), encoded=fresh.encoded)
     return evaluation
 
 
-def _read(shelf: Shelf) -> tuple[dict[str, Note], Names]:
-    """Every note that can be read, by its path, and what all files are called."""
-    files = shelf.vault.list(skip=shelf.ignored)
-    notes = [each for each in read_all(shelf.vault, notes_in(files)) if isinstance(each, Note)]
-    return {note.path: note for note in notes}, names_in(files, notes)
+def _read(stores: Stores) -> tuple[dict[str, Note], LinkResolver]:
+    """Every readable note by its path, and a resolver of links to all files."""
+    files = stores.vault.list(skip=stores.unindexed)
+    notes = [each for each in read_all(stores.vault, note_stats(files)) if isinstance(each, Note)]
+    return {note.path: note for note in notes}, vault_names(files, notes)
 
 
-def _choose(notes: Mapping[str, Note], names: Names, shelf: Shelf, plan: Plan) -> Choice:
-    """The probes to ask. Raises UsageError when they are too few."""
+def _sample(notes: Mapping[str, Note], resolver: LinkResolver, stores: Stores, plan: EvaluationPlan) -> ProbeSample:
+    """The questions to ask. Raises UsageError if there are too few."""
     if plan.questions < 1:
-        raise UsageError(f"{plan.questions} questions are none", hint="Ask for at least one.")
-    wording = Wording(notes.values(), _content, tells=lambda note: _is_in_use(note, shelf))
-    probes = [probe for note in notes.values() for probe in probes_of(note, wording)]
-    probes += link_probes(notes, wording, names=names)
-    often = Counter(wording.key(probe.question) for probe in probes)
-    probes = [probe for probe in probes if often[wording.key(probe.question)] == 1]  # else it has two answers
-    choice = choose_probes(probes, notes, count=plan.questions, seed=plan.seed, is_large=_is_large)
-    if len(choice.probes) < min(LEAST_QUESTIONS, plan.questions):
+        raise UsageError(f"the number of questions must be at least 1, not {plan.questions}", hint="Give 1 or more.")
+    words = Vocabulary(notes.values(), _content_words, is_usable=lambda note: _is_in_use(note, stores))
+    probes = [probe for note in notes.values() for probe in probes_of(note, words)]
+    probes += link_probes(notes, words, resolver=resolver)
+    counts = Counter(words.key(probe.question) for probe in probes)
+    probes = [probe for probe in probes if counts[words.key(probe.question)] == 1]  # others have two right answers
+    sample = sample_probes(probes, notes, count=plan.questions, seed=plan.seed, is_large=_is_large)
+    if len(sample.probes) < min(LEAST_QUESTIONS, plan.questions):
         raise UsageError(
-            f"too few questions can be made from this vault: {len(choice.probes)}, from {len(notes)} notes",
+            f"too few questions can be made from this vault: {len(sample.probes)}, from {len(notes)} notes",
             hint="Questions come from headings, aliases, link texts and definitions: write more notes that have them.",
         )
-    return choice
+    return sample
 
 
-def _is_in_use(note: Note, shelf: Shelf) -> bool:
-    """Whether the note is found without being asked for, and is not sensitive: a question would show its words."""
+def _is_in_use(note: Note, stores: Stores) -> bool:
+    """True if a plain search finds the note and it is not sensitive: a question would show its words."""
     is_put_away = str(note.frontmatter.get("status", "")).strip().lower() in _PUT_AWAY
-    place = place_of(note.path)
-    return not is_put_away and place not in ("archive", "staging") and not is_sensitive(note, shelf.safety)
+    is_searched = place_of(note.path) not in ("archive", "staging")
+    return is_searched and not is_put_away and not is_sensitive(note, stores.safety)
 
 
-def _content(text: str) -> tuple[str, ...]:
-    """The words of a text that say something, stemmed; of a joined word such as `camelCase` the whole alone."""
-    words = (word for token in token_texts(text) for word in _wholes(forms_of(token, pairs_only=True)))
+def _content_words(text: str) -> tuple[str, ...]:
+    """The stemmed words of a text without stop words; a joined word such as `camelCase` counts as one."""
+    words = (word for token in token_texts(text) for word in _longest(forms_of(token, pairs_only=True)))
     return tuple(stem(word) for word in words if word not in STOP_WORDS and _LETTER.search(word))
 
 
-def _wholes(forms: Sequence[str]) -> Iterator[str]:
+def _longest(forms: Sequence[str]) -> Iterator[str]:
     return (form for form in dict.fromkeys(forms) if not any(form != other and form in other for other in forms))
 
 
 def _is_large(note: Note) -> bool:
-    return len(words_of(note.body[:_FAR_ENOUGH])) >= _LEAST_LEFT
+    return len(words_of(note.body[:_SCANNED])) >= _LEAST_WORDS
 
 
-def _fill(index: Index, notes: Sequence[Note], shelf: Shelf, progress: Telling) -> Filling:
-    """Put these notes into the index."""
-    with index.rebuilding() as fresh:
-        filling = Filling(fresh, shelf)
-        for at in range(0, len(notes), BATCH):
-            some = notes[at : at + BATCH]
-            filling.put([document_of(note, shelf.cut, rules=shelf.rules, safety=shelf.safety) for note in some])
-            progress("indexed", at + len(some), len(notes))
-        filling.finish()
-    return filling
+def _fill(index: Index, notes: Sequence[Note], stores: Stores, progress: EvaluationProgress) -> FreshIndex:
+    done, chunking = 0, stores.chunking
+    with index.replacement() as replacement:
+        fresh = FreshIndex(replacement, stores)
+        for some in batches(notes):
+            fresh.put([document_of(note, chunking, rules=stores.rules, safety=stores.safety) for note in some])
+            done += len(some)
+            progress("indexed", done, len(notes))
+        fresh.finish()
+    return fresh
 
 
-def _ask(probes: Sequence[Probe], modes: Sequence[Mode], shelf: Shelf, progress: Telling) -> Iterator[Asked]:
-    """Each question in each mode. The index is asked itself: `recall` would look whether the notes have changed."""
+def _ask(
+    probes: Sequence[Probe], modes: Sequence[Mode], stores: Stores, progress: EvaluationProgress
+) -> Iterator[ProbeResult]:
+    """Ask each question in each mode. Only this index is searched: `search` would check the files for changes."""
     for done, probe in enumerate(probes, start=1):
         for mode in modes:
-            answer = LookUp(Ask(probe.question, mode, k=_HITS, by="document"), shelf, "person").answer()
-            came = tuple(hit.path for hit in answer.hits)
-            yield Asked(mode, probe.kind, probe.question, probe.path, came)
+            answer = search_index(SearchQuery(probe.question, mode, k=_HITS, by="document"), stores, "person").answer
+            paths = tuple(hit.path for hit in answer.hits)
+            yield ProbeResult(mode, probe.kind, probe.question, probe.path, paths)
         progress("asked", done, len(probes))
+
+
+def score_rows(results: Sequence[ProbeResult], modes: Sequence[Mode]) -> Iterator[Score]:
+    """The scores of each mode: one for each kind of question, then one for all."""
+    for mode in modes:
+        of_mode = [each for each in results if each.mode == mode]
+        for kind in PROBE_KINDS:
+            of_kind = [each for each in of_mode if each.kind == kind]
+            if of_kind:
+                yield _score(of_kind, mode, kind)
+        yield _score(of_mode, mode, "all")
+
+
+def misses_among(results: Sequence[ProbeResult]) -> Iterator[Miss]:
+    """The questions that did not find their note."""
+    for each in results:
+        if each.rank is None:
+            yield Miss(each.mode, each.kind, each.question, each.expected, each.paths[:_SHOWN_INSTEAD])
+
+
+def _score(results: Sequence[ProbeResult], mode: Mode, kind: ProbeKind | Literal["all"]) -> Score:
+    ranks = [each.rank for each in results]
+    hits = [rank for rank in ranks if rank is not None]
+
+    def share(most: int) -> float:
+        return round(sum(rank <= most for rank in hits) / len(ranks), _DIGITS)
+
+    mrr = round(sum(1 / rank for rank in hits) / len(ranks), _DIGITS)
+    return Score(mode, kind, len(ranks), share(1), share(5), share(10), mrr)

@@ -1,1 +1,7 @@
-"""What happened and cannot be derived from notes: the audit of changes, and the grants that a person gave."""
+"""What happened and cannot be derived from notes: audit, grants, model calls, conversations and use of facts.
+
+- base        the seam: terms, values and the `History` Protocol, by subject
+- normalize   validate and normalize what comes in: messages, threads, topic locks; the same for every implementation
+- sqlite/     the history in `history.db`: audit with grants and calls, conversations with usage
+- inmemory/   the twin in lists and dictionaries
+"""

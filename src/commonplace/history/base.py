@@ -1,26 +1,37 @@
-"""The history seam: what happened, kept where it can be asked for.
+"""The history seam: what happened, stored so that it can be queried.
 
 Terms:
 - audit     one row for each note that a change touched: who, what, why, the version before and after, the commit.
-            Rows are only ever added; `forget_path` alone takes some away, for a person who erases a note.
+            Rows are only ever added; only `forget_path` removes some, for a person who erases a note.
 - mutation  one change as the vault made it; a mutation of many notes has one row for each.
-- grant     a person's leave for one write to one personal note; it works once and for a short time.
-- call      one text that was given to a model, by its hash alone; `forget_calls` takes away those of an erased note.
-Those of conversations stand in `conversations.py`, those of use in `uses.py`.
+- grant     a person's permission for one write to one personal note; it works once and for a short time.
+- call      one text that was sent to a model, known by its hash alone; `forget_calls` removes those of an erased note.
+- thread    one conversation, identified by the program in which it was held and the id that program gave it.
+- message   one turn of a thread, numbered from 1. Identified by the id that its program gave it; without one, by
+            role, author, time and text, and by how many identical ones precede it in the same call.
+            Messages are only ever added, each once; only `forget_conversation` removes them, a whole thread at once.
+- stamp     a hash of everything that a conversation says: it changes when the conversation does.
+- use       one showing of a fact to someone who asked. Counted by day: a fact recalled often on one day counts once
+            for aging, and as often as it was recalled for display.
+- lock      the topics of a conversation, as last inferred; one for each conversation.
 
 Times are UTC to the second, as in notes and commits.
+Every method raises VaultUnavailable if the history cannot be read or written, and then has changed nothing.
 """
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from commonplace.errors import UsageError
-from commonplace.history.conversations import Conversations
-from commonplace.history.uses import Uses
+from commonplace.model import Message, RecordResult, Thread, TopicLock, Trust
+from commonplace.model.moment import moment_text
+
+ERASED = "[erased]"
+"""Replaces the path of an erased note in the reason of an audit row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +39,8 @@ class AuditEntry:
     """What one mutation did to one note.
 
     `mutation` is its id (the trailer Commonplace-Mutation) or its commit; `actor` is person, agent or job;
-    `origin` is the door it came through, `reason` the message of the change.
-    `before` and `after` are versions, None where there was no such note; `destination` is where a move went.
+    `origin` is the interface it came through, `reason` the message of the change.
+    `before` and `after` are versions, None if the note did not exist; `destination` is the new path of a move.
     """
 
     mutation: str
@@ -49,17 +60,17 @@ class AuditEntry:
         object.__setattr__(self, "when", utc_second(self.when))
 
     def names(self, path: str) -> bool:
-        """Whether this is about the note at that path, as the one changed or as the destination of a move."""
+        """True if the entry is about the note at that path, changed there or moved there."""
         return path in (self.path, self.destination)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One text that was given to a model.
+    """One text that was sent to a model.
 
-    `task_type` says what for, such as embed_vault_chunk or embed_memory_query; `model_alias` is the model's short
-    name, `version` that of the encoder. `input_hash` is the sha256 of the text. `cost` is in dollars, and 0, as
-    `tokens` is, for a model that runs on this machine.
+    `task_type` is the purpose, such as embed_vault_chunk or embed_memory_query; `model_alias` is the model's short
+    name, `version` that of the encoder. `input_hash` is the sha256 of the text. `cost` is in dollars; it and `tokens`
+    are 0 for a model that runs on this machine.
     """
 
     at: datetime
@@ -75,11 +86,29 @@ class ModelCall:
         object.__setattr__(self, "at", utc_second(self.at))
 
 
-class History(Conversations, Uses, Protocol):
-    """One history, with the conversations that it keeps and what it knows of use.
+@dataclass(frozen=True, slots=True)
+class NewThread:
+    """A conversation to record: the program in which it was held, and its id there.
 
-    Its methods raise VaultUnavailable when it cannot be read or written, and then did nothing.
+    Without a `source_id` it is identified by its messages: recording it again adds nothing, but it cannot grow.
     """
+
+    interface: str
+    source_id: str = ""
+    title: str = ""
+    trust: Trust = "told"
+
+
+class Use(NamedTuple):
+    """How often a fact was recalled, on how many days, and the last of these days (2026-03-01)."""
+
+    times: int
+    days: int
+    last: str
+
+
+class AuditLog(Protocol):
+    """The audit of changes."""
 
     def record(self, *entries: AuditEntry) -> None:
         """Add these rows, all or none."""
@@ -92,33 +121,41 @@ class History(Conversations, Uses, Protocol):
         since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[AuditEntry, ...]:
-        """The rows about that note, by that actor, from that time on; newest first, at most `limit`."""
+        """Rows about that note, by that actor, since that time; newest first, at most `limit`."""
 
     def newest_commit(self) -> str | None:
-        """The latest commit that was recorded or recovered; None when none was."""
+        """The latest commit that was recorded or recovered, or None."""
 
     def recover(self, entries: Iterable[AuditEntry]) -> int:
-        """Add the rows whose commit is not known, given in the order they happened; how many were added.
+        """Add the rows whose commit is unknown, given in chronological order; returns how many were added.
 
-        A commit is known once a row of it was added, also when its rows were forgotten since: a path that was erased
-        does not come back. Rows without a commit cannot be told from known ones and are left out.
+        A commit stays known after its rows are forgotten: an erased path does not come back. Rows without a commit
+        cannot be told from known ones and are skipped.
         """
 
     def forget_path(self, path: str) -> int:
-        """Remove every trace of that path for good; how many audit rows went.
+        """Remove every trace of that path for good; returns how many audit rows were removed.
 
-        Rows of other notes that share a mutation with it stay, with the path taken out of their reason.
-        After VaultUnavailable rows may be gone while traces are left on the disk: call it again.
+        Rows of other notes in the same mutation stay, with the path replaced in their reason.
+        After VaultUnavailable rows may be gone while traces are left on disk: call it again.
         """
 
+
+class GrantStore(Protocol):
+    """Permissions for one write each."""
+
     def give_grant(self, path: str, *, now: datetime, minutes: int = 10) -> str:
-        """A new token that lets one write to that path pass within those minutes. Only its hash is kept."""
+        """A new token that allows one write to that path within `minutes`. Only its hash is stored."""
 
     def has_grant(self, token: str, path: str, *, now: datetime) -> bool:
-        """Whether the token is good for exactly that path now; it is not used up by asking."""
+        """True if the token is valid for exactly that path now; does not use it up."""
 
     def use_grant(self, token: str, path: str, *, now: datetime) -> bool:
-        """Whether the token is good for exactly that path now; a good one is used up by this."""
+        """True if the token is valid for exactly that path now; uses it up."""
+
+
+class CallLog(Protocol):
+    """The log of model calls."""
 
     def log_calls(self, calls: Sequence[ModelCall]) -> None:
         """Add a row for each call, all or none."""
@@ -126,24 +163,76 @@ class History(Conversations, Uses, Protocol):
     def calls(
         self, *, task_type: str | None = None, since: datetime | None = None, limit: int | None = None
     ) -> tuple[ModelCall, ...]:
-        """The calls of that type, from that time on; newest first, at most `limit`."""
+        """Calls of that type since that time; newest first, at most `limit`."""
 
     def count_calls(self, task_type: str | None = None) -> int:
-        """How many calls were logged, of that type or of all."""
+        """How many calls were logged, of that type or in total."""
 
     def forget_calls(self, input_hashes: Iterable[str]) -> int:
-        """Remove every call with one of these texts for good; how many went. As `forget_path` when it fails."""
+        """Remove every call with one of these texts for good; returns how many. Fails as `forget_path` does."""
+
+
+class ConversationStore(Protocol):
+    """Recorded conversations."""
+
+    def record_conversation(self, thread: NewThread, messages: Sequence[Message], *, now: datetime) -> RecordResult:
+        """Append the messages that are new, all or none.
+
+        A known message is left as it is, whatever its text is now. A message without a time gets the time of the one
+        before it in the same call, the first one `now`. A given title replaces the old one; the trust stays what it
+        was at first. Raises UsageError for a conversation without messages, a time without a zone, or an unknown role
+        or trust; Refused for a new message or title of lower trust than the stored conversation.
+        """
+
+    def conversations(
+        self, *, interface: str | None = None, since: datetime | None = None, limit: int | None = None
+    ) -> tuple[Thread, ...]:
+        """Conversations of that program with a message since that time; newest first, at most `limit`."""
+
+    def conversation(self, id: str) -> Thread | None:
+        """The conversation with that id, or None."""
+
+    def messages(self, id: str, *, first: int = 1, last: int | None = None) -> tuple[Message, ...]:
+        """Messages number `first` to `last`, inclusive, each with its time; () if there are none."""
+
+    def conversation_stamps(self, ids: Iterable[str] | None = None) -> Mapping[str, str]:
+        """Stamps by id, of all conversations or of those of `ids` that exist."""
+
+    def close_conversation(self, id: str, *, now: datetime) -> bool:
+        """Mark the conversation as finished; False if there is none. A new message reopens it."""
+
+    def forget_conversation(self, id: str) -> bool:
+        """Remove the conversation and its topic lock for good; False if there was none. Fails as `forget_path` does."""
+
+
+class UsageStore(Protocol):
+    """Use of facts on this device, and the topics of conversations."""
+
+    def record_use(self, ids: Sequence[str], *, now: datetime) -> None:
+        """Count one use of each of these facts, on the UTC day of `now`."""
+
+    def uses(self, ids: Iterable[str], *, since: datetime | None = None) -> Mapping[str, Use]:
+        """Use of these facts since the day of that moment; facts that were never used are left out."""
+
+    def forget_uses(self, ids: Iterable[str]) -> int:
+        """Remove all use of these facts for good; returns how many rows. Fails as `forget_path` does."""
+
+    def lock_topics(self, lock: TopicLock) -> None:
+        """Store the topics of a conversation, replacing earlier ones."""
+
+    def topic_lock(self, conversation: str) -> TopicLock | None:
+        """The topics stored for that conversation, or None."""
+
+
+class History(AuditLog, GrantStore, CallLog, ConversationStore, UsageStore, Protocol):
+    """One history."""
 
     def close(self) -> None:
-        """Let go of what is open; the next call opens it again."""
-
-
-ERASED = "[erased]"
-"""What stands in a reason where the path of an erased note was."""
+        """Release what is open; the next call opens it again."""
 
 
 def utc_second(when: datetime) -> datetime:
-    """The moment in UTC, to the second. Raises UsageError for a time without a zone, and for one that UTC has not."""
+    """The moment in UTC, to the second. Raises UsageError if it has no zone or lies outside the calendar in UTC."""
     if when.tzinfo is None:
         raise UsageError(f"the time {when.isoformat()} has no zone", hint="Give it one, such as datetime.now(UTC).")
     try:
@@ -153,25 +242,30 @@ def utc_second(when: datetime) -> datetime:
         raise UsageError(message, hint="Give one between the years 2 and 9998.") from error
 
 
-def checked_limit(limit: int | None) -> int | None:
-    """The limit. Raises UsageError for one below zero."""
+def stored_moment(when: datetime) -> str:
+    """The moment as text such as 2026-03-01T09:12:44Z. Raises UsageError as `utc_second` does."""
+    return moment_text(utc_second(when))
+
+
+def check_limit(limit: int | None) -> int | None:
+    """Return the limit. Raises UsageError if it is negative."""
     if limit is not None and limit < 0:
-        raise UsageError(f"a limit of {limit} is below zero", hint="Leave it out to get everything.")
+        raise UsageError(f"limit must be at least 0, not {limit}", hint="Leave it out to get everything.")
     return limit
 
 
 def new_token() -> str:
-    """The text of a new grant, 192 bits from the system's source of chance."""
+    """The text of a new grant: 192 random bits from the operating system."""
     return secrets.token_urlsafe(24)
 
 
 def token_hash(token: str) -> str:
-    """What is kept of a token."""
+    """The hash under which a token is stored."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 def expiry(now: datetime, minutes: int) -> datetime:
-    """When a grant given now ends. Raises UsageError for less than a minute."""
+    """When a grant given now expires. Raises UsageError for less than one minute."""
     if minutes < 1:
-        raise UsageError(f"a grant of {minutes} minutes lets nothing pass", hint="Give it at least one minute.")
+        raise UsageError(f"a grant must last at least 1 minute, not {minutes}", hint="Give it at least one minute.")
     return utc_second(now) + timedelta(minutes=minutes)

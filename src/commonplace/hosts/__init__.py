@@ -1,15 +1,17 @@
-"""Hosts: the programs in which agents run, and the entries in their files by which they reach us.
+"""Installs us in hosts, the programs that agents run in: our entries in their files.
 
-From what a person asks down to the bytes of a file, each step knows only those below it:
+From what a person requests down to the bytes of a file; each module imports only from those below it:
 
-    checking, consent, leaving      whether a host still reaches us; what a person is told; what is left at the end
-    installing                      does it: the record first, then the files; and takes it back
-    planning                        what would change, file by file; nothing is written
-    record, applying, access        what is installed where; files changed whole; the token for HTTP
-    known                           the hosts by name: claude_code, codex, cursor, vscode
-    host, hook_entries, around      what a host is; the hooks in its file; where this process is
-    edits                           an entry put into a text and taken out again, in any of three forms
-    jsonc_edits, toml_edits, marked one form each: JSON with comments, TOML, a marked block in Markdown
-    jsonc, jsonc_layout, toml_lines how such a text is read, and how it is laid out
-    appended, trace, ours           a block at the end; what taking back has to know; how our own entries are known
+    health_checks                   whether a host still reaches us
+    install                         installs and uninstalls: the record first, then the files; what a person is told;
+                                    what is left on the machine at the end
+    plan                            what would change, file by file; writes nothing
+    install_record, host_tokens     what is installed where; the token for HTTP
+    registry                        the hosts by name, with their files and entries
+    host                            what a host is, the options of an install, the environment of this process
+    file_changes                    changes a file whole or not at all
+    host_edits                      puts an entry into a text and takes it out again, in any of three formats
+    jsonc_edits, toml_edits         edits JSON with comments, and TOML
+    text_edits                      a block of lines at the end of a text; what undoing an edit has to know
+    jsonc                           parses JSON with comments
 """

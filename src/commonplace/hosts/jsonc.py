@@ -1,4 +1,4 @@
-"""JSON with comments and trailing commas, as a tree that knows where each part stands in the text."""
+"""Parses JSON with comments and trailing commas into a tree that knows the position of each part in the text."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 BOM: Final = "\ufeff"
-_DEEPEST: Final = 200  # no program's settings are nested deeper; the reader would fall over its own feet
+_DEEPEST: Final = 200  # no program nests its settings deeper; recursion must end before Python's limit
 _SPACE: Final = re.compile(r"[ \t\r\n]+")
 _LINE_COMMENT: Final = re.compile(r"//[^\r\n]*")
 _BLOCK_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -16,11 +16,11 @@ _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _SCALAR: Final = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null")
 
 Keys = tuple[str, ...]
-"""The names on the way from the root to a value."""
+"""The keys on the path from the root to a value."""
 
 
-class NotParsed(ValueError):
-    """The text is not what it should be; `line` says where, counted from one."""
+class InvalidSyntax(ValueError):
+    """The text does not have the expected format; `line` is the line number, counted from one."""
 
     def __init__(self, message: str, *, line: int) -> None:
         super().__init__(message)
@@ -28,151 +28,151 @@ class NotParsed(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """A member of an object or an element of an array, from `start` to `end`; `comma` is where its comma stands."""
+class JsoncItem:
+    """A member of an object or an element of an array; `comma` is the position of the comma after it."""
 
     key: str
     start: int
-    value: "Node"
+    node: "JsoncNode"
     comma: int | None
 
     @property
     def end(self) -> int:
-        """Where it ends: behind its value."""
-        return self.value.end
+        """The position after its value."""
+        return self.node.end
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A value: what it says, and the part of the text that says it."""
+class JsoncNode:
+    """A value and its position in the text."""
 
     start: int
     end: int
-    said: Any
-    items: tuple[Item, ...] = ()
+    value: Any
+    items: tuple[JsoncItem, ...] = ()
 
-    def member(self, key: str) -> Item | None:
-        """The member of that name; of several, the last, which is the one that counts."""
+    def member(self, key: str) -> JsoncItem | None:
+        """The member with that key; of duplicates the last, which is the one that counts."""
         return next((item for item in reversed(self.items) if item.key == key), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
-    """A text, its value, and its comments by where they begin and end."""
+class JsoncDocument:
+    """A text, its root value, and the start and end of each comment."""
 
     text: str
-    root: Node
+    root: JsoncNode
     comments: tuple[tuple[int, int], ...]
 
-    def at(self, path: Keys) -> Node | None:
-        """The value at the end of this path of names; None where there is none."""
+    def at(self, path: Keys) -> JsoncNode | None:
+        """The value at this path; None if there is none."""
         node = self.root
         for key in path:
-            item = node.member(key) if isinstance(node.said, dict) else None
+            item = node.member(key) if isinstance(node.value, dict) else None
             if item is None:
                 return None
-            node = item.value
+            node = item.node
         return node
 
-    def comment_from(self, place: int) -> int | None:
-        """Where the comment ends that begins here; None where none does."""
-        number = bisect_left(self.comments, (place, 0))
-        found = self.comments[number : number + 1]
-        return found[0][1] if found and found[0][0] == place else None
+    def comment_end(self, start: int) -> int | None:
+        """The end of the comment that starts at this position; None if none does."""
+        number = bisect_left(self.comments, (start, 0))
+        match = self.comments[number : number + 1]
+        return match[0][1] if match and match[0][0] == start else None
 
-    def is_line_comment_before(self, place: int) -> bool:
-        """Whether a comment that lasts to the end of its line ends here."""
-        return any(end == place and self.text.startswith("//", start) for start, end in self.comments)
-
-
-def parse(text: str) -> Document:
-    """The text as a tree. Raises NotParsed where it is no JSON, comments and trailing commas aside."""
-    reader = _Reader(text)
-    root = reader.value(depth=0)
-    reader.skip()
-    if reader.place < len(text):
-        raise reader.trouble("something follows the end")
-    return Document(text, root, tuple(reader.comments))
+    def is_line_comment_before(self, position: int) -> bool:
+        """True if a comment that extends to the end of its line ends at this position."""
+        return any(end == position and self.text.startswith("//", start) for start, end in self.comments)
 
 
-class _Reader:
+def parse_jsonc(text: str) -> JsoncDocument:
+    """The text as a tree. Raises InvalidSyntax if it is not JSON, apart from comments and trailing commas."""
+    parser = _Parser(text)
+    root = parser.value(depth=0)
+    parser.skip()
+    if parser.position < len(text):
+        raise parser.error("unexpected text after the end")
+    return JsoncDocument(text, root, tuple(parser.comments))
+
+
+class _Parser:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.place = len(BOM) if text.startswith(BOM) else 0
+        self.position = len(BOM) if text.startswith(BOM) else 0
         self.comments: list[tuple[int, int]] = []
 
-    def trouble(self, message: str) -> NotParsed:
-        return NotParsed(message, line=self.text.count("\n", 0, self.place) + 1)
+    def error(self, message: str) -> InvalidSyntax:
+        return InvalidSyntax(message, line=self.text.count("\n", 0, self.position) + 1)
 
     def skip(self) -> None:
-        """Go on to the next thing that is neither blank nor a comment."""
+        """Skip blanks and comments."""
         while True:
-            if blank := _SPACE.match(self.text, self.place):
-                self.place = blank.end()
-            comment = _LINE_COMMENT.match(self.text, self.place) or _BLOCK_COMMENT.match(self.text, self.place)
+            if blank := _SPACE.match(self.text, self.position):
+                self.position = blank.end()
+            comment = _LINE_COMMENT.match(self.text, self.position) or _BLOCK_COMMENT.match(self.text, self.position)
             if comment is None:
                 return
             self.comments.append(comment.span())
-            self.place = comment.end()
+            self.position = comment.end()
 
-    def value(self, *, depth: int) -> Node:
+    def value(self, *, depth: int) -> JsoncNode:
         self.skip()
-        start, sign = self.place, self.text[self.place : self.place + 1]
+        start, character = self.position, self.text[self.position : self.position + 1]
         if depth > _DEEPEST:
-            raise self.trouble("it is nested too deep")
-        if sign in ("{", "["):
-            items = tuple(self._items(sign, depth=depth))
-            values = [item.value.said for item in items]
-            holds = dict(zip([item.key for item in items], values, strict=True)) if sign == "{" else values
-            return Node(start, self.place, holds, items)
-        if sign == '"':
-            said = self._string()
-            return Node(start, self.place, said)
-        scalar = _SCALAR.match(self.text, self.place)
+            raise self.error("nested too deeply")
+        if character in ("{", "["):
+            items = tuple(self._items(character, depth=depth))
+            values = [item.node.value for item in items]
+            value = dict(zip([item.key for item in items], values, strict=True)) if character == "{" else values
+            return JsoncNode(start, self.position, value, items)
+        if character == '"':
+            string = self._string()
+            return JsoncNode(start, self.position, string)
+        scalar = _SCALAR.match(self.text, self.position)
         if scalar is None:
-            raise self.trouble("a value is missing" if sign else "it ends too early")
-        self.place = scalar.end()
-        return Node(start, self.place, json.loads(scalar.group()))
+            raise self.error("a value is missing" if character else "unexpected end")
+        self.position = scalar.end()
+        return JsoncNode(start, self.position, json.loads(scalar.group()))
 
-    def _items(self, opening: str, *, depth: int) -> Iterator[Item]:
+    def _items(self, opening: str, *, depth: int) -> Iterator[JsoncItem]:
         closing = "}" if opening == "{" else "]"
-        self.place += 1
+        self.position += 1
         while True:
             self.skip()
-            if self._takes(closing):
+            if self._accept(closing):
                 return
-            start = self.place
+            start = self.position
             key = self._key() if opening == "{" else ""
-            value = self.value(depth=depth + 1)
+            node = self.value(depth=depth + 1)
             self.skip()
-            comma = self.place - 1 if self._takes(",") else None
-            yield Item(key, start, value, comma)
+            comma = self.position - 1 if self._accept(",") else None
+            yield JsoncItem(key, start, node, comma)
             self.skip()
-            if comma is None and not self.text.startswith(closing, self.place):
-                raise self.trouble(f"a comma or {closing} is missing")
+            if comma is None and not self.text.startswith(closing, self.position):
+                raise self.error(f"a comma or {closing} is missing")
 
     def _key(self) -> str:
-        if not self.text.startswith('"', self.place):
-            raise self.trouble("a name in quotes is missing")
+        if not self.text.startswith('"', self.position):
+            raise self.error("a quoted key is missing")
         key = self._string()
         self.skip()
-        if not self._takes(":"):
-            raise self.trouble(f"a colon is missing after {key!r}")
+        if not self._accept(":"):
+            raise self.error(f"a colon is missing after {key!r}")
         return key
 
     def _string(self) -> str:
-        found = _STRING.match(self.text, self.place)
-        if found is None:
-            raise self.trouble("a text has no closing quote")
+        match = _STRING.match(self.text, self.position)
+        if match is None:
+            raise self.error("a string has no closing quote")
         try:
-            said = str(json.loads(found.group()))
+            string = str(json.loads(match.group()))
         except ValueError as error:
-            raise self.trouble("a text holds an escape that is none") from error
-        self.place = found.end()
-        return said
+            raise self.error("a string has an invalid escape sequence") from error
+        self.position = match.end()
+        return string
 
-    def _takes(self, sign: str) -> bool:
-        if not self.text.startswith(sign, self.place):
+    def _accept(self, character: str) -> bool:
+        if not self.text.startswith(character, self.position):
             return False
-        self.place += 1
+        self.position += 1
         return True

@@ -1,14 +1,16 @@
-"""The index seam: quick look-up of documents and their chunks, by words and by meaning. All of it is derived.
+"""The index seam: fast lookup of documents, chunks and facts, by words and by vectors. All of it is derived.
 
 Terms:
-- number    the place of a chunk in this index. It is never used twice; a chunk that changes gets a new one.
-            Numbers differ from one index to another: answers are in terms of ids.
-- reading   a look at the index at one moment: what others write meanwhile is not seen in it.
-- version   the encoder that made a vector. A search by meaning sees the vectors of one version alone.
-- removed   a document whose source is gone. It is found by nothing, and is there again when its source is;
-            `purge` drops those that have been gone for long.
+- document  one note or one item of another source, with its chunks, links, facts and Problems.
+- number    identifies a chunk within one index. It is never reused; a chunk that changes gets a new one.
+            Numbers differ from one index to another, so results are compared by id.
+- reader    a consistent view of the index: one read transaction, which does not see later changes.
+- version   the encoder that made a vector. A vector search compares vectors of one version only.
+- removed   a document whose source is gone. No query returns it. It returns with its source;
+            `purge` deletes documents that were removed long ago.
+- staged    a document that waits for the person. No search returns it.
 
-An index answers the same, to the last digit, whatever the order in which its documents came.
+An index gives the same results, to the last digit, in whatever order its documents were added.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,11 +22,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from commonplace.model import (
     Chunk,
     Document,
-    End,
     Fact,
     FactEdge,
+    FactEnd,
+    FactRecord,
     Filters,
-    Known,
     Link,
     Origin,
     Place,
@@ -42,20 +44,26 @@ if TYPE_CHECKING:
     Fixed = npt.NDArray[np.int16]
     Floats = npt.NDArray[np.float32]
 
-LINKED: Final = "vault"
-"""The source whose documents links may mean: notes, each by its path."""
+VAULT_SOURCE: Final = "vault"
+"""The source whose documents can be targets of links: notes, each by its path."""
 
-AVERAGED: Final = 16
-REACH: Final = 64
-"""How many chunks of a document are averaged, and among how many, where documents are compared."""
+SIMILARITY_CHUNKS: Final = 16
+SIMILARITY_REACH: Final = 64
+"""`document_similarity` averages this many chunks of a document, taken from its first SIMILARITY_REACH."""
+
+ID_SUFFIX_LENGTH: Final = 6
+"""How many characters at the end of an id distinguish it from others: the beginning is its time."""
+
+
+# ---------------------------------------------------------------- search: parameters and results
 
 
 @dataclass(frozen=True, slots=True)
-class Weighing:
-    """How words are weighed (BM25): one weight for each of the FIELDS, and the two constants.
+class Bm25Parameters:
+    """Weights of the FIELDS of a chunk, and the constants of BM25.
 
-    A word that stands in more than `common` of all chunks is left out while two rarer ones remain.
-    `reply` is what a word counts that a program said, where whole documents are weighed.
+    A word that occurs in more than the share `common` of all chunks is dropped while two rarer ones remain.
+    `reply` is the weight of a program's words when whole documents are scored.
     """
 
     fields: tuple[int, int, int, int, int] = (3, 3, 2, 2, 1)
@@ -66,9 +74,9 @@ class Weighing:
 
 
 class WordMatch(NamedTuple):
-    """A chunk found by words: its score from 0 to 1, 1 being what a chunk full of every word would come near to.
+    """A chunk matched by words. The score is from 0 to 1; a chunk full of every word would come near 1.
 
-    `by` holds the share of each word that it has.
+    `by` holds the contribution of each word that the chunk has.
     """
 
     number: int
@@ -78,16 +86,16 @@ class WordMatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WordMatches:
-    """What a search by words found, best first; `dropped` are the words too common to count."""
+    """The result of a word search, best first; `dropped` are the words that were too common to count."""
 
     matches: tuple[WordMatch, ...]
     dropped: tuple[str, ...]
 
 
-class SenseMatch(NamedTuple):
-    """A chunk found by meaning: the cosine of the chunk itself, and the best of all its parts with its place.
+class VectorMatch(NamedTuple):
+    """A chunk compared with a vector: the cosine of the chunk itself, and of its best part with that part's position.
 
-    `sentence` is the best cosine of its sentences; that of its best part, where it has none.
+    `sentence` is the best cosine of its sentences, or `best` if it has none.
     """
 
     number: int
@@ -97,12 +105,12 @@ class SenseMatch(NamedTuple):
     sentence: float
 
 
-class Standing(NamedTuple):
-    """What a ranking must know of a chunk beside its words and its meaning.
+class ChunkAttributes(NamedTuple):
+    """The attributes of a chunk that ranking needs, besides words and vectors.
 
-    `document` is the id of its document, `first` and `last` the numbers of that one's chunks; `path` is its source id
-    where links may mean it, else empty. `turn` is the chunk's `line`. `updated` is that of the document, `importance`
-    that of the fact for which it stands, or 0.
+    `document` is the id of its document, `first` and `last` are the numbers of that document's chunks; `path` is the
+    document's path if links can point to it, else empty. `turn` is the chunk's `line`. `updated` is the document's;
+    `importance` is that of the fact which the document holds as an entry, or 0.
     """
 
     number: int
@@ -121,20 +129,22 @@ class Standing(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A chunk as the index keeps it, with the document it belongs to (`chunks`, `links`, `facts` left empty)."""
+class StoredChunk:
+    """A chunk as the index stores it, and its document (without `chunks`, `links` and `facts`)."""
 
     number: int
     chunk: Chunk
     document: Document
 
 
+# ---------------------------------------------------------------- documents, links, facts
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A link between two documents, by path; `target` is as written, `path` None where there is no such note.
+    """A link between two documents, by path; `target` is the link's text, `path` None if there is no such note.
 
-    `relation` is what the link says of the two, or the Bond between the facts for which they stand; empty where it
-    says nothing.
+    `relation` is the relation that the link states, or the Bond between the facts of two entries; often empty.
     """
 
     source: str
@@ -144,18 +154,14 @@ class Edge:
     relation: str = ""
 
 
-TAIL: Final = 6
-"""How many characters at the end of an id tell it from others: the beginning is its time."""
-
-
 @dataclass(frozen=True, slots=True)
 class FactQuery:
-    """Which facts are wanted; an empty field leaves all of them in, and all fields must fit.
+    """Conditions on facts. A fact must meet all of them; an empty field is no condition.
 
-    `prefix` is the beginning of an id, `suffix` its end, of TAIL characters at least.
-    `names` are entities as `Rules.entity` writes them: facts whose subject or
-    object is one of them fit, and entries that link to a note of that name. `claims` are as `Rules.claim` writes them.
-    `sensitive` False leaves out those of sensitive documents. Staged facts come only where `staged` says so.
+    `prefix` is the beginning of an id, `suffix` its end, of ID_SUFFIX_LENGTH characters at least.
+    `names` are entities normalized by `Rules.entity`: matches facts whose subject or object is one of them, and
+    entries that link to a note of that name. `claims` are normalized by `Rules.claim`.
+    `sensitive` False excludes facts of sensitive documents. Staged facts are included only if `staged` is True.
     """
 
     ids: tuple[str, ...] = ()
@@ -175,16 +181,16 @@ class FactQuery:
     limit: int | None = None
 
 
-class Contest(NamedTuple):
-    """Two facts that claim the same thing at once: the one that holds no longer, the one that holds, and since when."""
+class ClaimConflict(NamedTuple):
+    """Two active facts with the same claim: the one that no longer holds, the one that does, and since when."""
 
     loser: Fact
     winner: Fact
     at: str
 
 
-class Centroid(NamedTuple):
-    """The middle of all that is about a topic, as a unit vector of that version."""
+class TopicCentroid(NamedTuple):
+    """The mean direction of all documents about a topic, as a unit vector of that version."""
 
     topic: str
     version: str
@@ -193,13 +199,13 @@ class Centroid(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What an index holds, and on the disk how many bytes."""
+    """What an index holds, and its size on disk in bytes."""
 
-    documents: Mapping[str, int]  # by type of source
+    documents: Mapping[str, int]  # by source type
     chunks: int
     removed: int
-    vectors: Mapping[str, int]  # by version of the encoder
-    waiting: int  # chunks that are still to be encoded
+    vectors: Mapping[str, int]  # by encoder version
+    waiting: int  # chunks without vectors, to be encoded
     links: int
     unresolved: int
     sensitive: int
@@ -209,216 +215,239 @@ class Counts:
 
 
 def vector_texts(chunk: Chunk) -> tuple[str, ...]:
-    """The texts of which a chunk has vectors: its parts, then its sentences.
+    """The texts of a chunk that are encoded: its parts, then its sentences.
 
-    One without parts has none: nothing finds it by meaning, and what may not be encoded has no parts.
+    Empty for a chunk without parts. Vector search cannot find it; text that may not be encoded has no parts.
     """
     return (*chunk.parts, *chunk.sentences) if chunk.parts else ()
 
 
+# ---------------------------------------------------------------- what callers tell the index about links and facts
+
+
 class Linker(Protocol):
-    """How links find notes. The index asks it whenever a document comes, goes or changes its names."""
+    """How links resolve to notes. The index asks it whenever a document is added, removed or renamed."""
 
     def names_of(self, path: str, aliases: Sequence[str]) -> frozenset[str]:
-        """The names under which a link may mean the note at that path."""
+        """The names by which a link can refer to the note at that path."""
 
     def names_in(self, link: Link) -> frozenset[str]:
-        """The names that this link may mean; a note that has none of them is not meant by it."""
+        """The names that this link may refer to; a note with none of them is not its target."""
 
     def resolve(self, link: Link, *, source: str, among: Mapping[str, tuple[str, ...]]) -> str | None:
-        """The path that the link in the note `source` means, among these paths and the aliases of each."""
+        """The path to which the link in the note `source` resolves, among these paths with their aliases."""
 
 
 class Rules(Protocol):
-    """What the index must know of facts. It asks whenever a document with facts comes, goes or changes."""
+    """The logic of facts. The index asks it whenever a document with facts is added, removed or changed."""
 
     def entity(self, name: str) -> str:
-        """The name of an entity as it compares: the same for all spellings of one name; empty for none."""
+        """The normalized name of an entity: equal for all spellings of one name; empty if there is no name."""
 
     def claim(self, fact: Fact) -> str:
-        """What only one fact may say at a time, as a text that compares; empty where many may."""
+        """The normalized claim that only one fact can make at a time; empty if many facts can."""
 
-    def ends(self, facts: Sequence[Fact]) -> Mapping[str, End]:
-        """Of facts with the same claim, those that hold no longer because another begins, by id."""
+    def ends(self, facts: Sequence[Fact]) -> Mapping[str, FactEnd]:
+        """Of facts with the same claim, the ends of those that another one replaces, by id."""
 
 
-class Reading(Protocol):
-    """The index at one moment."""
+# ---------------------------------------------------------------- queries, all within one read transaction
+
+
+class SearchQueries(Protocol):
+    """Search by words and by vectors, and what ranking needs of the chunks found."""
 
     def match_words(
-        self, words: Sequence[str], filters: Filters, *, limit: int, weighing: Weighing, also: Sequence[int] = ()
+        self, words: Sequence[str], filters: Filters, *, limit: int, bm25: Bm25Parameters, also: Sequence[int] = ()
     ) -> WordMatches:
         """The best chunks that have one of the words, at least `limit` if there are as many; ties are not cut.
 
-        Chunks whose numbers are in `also` are never cut off, if they have one of the words and pass the filters.
+        Chunks whose numbers are in `also` are always included if they have one of the words and pass the filters.
         """
 
-    def match_sense(self, vector: "Fixed", filters: Filters, *, version: str, limit: int) -> tuple[SenseMatch, ...]:
-        """The chunks nearest to the vector among those of that version, at least `limit` if there are as many.
+    def match_vector(self, vector: "Fixed", filters: Filters, *, version: str, limit: int) -> tuple[VectorMatch, ...]:
+        """The chunks of that version nearest to the vector, at least `limit` if there are as many.
 
-        They are found by their parts; sentences are compared only for those that are found.
+        Chunks are found by their parts; sentences are compared only for the chunks found.
         """
 
-    def sense_of(self, vector: "Fixed", numbers: Sequence[int], *, version: str) -> tuple[SenseMatch, ...]:
-        """How near these chunks are to the vector; those without a vector of that version are left out."""
+    def score_vector(self, vector: "Fixed", numbers: Sequence[int], *, version: str) -> tuple[VectorMatch, ...]:
+        """These chunks compared with the vector; those without a vector of that version are left out."""
 
-    def standings(self, numbers: Sequence[int]) -> Mapping[int, Standing]:
-        """What is to be known of each of these chunks, in this order."""
+    def chunk_attributes(self, numbers: Sequence[int]) -> Mapping[int, ChunkAttributes]:
+        """The attributes of these chunks, in this order."""
 
-    def match_whole(self, words: Sequence[str], documents: Sequence[Standing], *, weighing: Weighing) -> list[float]:
-        """The score from 0 to 1 of each of these documents by words, all its chunks taken as one text.
+    def score_documents(
+        self, words: Sequence[str], documents: Sequence[ChunkAttributes], *, bm25: Bm25Parameters
+    ) -> list[float]:
+        """The BM25 score of each of these documents, from 0 to 1, all its chunks taken as one text.
 
-        What a program said counts by `weighing.reply`. A word's worth is the same as for chunks.
+        A program's words count by `bm25.reply`. A word's inverse document frequency is that among chunks.
         """
 
-    def likeness(self, documents: Sequence[Standing], *, version: str, top: int) -> list[list[float]]:
-        """For each of these documents, how alike in meaning it is to each of the first `top`, as a cosine.
+    def document_similarity(self, documents: Sequence[ChunkAttributes], *, version: str, top: int) -> list[list[float]]:
+        """For each of these documents, its cosine with each of the first `top`.
 
-        A document means what its first AVERAGED chunks mean on average, among its first REACH, replies left out.
+        A document's vector is the mean of its first SIMILARITY_CHUNKS chunks, among its first SIMILARITY_REACH,
+        replies left out.
         """
 
-    def speakers(self, *, sensitive: bool) -> frozenset[str]:
-        """The names of all who speak in what the index holds; with or without those of sensitive documents."""
-
-    def passing(self, filters: Filters) -> int:
-        """How many documents pass the filters."""
-
-    def found(self, numbers: Sequence[int]) -> tuple[Found, ...]:
+    def chunks(self, numbers: Sequence[int]) -> tuple[StoredChunk, ...]:
         """The chunks with these numbers, in this order."""
 
-    def versions(self) -> Mapping[str, int]:
-        """How many chunks have vectors of each version; "" counts those that wait for theirs."""
+    def count_documents(self, filters: Filters) -> int:
+        """How many documents pass the filters."""
 
-    def synced(self) -> str | None:
-        """When a whole source was last compared with the index; None when none ever was."""
+    def speakers(self, *, sensitive: bool) -> frozenset[str]:
+        """The names of all speakers in the index, with or without those of sensitive documents."""
+
+    def versions(self) -> Mapping[str, int]:
+        """How many chunks have vectors of each version; "" counts those that wait for vectors."""
+
+
+class DocumentQueries(Protocol):
+    """What the index holds, and how documents link to each other."""
 
     def counts(self) -> Counts:
         """What the index holds."""
 
+    def last_sync(self) -> str | None:
+        """When a whole source was last compared with the index, or None."""
+
     def problems(self) -> tuple[Problem, ...]:
-        """Every Problem of every document, in order."""
+        """Every Problem of every document, sorted."""
 
     def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
-        """The links from or to these documents, or all links; then the bonds between the facts for which they stand."""
+        """Links from or to these documents, or all links; then the bonds between facts of different documents."""
 
-    def facts(self, asked: FactQuery) -> tuple[Known, ...]:
-        """The facts that fit, those last updated first, then by id; each id once.
 
-        Where one id stands at two paths, the fact is that of the path whose name ends in the last six digits of the
-        id, else of the first path in order.
+class FactQueries(Protocol):
+    """Facts, the entities they are about, and topics."""
+
+    def facts(self, query: FactQuery) -> tuple[FactRecord, ...]:
+        """The facts that match, most recently updated first, then by id; each id once.
+
+        If one id occurs at several paths, the path whose name ends in the last six digits of the id wins, else the
+        first path in order.
         """
 
     def bonds(self, ids: Iterable[str]) -> tuple[FactEdge, ...]:
-        """Every bond from or to these facts, `update` for each that supersedes another; in order."""
+        """Every bond from or to these facts, sorted; includes an `update` for each fact that supersedes another."""
 
-    def contests(self) -> tuple[Contest, ...]:
-        """Every fact that is active and holds no longer, because another with its claim does.
+    def claim_conflicts(self) -> tuple[ClaimConflict, ...]:
+        """Every active fact that no longer holds because another with its claim does.
 
-        They come in the order of the paths and places of the losers.
+        Ordered by path and position of the losing fact.
         """
 
-    def twins(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The ids that stand at several paths, with those paths; the one that keeps it first."""
+    def duplicate_ids(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Ids that occur at several paths, with those paths, the winning one first."""
 
-    def named(self, name: str) -> tuple[str, ...]:
-        """The paths of the notes that have this name, as `Rules.entity` writes it; in order."""
+    def notes_named(self, name: str) -> tuple[str, ...]:
+        """The paths of the notes with this name, compared by `Rules.entity`; sorted."""
 
-    def known_names(self, names: Iterable[str]) -> frozenset[str]:
-        """Those of these names, as `Rules.entity` writes them, that a note has or a fact is about."""
+    def existing_names(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of these names, normalized by `Rules.entity`, that belong to a note or occur in a fact."""
 
-    def entities(self, name: str) -> frozenset[str]:
-        """The names, as `Rules.entity` writes them, of what this one may mean: itself, and the titles, file names and
-        aliases of the notes that it names."""
+    def entity_names(self, name: str) -> frozenset[str]:
+        """All normalized names of the entity: this one, and titles, file names and aliases of the notes it names."""
 
     def topics(self) -> tuple[Topic, ...]:
-        """Every topic of what can be found without asking for the archive, and how many documents are about it.
+        """Every topic of documents outside the archive, and how many documents are about it.
 
-        They come in the order of their names; the spellings of one topic count together, under the first of them.
-        Sensitive documents count for nothing here.
+        Sorted by name; the spellings of one topic count together, under the first of them.
+        Sensitive documents are not counted.
         """
 
-    def centroids(self, version: str) -> tuple[Centroid, ...]:
-        """The middle of each topic, by the first part of the first chunk of every document that `topics` counts."""
+    def centroids(self, version: str) -> tuple[TopicCentroid, ...]:
+        """The centroid of each topic, over the first part of the first chunk of every document `topics` counts."""
+
+
+class IndexReader(SearchQueries, DocumentQueries, FactQueries, Protocol):
+    """The index at one moment."""
+
+
+# ---------------------------------------------------------------- the index and the vector cache
 
 
 class Index(Protocol):
-    """One index. Raises IndexDamaged when it cannot be used; a change that fails changes nothing."""
+    """One index. Raises IndexDamaged if it cannot be used; a change that fails changes nothing."""
 
     def stamps(self, source_type: str) -> Mapping[str, Stamp]:
-        """What is remembered of every document of a source, the removed ones too, by its `source_id`."""
+        """The stamp of every document of a source, including removed ones, by its `source_id`."""
 
     def stamp(self, source_type: str, source_id: str) -> Stamp | None:
-        """The same for one document."""
+        """The stamp of one document, or None."""
 
     def part_hashes(self, source_type: str, source_id: str) -> tuple[str, ...]:
-        """The sha256 of each text of which the document has a vector, a removed one too; () when it is not there."""
+        """The sha256 of each text for which the document has a vector, also if removed; () if there is no document."""
 
     def put(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
-        """Add a document that is not there yet. Raises Conflict when it is."""
+        """Add a document. Raises Conflict if it exists."""
 
     def upsert(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
-        """Add a document or replace it, in one transaction; one array for each chunk: a row for each part, then one
-        for each sentence, in the order of `vector_texts`.
+        """Add or replace a document in one transaction.
 
-        A document without a version comes with empty `vectors`. Links that its names may have a say in are resolved
-        anew, in the same transaction; so they are by the four changes below.
+        `vectors` has one array for each chunk, with one row for each of its `vector_texts`; it is empty for a document
+        without a version. Links affected by the document's names are resolved again in the same transaction, here and
+        in the four methods below.
         """
 
     def touch(self, document: Document, *, now: float) -> None:
-        """Bring a document up to date in everything but its chunks; one that was removed is there again.
+        """Update everything but the document's chunks; restores a removed document.
 
-        Raises NotFound, and Conflict when its chunks were made from something else: another writer was there since.
+        Raises NotFound, or Conflict if its chunks were made from something else: another writer came first.
         """
 
     def rename(self, source_id: str, document: Document, *, now: float) -> None:
-        """Give the document at `source_id` the id, path and particulars of this one, and its chunks their new ids.
+        """Give the document at `source_id` the id, path and metadata of this one, and its chunks their new ids.
 
-        Words and vectors are kept; a removed document at the new path gives way. Raises NotFound, and Conflict when
-        the path is taken or the chunks are others.
+        Keeps words and vectors; replaces a removed document at the new path. Raises NotFound, or Conflict if the path
+        is taken or the chunks differ.
         """
 
     def remove(self, source_type: str, source_id: str, *, now: float) -> bool:
-        """Let nothing find the document any more; whether it was there."""
+        """Hide the document from every query; False if there was none."""
 
     def erase(self, source_type: str, source_id: str) -> bool:
-        """Leave no trace of the document in any file of the index; whether it was there."""
+        """Delete every trace of the document from every file of the index; False if there was none."""
 
     def purge(self, *, before: float) -> int:
-        """Drop the documents that were removed before that moment; how many."""
+        """Delete the documents that were removed before that time; returns how many."""
 
-    def mark_synced(self, at: str) -> None:
-        """Remember when a whole source was compared with the index."""
+    def record_sync(self, at: str) -> None:
+        """Store when a whole source was compared with the index."""
 
-    def settle(self) -> None:
-        """Put what was written lately into the form in which it is searched fastest, if it is worth it."""
+    def optimize(self) -> None:
+        """Bring recent changes into the form that is searched fastest, if it is worth the work."""
 
-    def reading(self) -> AbstractContextManager[Reading]:
-        """A look at the index at this moment."""
+    def reader(self) -> AbstractContextManager[IndexReader]:
+        """A reader of the index at this moment."""
 
-    def rebuilding(self) -> "AbstractContextManager[Index]":
-        """A new, empty index. When the block ends well it takes the place of this one, for every process."""
+    def replacement(self) -> "AbstractContextManager[Index]":
+        """A new, empty index. If the block succeeds it replaces this one, for every process."""
 
     def close(self) -> None:
-        """Let go of what is open; the next call opens it again."""
+        """Release what is open; the next call opens it again."""
 
 
 class VectorCache(Protocol):
-    """Vectors by encoder version and by the sha256 of their text: nothing is encoded twice."""
+    """Vectors by encoder version and sha256 of their text, so that no text is encoded twice."""
 
     def get(self, version: str, hashes: Sequence[str]) -> "Mapping[str, Fixed]":
-        """Those vectors that are there, by hash."""
+        """The cached vectors among these, by hash."""
 
     def put(self, version: str, vectors: "Mapping[str, Fixed]") -> None:
-        """Keep these vectors."""
+        """Cache these vectors."""
 
     def forget(self, hashes: Sequence[str]) -> None:
-        """Leave no trace of the vectors of these texts, whatever their version."""
+        """Delete every trace of the vectors of these texts, of every version."""
 
-    def mend(self) -> bool:
-        """Begin anew where what is kept cannot be read; whether that was so."""
+    def repair(self) -> bool:
+        """Start an empty cache if the stored one is unreadable; True if it was."""
 
     def drop_unused(self, *, before: date) -> int:
-        """Drop the vectors that were last asked for before that day; how many."""
+        """Delete the vectors that were last used before that day; returns how many."""
 
     def close(self) -> None:
-        """Let go of what is open; the next call opens it again."""
+        """Release what is open; the next call opens it again."""

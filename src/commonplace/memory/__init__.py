@@ -1,57 +1,110 @@
-"""The public verbs, one small module per noun. `Memory` is the thin object that holds them."""
+"""The public verbs, one noun each: what the CLI, the servers and every program call.
+
+    notes          read, list, links, write, delete, move, undo, erase, history, log
+    entries        save, evolve, confirm, forget, load, erase, show, recall; lint
+    facts          add, about, relevant, timeline, invalidate, delete, links
+    search         search
+    context        the context of a prompt or a session; topics and styles
+    conversations  record, add, capture, list, show, close, erase
+    index          sync, rebuild, watch, readiness, stats, problems, examine, evaluate
+    shapes         the JSON of every answer; fact_shapes has that of facts and entries
+
+Each noun is imported when it is first used, so that reading a note does not pay for search.
+"""
 
 from collections.abc import Callable
+from functools import cached_property
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from commonplace.facts.timeline import Moment
-from commonplace.flows.take_in import Synced
-from commonplace.history.base import AuditEntry
-from commonplace.index.base import Counts
-from commonplace.memory.context import Contexts
-from commonplace.memory.conversations import Conversations
-from commonplace.memory.entries import Entries
-from commonplace.memory.facts import Facts
-from commonplace.memory.index import IndexVerbs
-from commonplace.memory.lint import Lint
-from commonplace.memory.notes import Notes
-from commonplace.memory.search import Search
-from commonplace.memory.topics import Topics
 from commonplace.model import Actor, Caller
-from commonplace.sources.agent_transcripts import folders_in
+
+if TYPE_CHECKING:
+    from commonplace.flows.stores import Session
+    from commonplace.memory.context import Contexts, Topics
+    from commonplace.memory.conversations import Conversations
+    from commonplace.memory.entries import Entries, Lint
+    from commonplace.memory.facts import Facts
+    from commonplace.memory.index import IndexVerbs
+    from commonplace.memory.notes import Notes
+    from commonplace.memory.search import Search
 
 
 class Memory:
-    """One vault, opened: what every door and every program speaks to. Its verbs may be called from several threads.
+    """One opened vault. Its verbs may be called from several threads.
 
     `acting` gives the same memory for another actor: one index, one history, closed together.
     """
 
-    def __init__(
-        self,
-        *,
-        notes: Notes,
-        entries: Entries,
-        facts: Facts,
-        topics: Topics,
-        lint: Lint,
-        conversations: Conversations,
-        search: Search,
-        index: IndexVerbs,
-        context: Contexts,
-        acting: "Callable[[Actor], Memory]",
-        close: Callable[[], None],
-    ) -> None:
-        self.notes = notes
-        self.entries = entries
-        self.facts = facts
-        self.topics = topics
-        self.lint = lint
-        self.conversations = conversations
-        self.search = search
-        self.index = index
-        self.context = context
-        self.acting = acting
-        self._close = close
+    def __init__(self, session: "Session") -> None:
+        self._session = session
+
+    @cached_property
+    def notes(self) -> "Notes":
+        """The notes of the vault."""
+        from commonplace.memory.notes import Notes
+
+        return Notes(self._session)
+
+    @cached_property
+    def entries(self) -> "Entries":
+        """The entries: one statement each."""
+        from commonplace.memory.entries import Entries
+
+        return Entries(self._session)
+
+    @cached_property
+    def facts(self) -> "Facts":
+        """What is known about people and things."""
+        from commonplace.memory.facts import Facts
+
+        return Facts(self._session)
+
+    @cached_property
+    def topics(self) -> "Topics":
+        """The topics of the memory, and the styles that the vault describes."""
+        from commonplace.memory.context import Topics
+
+        return Topics(self._session)
+
+    @cached_property
+    def lint(self) -> "Lint":
+        """A check of all entries."""
+        from commonplace.memory.entries import Lint
+
+        return Lint(self._session)
+
+    @cached_property
+    def conversations(self) -> "Conversations":
+        """The recorded conversations."""
+        from commonplace.memory.conversations import Conversations
+
+        return Conversations(self._session)
+
+    @cached_property
+    def search(self) -> "Search":
+        """Search in notes and conversations."""
+        from commonplace.memory.search import Search
+
+        return Search(self._session)
+
+    @cached_property
+    def index(self) -> "IndexVerbs":
+        """The index of the vault."""
+        from commonplace.memory.index import IndexVerbs
+
+        return IndexVerbs(self._session.stores)
+
+    @cached_property
+    def context(self) -> "Contexts":
+        """What to put before a prompt."""
+        from commonplace.memory.context import Contexts
+
+        return Contexts(self._session)
+
+    def acting(self, actor: Actor) -> "Memory":
+        """This memory for another actor."""
+        return Memory(self._session.as_actor(actor))
 
     def __enter__(self) -> "Memory":
         return self
@@ -62,28 +115,9 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Let go of what is held open."""
-        self._close()
+        """Close the history, and the index if it was opened."""
+        self._session.stores.close()
 
 
 MemoryFor = Callable[[Caller], Memory]
-"""The memory of the vault that a caller means. Raises NotFound where there is none."""
-
-__all__ = [
-    "AuditEntry",
-    "Contexts",
-    "Conversations",
-    "Counts",
-    "Entries",
-    "Facts",
-    "IndexVerbs",
-    "Lint",
-    "Memory",
-    "MemoryFor",
-    "Moment",
-    "Notes",
-    "Search",
-    "Synced",
-    "Topics",
-    "folders_in",
-]
+"""Gives the memory of the vault that a caller asks for. Raises NotFound if there is none."""

@@ -1,32 +1,33 @@
-"""The verb context: what is put before a model, for a prompt or at the start of a session."""
+"""The verb context: what to put before a model, for a prompt or at the start of a session; and topics and styles."""
 
 from collections.abc import Collection, Sequence
 
+from commonplace.context.options import MIN_BUDGET
 from commonplace.errors import UsageError
-from commonplace.flows.context import context_for
-from commonplace.flows.occasion import Lectern, Occasion
-from commonplace.model import Context
-from commonplace.recalling.context_options import LEAST_BUDGET
+from commonplace.flows.context.build import ContextRequest, build_context
+from commonplace.flows.context.topics import infer_and_lock_topics, list_styles, list_topics, style_for
+from commonplace.flows.stores import Session
+from commonplace.model import Context, InferredTopics, Style, Topic
 
 PROMPT_SECONDS = 0.3
 START_SECONDS = 0.5
 
 
 class Contexts:
-    """What one vault's memory puts before prompts. It is made for a model: sensitive text is in none of it."""
+    """What one vault's memory puts before prompts. It is for a model: it never has sensitive text."""
 
-    def __init__(self, lectern: Lectern) -> None:
-        self._lectern = lectern
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     @property
     def budget(self) -> int:
-        """Characters that the person gives to a context, unless a caller asks for more or less."""
-        return self._lectern.options.budget
+        """Characters of a context, from the settings."""
+        return self._session.stores.context.budget
 
     @property
     def tokens(self) -> int:
-        """The same in tokens; 0 where characters alone are counted."""
-        return self._lectern.options.tokens
+        """Tokens of a context, from the settings; 0 if only characters are limited."""
+        return self._session.stores.context.tokens
 
     def __call__(
         self,
@@ -45,14 +46,14 @@ class Contexts:
         """What belongs before this prompt, fenced and with its sources.
 
         `phase` is one of the phases of work in the settings, or `briefing`; `conversation` names the conversation,
-        whose topics are kept; `scope` is `channel:TOKEN` in a channel. `kinds` are the kinds of entries to recall,
-        `note` for all that is no entry. `budget` is in characters, `tokens` in tokens. After `within` seconds what is
-        ready is given, and the answer says what is not; None waits for everything. A `peek` is not counted as use.
-        `known` are the marks of what an earlier context of the same session has shown, which is not shown again.
+        whose topics are remembered; `scope` is `channel:TOKEN` in a channel. `kinds` are the kinds of entries to
+        recall, `note` for everything that is not an entry. `budget` is in characters, `tokens` in tokens. After
+        `within` seconds the context has what is ready, and lists what is not; None waits for everything. A `peek` is
+        not counted as use. `known` are the marks of an earlier context of the same session, whose pieces are left out.
         Raises UsageError.
         """
-        return self._given(
-            Occasion(
+        return self._build(
+            ContextRequest(
                 prompt=prompt,
                 phase=phase.strip(),
                 conversation=conversation.strip(),
@@ -76,20 +77,46 @@ class Contexts:
         within: float | None = START_SECONDS,
         peek: bool = False,
     ) -> Context:
-        """What belongs before a whole session: what is always loaded, and who the person is. Raises UsageError."""
-        return self._given(
-            Occasion(phase=phase.strip(), scope=scope, budget=budget, tokens=tokens, within=within, peek=peek)
+        """What belongs before a whole session: what is always loaded, and facts about the person. Raises UsageError."""
+        return self._build(
+            ContextRequest(phase=phase.strip(), scope=scope, budget=budget, tokens=tokens, within=within, peek=peek)
         )
 
-    def _given(self, occasion: Occasion) -> Context:
-        if occasion.budget is not None and occasion.budget < LEAST_BUDGET:
-            hint = f"Give at least {LEAST_BUDGET} characters."
-            raise UsageError(f"a budget of {occasion.budget} characters has no room for anything", hint=hint)
-        if occasion.tokens is not None and occasion.tokens < 0:
-            raise UsageError(f"a budget of {occasion.tokens} tokens is none", hint="0 counts characters alone.")
-        if occasion.within is not None and occasion.within < 0:
-            raise UsageError(f"{occasion.within} seconds are none", hint="Leave `within` None to wait for all.")
-        return context_for(occasion, self._lectern)
+    def _build(self, request: ContextRequest) -> Context:
+        if request.budget is not None and request.budget < MIN_BUDGET:
+            raise UsageError(
+                f"a budget of {request.budget} characters is too small", hint=f"Give at least {MIN_BUDGET} characters."
+            )
+        if request.tokens is not None and request.tokens < 0:
+            raise UsageError(f"tokens must be at least 0, not {request.tokens}", hint="0 limits only the characters.")
+        if request.within is not None and request.within < 0:
+            raise UsageError(
+                f"within must be at least 0 seconds, not {request.within}", hint="Give None to wait for everything."
+            )
+        return build_context(request, self._session)
 
 
-__all__ = ["LEAST_BUDGET", "Contexts"]
+class Topics:
+    """The topics of the memory, and the styles that the vault describes."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def list(self) -> tuple[Topic, ...]:
+        """Every topic, those with the most notes first."""
+        return list_topics(self._session)
+
+    def infer(self, message: str, *, conversation: str = "") -> InferredTopics:
+        """The topics of a message, found by the encoder alone; those of a conversation are remembered."""
+        return infer_and_lock_topics(message, self._session, conversation=conversation)
+
+    def styles(self) -> tuple[Style, ...]:
+        """The styles under `Agent/styles`."""
+        return list_styles(self._session)
+
+    def style(self, message: str) -> Style | None:
+        """The style that fits a message best, or None."""
+        return style_for(message, self._session, topics=[name for name, _ in self.infer(message).topics])
+
+
+__all__ = ["MIN_BUDGET", "Contexts", "Topics"]

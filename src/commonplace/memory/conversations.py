@@ -1,32 +1,33 @@
-"""The verbs on conversations: record, read from a file, capture from an agent, list, show, close, erase."""
+"""The verbs on conversations: record, add from a file, capture from an agent, list, show, close, erase."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from commonplace.flows.capture import Captured, Window, capture_lines
-from commonplace.flows.converse import (
-    Table,
+from commonplace.flows.conversations import (
+    CaptureResult,
+    Window,
+    capture_lines,
     close_conversation,
     erase_conversation,
     find_conversation,
     list_conversations,
     record_conversation,
 )
-from commonplace.history.conversations import NewThread
-from commonplace.memory.search import When
-from commonplace.model import Message, Recorded, Thread, Trust
-from commonplace.recalling.times import moment
-from commonplace.sources.messages import message_of
+from commonplace.flows.stores import Session
+from commonplace.history.base import NewThread
+from commonplace.model import Message, RecordResult, Thread, Trust
+from commonplace.model.request import When
+from commonplace.questions.time_arguments import parse_time
 from commonplace.sources.options import LONGEST_MESSAGE
-from commonplace.sources.transcripts import read_transcript
+from commonplace.sources.transcripts import parse_message, read_transcript
 
 
 class Conversations:
-    """The conversations that one vault's owner had, for one actor."""
+    """The conversations of one vault's owner, for one actor."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
     def record(
         self,
@@ -36,17 +37,17 @@ class Conversations:
         source_id: str = "",
         title: str = "",
         trust: Trust = "told",
-    ) -> Recorded:
-        """Keep a conversation, or what is new of one, and let it be found at once.
+    ) -> RecordResult:
+        """Record a conversation, or its new messages; it can be found at once.
 
         A mapping has `role` and `content`, and may have `author`, `at` and `id`. With a `source_id`, the id that the
-        program `interface` gave the conversation, it may be recorded again as it grows: what is known is kept once.
-        Without one it is known by its messages, and cannot grow. What an agent records is `said`, never `told`.
-        Raises UsageError for what is no message, and for a time without a zone; Refused where something new is worth
-        less than what is kept under that id, as what an agent says is less than what a person told.
+        program `interface` gave the conversation, it may be recorded again as it grows: each message is kept once.
+        Without one it is identified by its messages, and cannot grow. What an agent records is `said`, never `told`.
+        Raises UsageError for an invalid message and for a time without a zone; Refused if new messages have a lower
+        trust than those recorded under that id, as an agent's have compared with a person's.
         """
         thread = NewThread(interface, source_id, title, trust)
-        return record_conversation(thread, [message_of(each) for each in messages], self._table)
+        return record_conversation(thread, [parse_message(each) for each in messages], self._session)
 
     def add(
         self,
@@ -57,17 +58,20 @@ class Conversations:
         source_id: str = "",
         title: str = "",
         trust: Trust = "told",
-    ) -> Recorded:
+    ) -> RecordResult:
         """Record the conversation in a file: JSON, JSON Lines, or text whose turns begin with `User:` and the like.
 
-        What is given here counts before what the file says of itself; a time without a zone is UTC. Raises UsageError
-        with the name of the file and the line that is wrong.
+        The arguments win over what the file says about itself; a time without a zone is UTC. Raises UsageError with the
+        name of the file and the number of the wrong line.
         """
-        found = read_transcript(content, name=name)
+        transcript = read_transcript(content, name=name)
         thread = NewThread(
-            interface or found.interface or "file", source_id or found.source_id, title or found.title, trust
+            interface or transcript.interface or "file",
+            source_id or transcript.source_id,
+            title or transcript.title,
+            trust,
         )
-        return record_conversation(thread, found.messages, self._table)
+        return record_conversation(thread, transcript.messages, self._session)
 
     def capture(
         self,
@@ -78,46 +82,44 @@ class Conversations:
         ends: bool = False,
         left_out: Sequence[Window] = (),
         longest: int = LONGEST_MESSAGE,
-    ) -> Captured:
-        """Record what whole lines of an agent's own transcript say, as said; it may come again, and is kept once.
+    ) -> CaptureResult:
+        """Record whole lines of an agent's own transcript, as said; lines that come again are kept once.
 
-        What the person typed and what the assistant said is taken, and a mark stands for each secret; calls of tools,
-        what the host says, and what memory itself gave are not. Messages of the windows that are `left_out` are not
-        recorded, longer ones than `longest` are cut. `ends` closes the conversation. Raises UsageError for a host
-        whose transcripts are unknown.
+        Takes what the person typed and what the assistant said, with secrets redacted; leaves out tool calls, text that
+        the host added, and context from memory itself. Messages in the windows of `left_out` are not recorded; those
+        longer than `longest` are truncated. `ends` closes the conversation. Raises UsageError for a host whose
+        transcripts cannot be read.
         """
         thread = NewThread(host, session_id, trust="said")
-        return capture_lines(content, thread, table=self._table, left_out=left_out, longest=longest, ends=ends)
+        return capture_lines(content, thread, session=self._session, left_out=left_out, longest=longest, ends=ends)
 
     def list(
         self, *, interface: str | None = None, since: When = None, limit: int | None = None, zone: tzinfo = UTC
     ) -> tuple[Thread, ...]:
-        """The conversations of that program, with a message from that time on; newest first, at most `limit`.
+        """The conversations of a program that have a message since a time; newest first, at most `limit`.
 
-        One that was given no title has the beginning of what is said first. `since` is as in a search.
+        A conversation without a title has the beginning of its first message. `since` is as in a search.
         """
-        start = (
-            datetime.fromisoformat(moment(since, now=self._table.clock(), zone=zone)[0])
-            if isinstance(since, str)
-            else since
-        )
-        return list_conversations(self._table, interface=interface, since=start, limit=limit)
+        if isinstance(since, str):
+            since = datetime.fromisoformat(parse_time(since, now=self._session.clock(), zone=zone)[0])
+        return list_conversations(self._session.stores.history, interface=interface, since=since, limit=limit)
 
     def show(self, id: str, *, first: int = 1, last: int | None = None) -> tuple[Thread, tuple[Message, ...]]:
         """A conversation and its messages, from one turn to another; the beginning of its id is enough.
 
-        Raises NotFound, and UsageError when several ids begin so.
+        Raises NotFound, and UsageError if several ids begin that way.
         """
-        thread = find_conversation(id, self._table)
-        return thread, self._table.history.messages(thread.id, first=first, last=last)
+        history = self._session.stores.history
+        thread = find_conversation(id, history)
+        return thread, history.messages(thread.id, first=first, last=last)
 
     def close(self, id: str) -> Thread:
-        """Say that a conversation is finished; what is recorded after that opens it again.
+        """Mark a conversation as finished; a message recorded later opens it again.
 
-        `id` is as in `show`, or the id which its program gave it. Raises NotFound.
+        `id` is as in `show`, or the id that its program gave it. Raises NotFound.
         """
-        return close_conversation(id, self._table)
+        return close_conversation(id, self._session)
 
     def erase(self, id: str) -> Thread:
         """Remove a conversation for good. Only a person may: Refused. It cannot be undone."""
-        return erase_conversation(id, self._table)
+        return erase_conversation(id, self._session)

@@ -1,16 +1,17 @@
-"""The verbs on entries: save, evolve, confirm, forget, load, erase; show, recall."""
+"""The verbs on entries: save, evolve, confirm, forget, load, erase, show, recall; and lint, which checks them all."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from commonplace.errors import UsageError
-from commonplace.facts.predicates import predicate_key
-from commonplace.flows.amend import confirm, forget, load_always
-from commonplace.flows.keeper import Keeper
-from commonplace.flows.known import chain_of
-from commonplace.flows.recollect import recollect
-from commonplace.flows.remember import evolve, save
-from commonplace.flows.unlearn import erase_entry
+from commonplace.facts.triples import predicate_key
+from commonplace.flows.memory.amend import confirm, erase_entry, forget, load_always
+from commonplace.flows.memory.facts import chain_of
+from commonplace.flows.memory.lint import LintReport, lint
+from commonplace.flows.memory.save import evolve, save
+from commonplace.flows.read import Progress
+from commonplace.flows.search.search import SearchQuery, search
+from commonplace.flows.stores import Session
 from commonplace.model import (
     FACT_CLASSES,
     TRUSTS,
@@ -19,72 +20,59 @@ from commonplace.model import (
     Bond,
     Candidate,
     Chain,
-    Erased,
+    EntryResult,
+    Erasure,
     FactClass,
+    Filters,
     Origins,
-    Remembered,
     Trust,
 )
-from commonplace.recalling.times import in_utc, moment
+from commonplace.model.layout import MEMORY
+from commonplace.model.moment import moment_text
+from commonplace.model.request import Day, NewEntry, takes
+from commonplace.questions.time_arguments import parse_time
 
-Day = str | datetime
 _TRUST_OF: dict[ActorKind, Trust] = {"person": "told", "agent": "said", "job": "mined"}
 
 
 class Entries:
-    """What one vault's memory holds, one thing in each entry, for one actor."""
+    """What one vault's memory holds, one statement in each entry, for one actor."""
 
-    def __init__(self, keeper: Keeper) -> None:
-        self._keeper = keeper
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
-    def save(
-        self,
-        text: str,
-        *,
-        kind: str = "",
-        fact: str = "",
-        subject: str = "",
-        predicate: str = "",
-        object: str = "",
-        topics: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        importance: float | None = None,
-        valid_from: Day = "",
-        valid_until: Day = "",
-        always_load: bool = False,
-        extends: Sequence[str] = (),
-        derived_from: Sequence[str] = (),
-        contradicts: Sequence[str] = (),
-        interface: str = "",
-        conversation: str = "",
-        trust: Trust | None = None,
-        dry_run: bool = False,
-    ) -> Remembered:
-        """Keep one thing worth knowing. What is known already is confirmed instead; nothing is ever overwritten.
+    @takes(NewEntry)
+    def save(self, new: NewEntry) -> EntryResult:
+        """Save one thing worth knowing; the arguments are those of `NewEntry`.
 
-        `kind` picks the folder and scopes recall; `fact` is the class that decides how fast it ages. With a
-        `predicate` it is a triple, and the text may be empty. Days are text such as `2026-03-01`, read in UTC.
-        `extends`, `derived_from` and `contradicts` name other entries by id. `trust` is what the source is worth: told
-        by a person, said by an agent, mined by a job, where it is not given.
-        Raises Refused with the reason `secret` or `junk`, UsageError, NotFound for an id that is none.
+        What is already known is confirmed instead; nothing is ever overwritten. Raises Refused with the reason `secret`
+        or `junk`, UsageError, and NotFound for an id that does not exist.
         """
+        return self.add(new)
+
+    def add(self, new: NewEntry) -> EntryResult:
+        """Save a new entry. Raises as `save` does."""
         candidate = Candidate(
-            text=text,
-            kind=kind.strip().casefold(),
-            fact=class_named(fact),
-            subject=subject.strip(),
-            predicate=predicate_key(predicate),
-            object=object.strip(),
-            topics=names_of(topics),
-            tags=names_of(tags),
-            importance=importance,
-            valid_from=self._day(valid_from),
-            valid_until=self._day(valid_until),
-            always_load=always_load,
-            bonds=self._bonds(extend=extends, derive=derived_from, contradict=contradicts),
-            origins=self._origins(interface, conversation, trust),
+            text=new.text,
+            kind=new.kind.strip().casefold(),
+            fact=class_named(new.fact),
+            subject=new.subject.strip(),
+            predicate=predicate_key(new.predicate),
+            object=new.object.strip(),
+            topics=distinct_names(new.topics),
+            tags=distinct_names(new.tags),
+            importance=new.importance,
+            valid_from=self._start_of(new.valid_from),
+            valid_until=self._start_of(new.valid_until),
+            always_load=new.always_load,
+            bonds=(
+                *self._bonds("extend", new.extends),
+                *self._bonds("derive", new.derived_from),
+                *self._bonds("contradict", new.contradicts),
+            ),
+            origins=self._origins(new.interface, new.conversation, new.trust),
         )
-        return save(candidate, self._keeper, dry_run=dry_run)
+        return save(candidate, self._session, dry_run=new.dry_run)
 
     def evolve(
         self,
@@ -101,48 +89,48 @@ class Entries:
         conversation: str = "",
         trust: Trust | None = None,
         dry_run: bool = False,
-    ) -> Remembered:
-        """Replace an entry by what is true now; the old one goes to the archive, and each names the other.
+    ) -> EntryResult:
+        """Replace an entry with what is true now; the old one is archived, and each names the other.
 
-        Of a triple, the text is its new object unless `object` is given too. What is not given is taken over.
-        Raises as `save` does, NotFound, and Conflict for an entry that does not stand any more.
+        The text of a triple is its new object unless `object` is given too. What is not given is taken from the old
+        entry. Raises as `save` does, NotFound, and Conflict for an entry that is no longer active.
         """
         candidate = Candidate(
             text=text,
             object=object.strip(),
-            topics=names_of(topics),
+            topics=distinct_names(topics),
             importance=importance,
-            valid_from=self._day(valid_from),
-            valid_until=self._day(valid_until),
+            valid_from=self._start_of(valid_from),
+            valid_until=self._start_of(valid_until),
             origins=self._origins(interface, conversation, trust),
         )
-        return evolve(id, candidate, self._keeper, reason=reason, dry_run=dry_run)
+        return evolve(id, candidate, self._session, reason=reason, dry_run=dry_run)
 
-    def confirm(self, id: str) -> Remembered:
-        """Say that an entry still holds; it ages from today on. Raises NotFound and Conflict."""
-        return confirm(id, self._keeper)
+    def confirm(self, id: str) -> EntryResult:
+        """Confirm that an entry is still true; it ages from today on. Raises NotFound and Conflict."""
+        return confirm(id, self._session)
 
-    def forget(self, id: str, *, reason: str = "") -> Remembered:
-        """Let nothing recall an entry any more; its note stays, and `undo` brings it back. Raises as `confirm` does."""
-        return forget(id, self._keeper, reason=reason)
+    def forget(self, id: str, *, reason: str = "") -> EntryResult:
+        """Stop recalling an entry; its note stays, and `undo` brings it back. Raises NotFound and Conflict."""
+        return forget(id, self._session, reason=reason)
 
-    def load(self, id: str, *, always: bool) -> Remembered:
-        """Put an entry before every prompt, or let it be recalled when it is asked for. Only for a person.
+    def load(self, id: str, *, always: bool) -> EntryResult:
+        """Load an entry before every prompt, or only when it is relevant. Only a person may.
 
         Raises Refused, NotFound and Conflict.
         """
-        return load_always(id, self._keeper, always=always)
+        return load_always(id, self._session, always=always)
 
-    def erase(self, id: str) -> Erased:
-        """Remove an entry for good, from every file of the memory; says what git still holds. Only for a person."""
-        return erase_entry(id, self._keeper)
+    def erase(self, id: str) -> Erasure:
+        """Remove an entry for good, from every file of the memory; says what git still holds. Only a person may."""
+        return erase_entry(id, self._session)
 
     def show(self, id: str) -> Chain:
         """An entry or a fact with all its versions and bonds.
 
         `id` is an id, its beginning, its last six characters, or a path. Raises NotFound, UsageError.
         """
-        return chain_of(id, self._keeper)
+        return chain_of(id, self._session)
 
     def recall(
         self,
@@ -153,43 +141,55 @@ class Entries:
         topics: Sequence[str] = (),
         include_archive: bool = False,
     ) -> Answer:
-        """What the entries say about the question, best first."""
-        return recollect(
-            question, self._keeper, k=k, kinds=tuple(kinds), topics=tuple(topics), include_archive=include_archive
+        """The hits for a question among the entries, best first."""
+        filters = Filters(
+            sources=("vault",), kinds=tuple(kinds), path=MEMORY, topics=tuple(topics), archived=include_archive
         )
+        query = SearchQuery(question, k=k, filters=filters, snippets=True)
+        return search(query, self._session.stores, audience=self._session.audience)
 
     def _origins(self, interface: str, conversation: str, trust: Trust | None) -> Origins:
-        actor = self._keeper.desk.actor
+        actor = self._session.actor
         if trust is not None and trust not in TRUSTS:
-            raise UsageError(f"no trust is called {trust!r}", hint=f"Trust: {', '.join(TRUSTS)}.")
+            raise UsageError(f"no such trust: {trust!r}", hint=f"Choose from: {', '.join(TRUSTS)}.")
         return Origins(interface.strip() or actor.origin, conversation.strip(), trust or _TRUST_OF[actor.kind])
 
-    def _day(self, when: Day) -> str:
-        return day_of(when, now=self._keeper.desk.clock())
+    def _start_of(self, day: Day) -> str:
+        return start_of(day, now=self._session.clock())
 
-    def _bonds(self, **named: Sequence[str]) -> tuple[tuple[Bond, str], ...]:
-        bonds: list[tuple[Bond, str]] = []
-        stated: tuple[Bond, ...] = ("extend", "derive", "contradict")
-        for bond in stated:
-            bonds += [(bond, chain_of(id, self._keeper).fact.id) for id in named[bond]]
-        return tuple(bonds)
+    def _bonds(self, bond: Bond, ids: Sequence[str]) -> list[tuple[Bond, str]]:
+        return [(bond, chain_of(id, self._session).fact.id) for id in ids]
+
+
+class Lint:
+    """A check of every entry of one vault, for one actor."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __call__(self, *, fix: bool = False, progress: Progress = lambda done, total: None) -> LintReport:
+        """What is wrong with entries and with the chains of facts; with `fix`, repairs what is safe to repair.
+
+        Raises as `notes.write` does if a note may not be changed.
+        """
+        return lint(self._session, fix=fix, progress=progress)
 
 
 def class_named(name: str) -> FactClass:
-    """The fact class of that name. Raises UsageError when there is none."""
+    """The fact class of that name. Raises UsageError if there is none."""
     for each in FACT_CLASSES:
         if each == name:
             return each
     raise UsageError(f"no fact class is called {name!r}", hint=f"Classes: {', '.join(FACT_CLASSES[1:])}.")
 
 
-def names_of(names: Sequence[str]) -> tuple[str, ...]:
-    """Topics or tags as they are written: without a leading #, each once."""
+def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Topics or tags without a leading #, each once."""
     return tuple(dict.fromkeys(name.strip().lstrip("#") for name in names if name.strip(" #")))
 
 
-def day_of(when: Day, *, now: datetime) -> str:
-    """The first moment of a day, or the moment, as text in UTC; empty where nothing is said. Raises UsageError."""
-    if isinstance(when, datetime):
-        return in_utc(when if when.tzinfo else when.replace(tzinfo=UTC))
-    return moment(when, now=now, zone=UTC)[0] if when.strip() else ""
+def start_of(day: Day, *, now: datetime) -> str:
+    """The first moment of a day, or the moment itself, as text in UTC; empty for no day. Raises UsageError."""
+    if isinstance(day, datetime):
+        return moment_text(day if day.tzinfo else day.replace(tzinfo=UTC))
+    return parse_time(day, now=now, zone=UTC)[0] if day.strip() else ""

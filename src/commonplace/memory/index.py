@@ -1,56 +1,53 @@
-"""The verbs on the index: sync, rebuild, watch, readiness, stats, evaluate."""
+"""The verbs on the index: sync, rebuild, watch, readiness, stats, problems, examine, evaluate."""
 
 import threading
 from collections.abc import Callable, Sequence
 
 from commonplace.flows.doctor import examine
-from commonplace.flows.evaluate import EVALUATED, Plan, Telling, evaluate
-from commonplace.flows.ingest import Progress, sync
-from commonplace.flows.overview import write_overview
-from commonplace.flows.rebuild import rebuild
-from commonplace.flows.shelf import Shelf
-from commonplace.flows.take_in import Synced
-from commonplace.flows.watch import keep_watching
+from commonplace.flows.evaluate import EVALUATED, EvaluationPlan, EvaluationProgress, evaluate
+from commonplace.flows.ingest.index_notes import SyncReport
+from commonplace.flows.ingest.memory_index_note import write_memory_index_note
+from commonplace.flows.ingest.sync import Progress, rebuild, sync
+from commonplace.flows.ingest.watch import watch_vault
+from commonplace.flows.stores import Stores
 from commonplace.index.base import Counts
 from commonplace.memory.search import mode_named
 from commonplace.model import Evaluation, Finding, Mode, Problem
 
 
-def _quietly(done: int, total: int) -> None:
-    """No progress is wanted."""
+def _ignore_progress(done: int, total: int) -> None:
+    """Show nothing."""
 
 
-def _silently(what: str, done: int, total: int) -> None:
-    """Nor is it here."""
+def _ignore_evaluation(what: str, done: int, total: int) -> None:
+    """Show nothing."""
 
 
 class IndexVerbs:
-    """The index of one vault: derived from the notes, and made anew from them at any time."""
+    """The index of one vault: derived from the notes, and rebuilt from them at any time."""
 
-    def __init__(self, shelf: Callable[[], Shelf]) -> None:
-        self._shelf = shelf
+    def __init__(self, stores: Stores) -> None:
+        self._stores = stores
 
-    def sync(self, *, progress: Progress = _quietly) -> Synced:
-        """Make the index say what the vault says now. Raises VaultUnavailable, and IndexDamaged for a bad index."""
-        synced = sync(self._shelf(), progress=progress)
-        write_overview(self._shelf())
-        return synced
+    def sync(self, *, progress: Progress = _ignore_progress) -> SyncReport:
+        """Bring the index up to date with the vault. Raises VaultUnavailable, and IndexDamaged for a damaged index."""
+        report = sync(self._stores, progress=progress)
+        write_memory_index_note(self._stores)
+        return report
 
-    def rebuild(self, *, progress: Progress = _quietly) -> Synced:
-        """Make the index anew from nothing, with the vectors that are known. Mends a damaged index."""
-        synced = rebuild(self._shelf(), progress=progress)
-        write_overview(self._shelf())
-        return synced
+    def rebuild(self, *, progress: Progress = _ignore_progress) -> SyncReport:
+        """Build the index again from the notes, with the cached vectors. Repairs a damaged index."""
+        report = rebuild(self._stores, progress=progress)
+        write_memory_index_note(self._stores)
+        return report
 
-    def watch(self, stop: threading.Event, *, heard: Callable[[Synced], None]) -> None:
-        """Keep the index true to the vault until `stop` is set; `heard` is called with each change taken in."""
-        keep_watching(self._shelf(), stop, heard=heard)
+    def watch(self, stop: threading.Event, *, heard: Callable[[SyncReport], None]) -> None:
+        """Keep the index up to date until `stop` is set; `heard` is called after each indexed change."""
+        watch_vault(self._stores, stop, on_change=heard)
 
     def readiness(self) -> tuple[Mode, str]:
-        """How a question would be searched now: "hybrid", or "words" and why. An encoder that is not loaded is, from
-        here on, in the background.
-        """
-        encoders = self._shelf().encoders
+        """How a search would work now: "hybrid", or "words" and why. Starts loading the encoder in the background."""
+        encoders = self._stores.encoders
         if encoders.current is None:
             return "words", encoders.missing
         if encoders.current.is_ready:
@@ -62,17 +59,17 @@ class IndexVerbs:
 
     def stats(self) -> Counts:
         """What the index holds."""
-        with self._shelf().index.reading() as reading:
-            return reading.counts()
+        with self._stores.index.reader() as reader:
+            return reader.counts()
 
     def problems(self) -> tuple[Problem, ...]:
-        """Every Problem of the notes that are indexed, with path and line."""
-        with self._shelf().index.reading() as reading:
-            return reading.problems()
+        """Every Problem of the indexed notes, with path and line."""
+        with self._stores.index.reader() as reader:
+            return reader.problems()
 
     def examine(self) -> tuple[Finding, ...]:
-        """Everything that could be wrong, looked at in turn."""
-        return examine(self._shelf())
+        """Everything that `commonplace doctor` checks."""
+        return examine(self._stores)
 
     def evaluate(
         self,
@@ -80,12 +77,15 @@ class IndexVerbs:
         questions: int = 100,
         modes: Sequence[str] = (),
         seed: int = 0,
-        progress: Telling = _silently,
+        progress: EvaluationProgress = _ignore_evaluation,
     ) -> Evaluation:
-        """How well search finds notes by headings, aliases, link texts and definitions that it has not seen.
+        """How well search finds notes by headings, aliases, link texts and definitions hidden from it.
 
-        The same vault and seed give the same questions. They are asked in these modes, else in hybrid, words, sense
-        and rrf. Raises UsageError for a mode that there is not, and when too few questions can be made.
+        The same vault and seed give the same questions. They are asked in `modes`, by default hybrid, words, sense and
+        rrf. Raises UsageError for an unknown mode, and if too few questions can be made.
         """
-        plan = Plan(questions, tuple(mode_named(mode) for mode in dict.fromkeys(modes or EVALUATED)), seed)
-        return evaluate(self._shelf(), plan, progress=progress)
+        plan = EvaluationPlan(questions, tuple(mode_named(mode) for mode in dict.fromkeys(modes or EVALUATED)), seed)
+        return evaluate(self._stores, plan, progress=progress)
+
+
+__all__ = ["Counts", "IndexVerbs", "SyncReport"]

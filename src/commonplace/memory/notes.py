@@ -1,135 +1,141 @@
-"""The verbs on notes: read, list, stat, links; write, delete, move, undo, erase; history, log, tidy."""
+"""The verbs on notes: read, section, list, stat, links, check; write, delete, move, undo, erase; history, log, tidy."""
 
 from collections.abc import Mapping
 from pathlib import PurePath
 
 from commonplace.errors import NotFound, Refused, UsageError
 from commonplace.flows import read as reading
-from commonplace.flows.erase import erase_note
-from commonplace.flows.log import log_entries
-from commonplace.flows.move import move_note
-from commonplace.flows.undo import undo_commit, undo_last
-from commonplace.flows.write import Desk, delete_note, with_history, write_note, write_notes
+from commonplace.flows.notes.erase import erase_note
+from commonplace.flows.notes.history import log_entries, undo_commit, undo_last
+from commonplace.flows.notes.move import move_note
+from commonplace.flows.notes.write import delete_note, require_history, write_note, write_notes
+from commonplace.flows.stores import Session
 from commonplace.history.base import AuditEntry
-from commonplace.model import Changed, Check, Erased, Note, ResolvedLink, Section, Stat, Terms
+from commonplace.model import Changed, Erasure, Note, ResolvedLink, Section, Stat, Terms, VaultCheck
 from commonplace.notes import section_named, sections
-from commonplace.policy.sensitivity import is_sensitive
-from commonplace.policy.sinks import Sink, shown
+from commonplace.policy.sensitivity import is_sensitive, visibility
 from commonplace.vault.base import Capability, Revision
 
-_PLAIN = Terms()
+_NO_TERMS = Terms()
 
 
 class Notes:
     """The notes of one vault, for one actor."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._vault = desk.vault
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._vault = session.stores.vault
+        self._ignored = session.stores.ignored
+
+    @property
+    def max_bytes(self) -> int:
+        """The size above which a note is refused, in bytes."""
+        return self._session.stores.safety.max_note_bytes
 
     def read(self, path: str | PurePath) -> Note:
-        """The note at that path. Raises NotFound, or Refused for a path that is no note of this vault.
+        """The note at that path. Raises NotFound, or Refused for a path that is not a note of this vault.
 
         A sensitive note is shown to a person only: an agent or a job is refused.
         """
-        note = reading.read_note(path, self._vault, skip=self._desk.ignored)
-        if not self._tells(note):
+        note = reading.read_note(path, self._vault, skip=self._ignored)
+        if not self._may_see(note):
             raise Refused(
                 f"{note.path} is marked sensitive",
                 path=note.path,
                 reason="sensitive",
-                hint="Its owner keeps it from programs; ask them.",
+                hint="Its owner hides it from programs; ask them.",
             )
         return note
 
-    def _tells(self, note: Note) -> bool:
-        """Whether this actor may see what the note says."""
-        sink: Sink = "person" if self._desk.actor.kind == "person" else "prompt"
-        return shown(self.is_sensitive(note), sink) == "whole"
+    def _may_see(self, note: Note) -> bool:
+        return visibility(self.is_sensitive(note), self._session.audience) == "whole"
 
     def section(self, path: str | PurePath, name: str) -> Section:
-        """A heading of a note with all below it; `A > B` names one below another. Raises NotFound."""
+        """A heading of a note with everything below it; `A > B` is B below A. Raises as `read` does, and NotFound."""
         note = self.read(path)
         if section := section_named(note, name):
             return section
-        known = ", ".join(each.path[-1] for each in sections(note)) or "none"
-        raise NotFound(f"no section called {name!r} in {note.path}", path=note.path, hint=f"Its headings: {known}.")
+        headings = ", ".join(each.path[-1] for each in sections(note)) or "none"
+        raise NotFound(f"no section called {name!r} in {note.path}", path=note.path, hint=f"Its headings: {headings}.")
 
     def list(self, folder: str = "", *, recursive: bool = True) -> tuple[Stat, ...]:
-        """The notes below a folder, without the ignored ones. Raises NotFound when there is no such folder."""
-        return reading.list_notes(folder, self._vault, skip=self._desk.ignored, recursive=recursive)
+        """The notes below a folder, without the ignored ones. Raises NotFound if there is no such folder."""
+        return reading.list_notes(folder, self._vault, skip=self._ignored, recursive=recursive)
 
     def stat(self, path: str | PurePath) -> Stat:
-        """Size and time of a note, without reading it. Raises as `read` does."""
-        return reading.stat_note(path, self._vault, skip=self._desk.ignored)
+        """Size and modification time of a note, without reading it. Raises as `read` does."""
+        return reading.stat_note(path, self._vault, skip=self._ignored)
 
     def links(self, path: str | PurePath) -> tuple[ResolvedLink, ...]:
         """Every link of a note, and the path it leads to. Raises as `read` does."""
-        self.read(path)  # what a note links to is part of what it says
-        return reading.links_of(path, self._vault, skip=self._desk.ignored)
+        self.read(path)  # the links of a sensitive note are sensitive too
+        return reading.links_of(path, self._vault, skip=self._ignored)
 
-    def check(self, *, progress: reading.Progress = lambda done, total: None) -> Check:
-        """Every Problem and every link of the vault; for an agent or a job, not the links of sensitive notes."""
-        return reading.check_vault(self._vault, skip=self._desk.ignored, progress=progress, tells=self._tells)
+    def check(self, *, progress: reading.Progress = lambda done, total: None) -> VaultCheck:
+        """Every Problem and every link of the vault; for an agent or a job, without the links of sensitive notes."""
+        return reading.check_vault(self._vault, skip=self._ignored, progress=progress, shows=self._may_see)
 
     def is_sensitive(self, note: Note) -> bool:
-        """Whether the note is marked as sensitive."""
-        return is_sensitive(note, self._desk.safety)
+        """True if the note is marked as sensitive."""
+        return is_sensitive(note, self._session.stores.safety)
 
-    def write(self, path: str, text: str | bytes, terms: Terms = _PLAIN) -> Changed:
-        """Create the note, or lay the text over it: its keys win, keys it leaves out survive. One commit.
+    def write(self, path: str, text: str | bytes, terms: Terms = _NO_TERMS) -> Changed:
+        """Create the note, or replace its text: its keys win, keys it leaves out survive. One commit.
 
-        Raises Refused with the reason, Conflict when the note is not the expected one, VaultUnavailable.
+        Raises Refused with the reason, Conflict if the note is not the expected version, VaultUnavailable.
         """
-        return write_note(path, _as_bytes(text, path), self._desk, terms)
+        return write_note(path, _as_bytes(text, path), self._session, terms)
 
-    def write_many(self, texts: Mapping[str, str | bytes], terms: Terms = _PLAIN) -> tuple[Changed, ...]:
-        """Write several notes in one commit, all or none. Raises as `write` does, for the first that cannot be."""
+    def write_many(self, texts: Mapping[str, str | bytes], terms: Terms = _NO_TERMS) -> tuple[Changed, ...]:
+        """Write several notes in one commit, all or none. Raises as `write` does, for the first that fails."""
         contents = {path: _as_bytes(text, path) for path, text in texts.items()}
-        return write_notes(contents, self._desk, terms)
+        return write_notes(contents, self._session, terms)
 
-    def delete(self, path: str, terms: Terms = _PLAIN) -> Changed:
+    def delete(self, path: str, terms: Terms = _NO_TERMS) -> Changed:
         """Remove the note; git keeps it, and undo brings it back. Raises as `write` does, and NotFound."""
-        return delete_note(path, self._desk, terms)
+        return delete_note(path, self._session, terms)
 
-    def move(self, path: str, to: str, terms: Terms = _PLAIN) -> Changed:
-        """Give the note another path; the links to it follow. Raises as `write` does, and NotFound."""
-        return move_note(path, to, self._desk, terms)
+    def move(self, path: str, to: str, terms: Terms = _NO_TERMS) -> Changed:
+        """Move the note to another path; links to it are updated. Raises as `write` does, and NotFound."""
+        return move_note(path, to, self._session, terms)
 
-    def undo(self, count: int = 1, *, commit: str | None = None, terms: Terms = _PLAIN) -> tuple[Changed, ...]:
-        """Take back our newest changes, or the one named. Raises Conflict, with the place, and changes nothing then."""
+    def undo(self, count: int = 1, *, commit: str | None = None, terms: Terms = _NO_TERMS) -> tuple[Changed, ...]:
+        """Undo our newest changes, or the one in `commit`. On Conflict, which has the place, nothing changes."""
         if commit:
-            return (undo_commit(commit, self._desk, terms),)
-        return undo_last(self._desk, terms, count=count)
+            return (undo_commit(commit, self._session, terms),)
+        return undo_last(self._session, terms, count=count)
 
-    def erase(self, path: str, terms: Terms = _PLAIN) -> Erased:
+    def erase(self, path: str, terms: Terms = _NO_TERMS) -> Erasure:
         """Remove the note for good, with all rows about it; says what git still holds. It cannot be undone."""
-        return erase_note(path, self._desk, terms)
+        return erase_note(path, self._session, terms)
 
     def grant(self, path: str, *, minutes: int = 10) -> str:
-        """A token with which an agent may change this one note once. Only a person may give it: Refused."""
-        if self._desk.actor.kind != "person":
+        """A token with which an agent may change this one note once. Raises Refused unless the actor is a person."""
+        if self._session.actor.kind != "person":
             raise Refused("only a person may give a grant", path=path, hint="Ask the owner of the vault.")
         at = reading.locate(path, self._vault)
-        return self._desk.history.give_grant(at.path, now=self._desk.clock(), minutes=minutes)
+        return self._session.stores.history.give_grant(at.path, now=self._session.clock(), minutes=minutes)
 
     def history(self, path: str, *, limit: int | None = None) -> tuple[Revision, ...]:
-        """The commits that touched a note, whoever made them; newest first."""
-        return with_history(self._vault).revisions(reading.locate(path, self._vault), limit=limit)
+        """The commits that touched a note, by any author; newest first."""
+        return require_history(self._vault).revisions(reading.locate(path, self._vault), limit=limit)
 
     def tidy(self) -> None:
-        """Let the vault put what it keeps of the past in order, if that is due. Raises VaultUnavailable."""
+        """Run the vault's maintenance of its history, if it is due. Raises VaultUnavailable."""
         if Capability.HISTORY in self._vault.capabilities:
-            with_history(self._vault).maintain()
+            require_history(self._vault).maintain()
 
     def log(self, *, path: str | None = None, limit: int | None = None) -> tuple[AuditEntry, ...]:
-        """What was written through Commonplace, by whom and why; newest first."""
-        return log_entries(self._desk, path=path, limit=limit)
+        """Changes made through Commonplace, by whom and why; newest first."""
+        return log_entries(self._session.stores, path=path, limit=limit)
 
 
 def _as_bytes(text: str | bytes, path: str) -> bytes:
-    """The note's bytes. Raises UsageError for what is no text."""
+    """The note's bytes. Raises UsageError for anything but text or bytes."""
     try:
         return text.encode() if isinstance(text, str) else bytes(memoryview(text))
     except (UnicodeEncodeError, TypeError) as error:
-        raise UsageError(f"a note is text, and this is not: {error}", path=path, hint="Give text or bytes.") from error
+        raise UsageError(f"this is not the text of a note: {error}", path=path, hint="Give text or bytes.") from error
+
+
+__all__ = ["AuditEntry", "Notes"]

@@ -1,135 +1,109 @@
-"""The verb search."""
+"""The verb search: checks a request, resolves its times, and asks the index."""
 
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from collections.abc import Sequence
+from datetime import datetime, timedelta, tzinfo
 
+from commonplace.context.selection import parse_channel
 from commonplace.errors import UsageError
-from commonplace.flows.document import VAULT
-from commonplace.flows.look_up import Ask
-from commonplace.flows.recall import recall
-from commonplace.flows.shelf import Shelf
-from commonplace.model import BYS, MODES, Actor, Answer, By, Filters, Mode
-from commonplace.policy.sinks import Sink
-from commonplace.recalling.standing import channel_of
-from commonplace.recalling.times import in_utc, moment
-
-When = str | datetime | None
+from commonplace.flows.ingest.documents import VAULT
+from commonplace.flows.search.search import SearchQuery, search
+from commonplace.flows.stores import Session, Stores
+from commonplace.model import MODES, SEARCH_UNITS, Answer, Filters, Mode, SearchUnit
+from commonplace.model.moment import moment_text
+from commonplace.model.request import SearchRequest, When, takes
+from commonplace.questions.time_arguments import parse_time
 
 
 class Search:
     """Search of one vault, for one actor."""
 
-    def __init__(self, shelf: Callable[[], Shelf], actor: Actor) -> None:
-        self._shelf = shelf
-        self._sink: Sink = "person" if actor.kind == "person" else "prompt"
+    def __init__(self, session: Session) -> None:
+        self._session = session
 
-    def __call__(
-        self,
-        question: str,
-        *,
-        k: int | None = None,
-        mode: str = "hybrid",
-        by: str = "chunk",
-        sources: Sequence[str] = (),
-        kinds: Sequence[str] = (),
-        path: str = "",
-        tags: Sequence[str] = (),
-        topics: Sequence[str] = (),
-        entities: Sequence[str] = (),
-        since: When = None,
-        until: When = None,
-        as_of: When = None,
-        min_score: float | None = None,
-        include_archive: bool = False,
-        scope: str = "",
-        now: datetime | None = None,
-        zone: tzinfo = UTC,
-        snippets: bool = False,
-    ) -> Answer:
-        """What the vault says about the question, best first.
+    @takes(SearchRequest)
+    def __call__(self, request: SearchRequest) -> Answer:
+        """The hits for a question, best first; the arguments are those of `SearchRequest`.
 
-        `by` is what is ranked: a passage (`chunk`), or a note or conversation as a whole (`document`), of which the
-        best passage is given. Words of time in the question, such as "last week", are counted from `now`, which is the
-        day of `as_of` where that is given, in `zone`.
-        Times are moments, or text such as `2026-03-01`, `2026-03`, `yesterday`, `7d`, read in `zone`; `until` and
-        `as_of` reach to the end of the day or month they name. With `snippets`, each hit shows the part of its text
-        that has most of the question's words. `scope` is `channel:TOKEN` in a channel: a program is told what that
-        channel holds and no other one, a person everything. Raises UsageError for what cannot be asked,
-        NotFound for a day before the vault's history begins, IndexDamaged.
+        Raises UsageError for an invalid argument, NotFound for a day before the vault's history begins, IndexDamaged.
         """
-        chosen, ranked = mode_named(mode), _by(by)
-        if min_score is not None and not 0 <= min_score <= 1:
-            raise UsageError(f"a least score of {min_score} is none", hint="Give one from 0 to 1.")
-        shelf = self._shelf()
-        _check_sources(sources, shelf)
-        is_given = now is not None
-        now = _in_zone(now or shelf.clock(), zone).astimezone(zone)
-        filters = Filters(
-            sources=tuple(sources),
-            kinds=tuple(kinds),
-            path=path,
-            tags=tuple(tag.removeprefix("#") for tag in tags),
-            topics=tuple(topics),
-            entities=tuple(name.removeprefix("[[").removesuffix("]]") for name in entities),
-            since=_window(since, now=now, zone=zone)[0],
-            until=_window(until, now=now, zone=zone)[1],
-            archived=include_archive,
+        return self.run(request)
+
+    def run(self, request: SearchRequest) -> Answer:
+        """The hits for a request, best first. Raises as a call does."""
+        return search(self._query(request), self._session.stores, audience=self._session.audience)
+
+    def _query(self, request: SearchRequest) -> SearchQuery:
+        """The request, checked, with its times resolved. Raises UsageError."""
+        mode, unit = mode_named(request.mode), _unit_named(request.by)
+        if request.min_score is not None and not 0 <= request.min_score <= 1:
+            raise UsageError(f"min_score must be from 0 to 1, not {request.min_score}", hint="It is a cosine.")
+        _check_sources(request.sources, self._session.stores)
+        zone = request.zone
+        now = _in_zone(request.now or self._session.clock(), zone).astimezone(zone)
+        as_of = _window(request.as_of, now=now, zone=zone)[1]
+        filters = _filters(request, now=now)
+        if as_of and request.now is None:
+            now = datetime.fromisoformat(as_of).astimezone(zone) - timedelta(seconds=1)
+        return SearchQuery(
+            request.question,
+            mode,
+            k=request.k,
+            min_score=request.min_score,
+            filters=filters,
+            as_of=as_of,
+            snippets=request.snippets,
+            by=unit,
+            now=now,
+            channel=None if self._session.audience == "person" else parse_channel(request.scope),
         )
-        past = _window(as_of, now=now, zone=zone)[1]
-        if past and not is_given:
-            now = datetime.fromisoformat(past).astimezone(zone) - timedelta(seconds=1)
-        return recall(
-            Ask(
-                question,
-                chosen,
-                k=k,
-                min_score=min_score,
-                filters=filters,
-                as_of=past,
-                snippets=snippets,
-                by=ranked,
-                now=now,
-                channel=None if self._sink == "person" else channel_of(scope),
-            ),
-            shelf,
-            sink=self._sink,
-        )
+
+
+def _filters(request: SearchRequest, *, now: datetime) -> Filters:
+    return Filters(
+        sources=tuple(request.sources),
+        kinds=tuple(request.kinds),
+        path=request.path,
+        tags=tuple(tag.removeprefix("#") for tag in request.tags),
+        topics=tuple(request.topics),
+        entities=tuple(name.removeprefix("[[").removesuffix("]]") for name in request.entities),
+        since=_window(request.since, now=now, zone=request.zone)[0],
+        until=_window(request.until, now=now, zone=request.zone)[1],
+        archived=request.include_archive,
+    )
 
 
 def mode_named(name: str) -> Mode:
-    """The mode of that name. Raises UsageError when there is none."""
+    """The search mode of that name. Raises UsageError if there is none."""
     for mode in MODES:
         if mode == name:
             return mode
     raise UsageError(f"no mode is called {name!r}", hint=f"Modes: {', '.join(MODES)}.")
 
 
-def _check_sources(names: Sequence[str], shelf: Shelf) -> None:
-    """Raises UsageError for a source that is none, or is switched off."""
-    known = (VAULT, *(source.type for source in shelf.sources))
+def _unit_named(name: str) -> SearchUnit:
+    for unit in SEARCH_UNITS:
+        if unit == name:
+            return unit
+    raise UsageError(f"cannot rank by {name!r}", hint=f"Rank by {' or '.join(SEARCH_UNITS)}.")
+
+
+def _check_sources(names: Sequence[str], stores: Stores) -> None:
+    """Raise UsageError for a source that does not exist or is switched off."""
+    known = (VAULT, *(source.type for source in stores.sources))
     for name in names:
         if name not in known:
             raise UsageError(f"no source is called {name!r}", hint=f"Sources: {', '.join(known)}.")
 
 
-def _by(name: str) -> By:
-    """What is ranked, by that name. Raises UsageError when there is none."""
-    for by in BYS:
-        if by == name:
-            return by
-    raise UsageError(f"nothing can be ranked by {name!r}", hint=f"Rank by {' or '.join(BYS)}.")
-
-
 def _window(when: When, *, now: datetime, zone: tzinfo) -> tuple[str, str]:
-    """From when to when, as text in UTC; empty where nothing is said. Raises UsageError."""
+    """The start and the end of the time, as text in UTC; empty for None. Raises UsageError."""
     if when is None:
         return "", ""
     if isinstance(when, str):
-        return moment(when, now=now, zone=zone)
+        return parse_time(when, now=now, zone=zone)
     at = _in_zone(when, zone)
-    return in_utc(at), in_utc(at + timedelta(seconds=1))
+    return moment_text(at), moment_text(at + timedelta(seconds=1))
 
 
 def _in_zone(at: datetime, zone: tzinfo) -> datetime:
-    """The moment, of that zone where it does not say of which it is."""
     return at if at.tzinfo else at.replace(tzinfo=zone)

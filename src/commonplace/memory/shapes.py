@@ -1,45 +1,61 @@
-"""Answers as plain values, the same on every door: what `--json`, the HTTP API and MCP give."""
+"""The JSON of every answer, declared once: `--json`, the HTTP API and the MCP tools all send these fields.
 
-from dataclasses import asdict
+A `...Shape` declares the fields, and the function of that name fills them. Values whose own fields are the answer
+(`Problem`, `Heading`, `Origins`, ...) are sent as they are. The HTTP API and the MCP server derive their schemas from
+these types, so a field added here appears in all three.
+"""
+
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, NotRequired
 
-from commonplace.facts.timeline import Moment
+from typing_extensions import TypedDict  # pydantic rejects typing.TypedDict before Python 3.12
+
+from commonplace.errors import Reason
 from commonplace.model import (
     Answer,
-    Chain,
+    Changed,
     Context,
-    Fact,
-    Held,
+    ContextSection,
+    Heading,
     Hit,
-    Included,
+    IncludedPiece,
     Message,
+    Mode,
     Note,
-    Remembered,
+    Observation,
+    OmittedPiece,
+    Problem,
+    Relation,
     ResolvedLink,
-    Stat,
+    Role,
     Thread,
+    Trust,
+    Verb,
 )
+from commonplace.model.moment import moment_text
 
 
-def answer_shape(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
-    """The answer of a search; with `explain`, also how the question was understood and what took how long."""
-    values: dict[str, Any] = {
-        "query": answer.query,
-        "mode": answer.mode,
-        "searched": answer.searched,
-        "count": len(answer.hits),
-        "took_ms": answer.took_ms,
-        "degraded": [*answer.degraded],
-        "confidence": answer.confidence,
-        "results": [hit_shape(hit) for hit in answer.hits],
-    }
-    beside = {"empty": answer.empty, "as_of": answer.as_of, "history_begins": answer.history_begins}
-    values.update({key: value for key, value in beside.items() if value is not None})
-    return {**values, "understood": answer.understood, "times": answer.times} if explain else values
+class HitShape(TypedDict):
+    """One passage; `why` breaks its score down by ranking part."""
+
+    chunk_id: str
+    document_id: str
+    source_type: str
+    source_path: str
+    title: str
+    heading_path: list[str]
+    line: int
+    content: str
+    score: float
+    cosine: float | None
+    sensitive: bool
+    updated: str
+    metadata: dict[str, Any]
+    why: dict[str, dict[str, Any]]
 
 
-def hit_shape(hit: Hit) -> dict[str, Any]:
+def hit_shape(hit: Hit) -> HitShape:
     """One hit of a search."""
     return {
         "chunk_id": hit.chunk_id,
@@ -55,12 +71,93 @@ def hit_shape(hit: Hit) -> dict[str, Any]:
         "sensitive": hit.sensitive,
         "updated": hit.updated,
         "metadata": dict(hit.metadata),
-        "why": {part: dict(told) for part, told in hit.why.items()},
+        "why": {part: dict(values) for part, values in hit.why.items()},
     }
 
 
-def context_shape(context: Context) -> dict[str, Any]:
-    """What is put before a prompt, and the reason for everything that is in it or was left out."""
+class SearchShape(TypedDict):
+    """The hits of a search, best first; `degraded` lists what the search had to do without."""
+
+    query: str
+    mode: Mode
+    searched: bool
+    count: int
+    took_ms: float
+    degraded: list[str]
+    confidence: float | None
+    results: list[HitShape]
+    empty: NotRequired[str]
+    as_of: NotRequired[str]
+    history_begins: NotRequired[str]
+
+
+class ExplainedSearchShape(SearchShape):
+    """The hits of a search; if asked for, how the question was understood and how long each step took, in ms."""
+
+    understood: NotRequired[Mapping[str, Any]]
+    times: NotRequired[Mapping[str, float]]
+
+
+def search_shape(answer: Answer, *, explain: bool = False) -> ExplainedSearchShape:
+    """The answer to a search; `explain` adds how the question was understood and how long each step took."""
+    shape: ExplainedSearchShape = {
+        "query": answer.query,
+        "mode": answer.mode,
+        "searched": answer.searched,
+        "count": len(answer.hits),
+        "took_ms": answer.took_ms,
+        "degraded": [*answer.degraded],
+        "confidence": answer.confidence,
+        "results": [hit_shape(hit) for hit in answer.hits],
+    }
+    if answer.empty is not None:
+        shape["empty"] = answer.empty
+    if answer.as_of is not None:
+        shape["as_of"] = answer.as_of
+    if answer.history_begins is not None:
+        shape["history_begins"] = answer.history_begins
+    if explain:
+        shape["understood"], shape["times"] = answer.understood, answer.times
+    return shape
+
+
+class IncludedShape(TypedDict):
+    """A piece of the context, and why it was chosen."""
+
+    section: ContextSection
+    key: str
+    source: str
+    title: str
+    kind: str
+    score: float
+    why: str
+    doubt: str
+    chars: int
+    is_cut: bool
+
+
+class ContextShape(TypedDict):
+    """The context of a prompt, fenced and with sources; `late` lists the parts that missed the deadline."""
+
+    text: str
+    chars: int
+    tokens: int
+    budget: int
+    token_budget: int
+    is_over: bool
+    phase: str
+    topics: list[str]
+    drifted: bool
+    style: str
+    included: list[IncludedShape]
+    left_out: list[OmittedPiece]
+    late: list[str]
+    degraded: list[str]
+    took_ms: float
+
+
+def context_shape(context: Context) -> ContextShape:
+    """The context of a prompt, with the reason for everything in it and everything left out."""
     return {
         "text": context.text,
         "chars": len(context.text),
@@ -73,14 +170,14 @@ def context_shape(context: Context) -> dict[str, Any]:
         "drifted": context.drifted,
         "style": context.style,
         "included": [_included_shape(each) for each in context.included],
-        "left_out": [asdict(each) for each in context.left_out],
+        "left_out": [*context.left_out],
         "late": [*context.late],
         "degraded": [*context.degraded],
         "took_ms": context.took_ms,
     }
 
 
-def _included_shape(included: Included) -> dict[str, Any]:
+def _included_shape(included: IncludedPiece) -> IncludedShape:
     piece = included.piece
     return {
         "section": piece.section,
@@ -96,66 +193,68 @@ def _included_shape(included: Included) -> dict[str, Any]:
     }
 
 
-def fact_shape(fact: Fact) -> dict[str, Any]:
-    """Every field of a fact; where it comes from stands under `source`."""
-    fields = asdict(fact)
-    fields["source"] = fields.pop("origins")
-    fields["bonds"] = [{"bond": bond, "target": target} for bond, target in fact.bonds]
-    return fields
+class NoteShape(TypedDict):
+    """A note, parsed; `version` is what a conditional write expects."""
+
+    path: str
+    title: str
+    frontmatter: Mapping[str, Any]
+    content: str
+    mtime: float
+    size: int
+    version: str
+    sensitive: bool
+    aliases: list[str]
+    tags: list[str]
+    headings: list[Heading]
+    links: list[str]
+    observations: list[Observation]
+    relations: list[Relation]
+    problems: list[Problem]
 
 
-def held_shape(held: Held) -> dict[str, Any]:
-    """The fact's own fields, and how it stands at the moment that was asked for."""
+def note_shape(note: Note, *, sensitive: bool) -> NoteShape:
+    """A note, parsed."""
     return {
-        **fact_shape(held.fact),
-        "state": held.state,
-        "until": held.until,
-        "ended_by": held.ended_by,
-        "importance_now": held.importance,
-        "uses": held.uses,
-        "last_used": held.last_used,
+        "path": note.path,
+        "title": note.title,
+        "frontmatter": note.frontmatter,
+        "content": note.body,
+        "mtime": note.mtime,
+        "size": note.size,
+        "version": note.version,
+        "sensitive": sensitive,
+        "aliases": [*note.aliases],
+        "tags": [*note.tags],
+        "headings": [*note.headings],
+        "links": sorted({link.target for link in note.links if link.target}),
+        "observations": [*note.observations],
+        "relations": [*note.relations],
+        "problems": [*note.problems],
     }
 
 
-def remembered_shape(remembered: Remembered) -> dict[str, Any]:
-    """What came of a change, with the id of the fact beside the fact itself."""
+class LinkShape(TypedDict):
+    """A link and the path it leads to; null if there is no such file."""
+
+    source: str
+    line: int
+    target: str
+    heading: str | None
+    block: str | None
+    alias: str | None
+    form: Literal["wikilink", "embed", "markdown"]
+    where: Literal["body", "property"]
+    path: str | None
+    by: str
+    also: list[str]
+
+
+def link_shape(resolved: ResolvedLink) -> LinkShape:
+    """The parts of a link, and the path it leads to."""
+    link = resolved.link
     return {
-        "action": remembered.action,
-        "id": remembered.fact.id,
-        "fact": fact_shape(remembered.fact),
-        "reason": remembered.reason,
-        "old": remembered.old,
-        "commit": remembered.commit,
-        "staged": remembered.staged,
-        "changed": remembered.changed,
-        "difference": remembered.difference,
-    }
-
-
-def chain_shape(chain: Chain) -> dict[str, Any]:
-    """A fact, its versions oldest first, and its bonds."""
-    return {
-        "fact": fact_shape(chain.fact),
-        "versions": [held_shape(each) for each in chain.versions],
-        "edges": [edge._asdict() for edge in chain.edges],
-    }
-
-
-def moment_shape(moment: Moment) -> dict[str, Any]:
-    """One thing that happened, and the fact to which it did."""
-    return {"at": moment.at, "what": moment.what, "other": moment.other, "fact": fact_shape(moment.fact)}
-
-
-def stat_shape(stat: Stat) -> dict[str, Any]:
-    """A note in a list."""
-    return {"path": stat.path, "mtime": stat.mtime, "size": stat.size}
-
-
-def link_shape(each: ResolvedLink) -> dict[str, Any]:
-    """The link's parts, and the path it leads to."""
-    link = each.link
-    return {
-        "source": each.source,
+        "source": resolved.source,
         "line": link.line,
         "target": link.target,
         "heading": link.heading,
@@ -163,14 +262,58 @@ def link_shape(each: ResolvedLink) -> dict[str, Any]:
         "alias": link.alias,
         "form": link.form,
         "where": link.where,
-        "path": each.path,
-        "by": each.by,
-        "also": [*each.also],
+        "path": resolved.path,
+        "by": resolved.by,
+        "also": [*resolved.also],
     }
 
 
-def thread_shape(thread: Thread) -> dict[str, Any]:
-    """What is known of a conversation beside its messages."""
+class ChangeShape(TypedDict):
+    """The result of a change; policy may have chosen another `path` than the one `asked` for."""
+
+    verb: Verb
+    path: str
+    asked: str
+    commit: str | None
+    version: str | None
+    changed: bool
+    difference: str | None
+    repointed: list[str]
+    left: list[str]
+
+
+def change_shape(change: Changed) -> ChangeShape:
+    """The result of changing a note."""
+    return {
+        "verb": change.verb,
+        "path": change.path,
+        "asked": change.asked,
+        "commit": change.commit,
+        "version": change.version,
+        "changed": change.changed,
+        "difference": change.difference,
+        "repointed": [*change.repointed],
+        "left": [*change.left],
+    }
+
+
+class ThreadShape(TypedDict):
+    """A conversation without its messages."""
+
+    id: str
+    interface: str
+    source_id: str
+    title: str
+    trust: Trust
+    started: str
+    updated: str
+    recorded: str
+    closed: str
+    turns: int
+
+
+def thread_shape(thread: Thread) -> ThreadShape:
+    """A conversation without its messages."""
     return {
         "id": thread.id,
         "interface": thread.interface,
@@ -185,7 +328,18 @@ def thread_shape(thread: Thread) -> dict[str, Any]:
     }
 
 
-def message_shape(turn: int, message: Message) -> dict[str, Any]:
+class MessageShape(TypedDict):
+    """One turn of a conversation."""
+
+    turn: int
+    role: Role
+    author: str
+    at: str
+    id: str
+    text: str
+
+
+def message_shape(turn: int, message: Message) -> MessageShape:
     """One turn of a conversation."""
     return {
         "turn": turn,
@@ -197,27 +351,18 @@ def message_shape(turn: int, message: Message) -> dict[str, Any]:
     }
 
 
+class ErrorShape(TypedDict):
+    """What happened, to what, and what to do about it."""
+
+    type: str
+    reason: Reason
+    message: str
+    hint: NotRequired[str]
+    path: NotRequired[str]
+    expected: NotRequired[str]
+    found: NotRequired[str]
+
+
 def time_text(at: datetime | None) -> str:
-    """A moment as text in UTC; empty for none."""
-    return at.strftime("%Y-%m-%dT%H:%M:%SZ") if at else ""
-
-
-def note_shape(note: Note, *, sensitive: bool) -> dict[str, Any]:
-    """A note, taken apart."""
-    return {
-        "path": note.path,
-        "title": note.title,
-        "frontmatter": note.frontmatter,
-        "content": note.body,
-        "mtime": note.mtime,
-        "size": note.size,
-        "version": note.version,
-        "sensitive": sensitive,
-        "aliases": [*note.aliases],
-        "tags": [*note.tags],
-        "headings": [asdict(each) for each in note.headings],
-        "links": sorted({link.target for link in note.links if link.target}),
-        "observations": [asdict(each) for each in note.observations],
-        "relations": [asdict(each) for each in note.relations],
-        "problems": [asdict(each) for each in note.problems],
-    }
+    """A moment as text in UTC; empty for None."""
+    return moment_text(at) if at else ""

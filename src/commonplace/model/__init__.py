@@ -1,12 +1,30 @@
-"""Nouns shared by all rooms: frozen values, no I/O."""
+"""Nouns shared by all rooms: frozen values, no I/O, nothing imported but the standard library.
 
-from commonplace.model.caller import SCOPES, Caller, Scope
-from commonplace.model.change import Actor, ActorKind, Changed, Erased, Terms, Verb
-from commonplace.model.check import Check, ResolvedLink
-from commonplace.model.context import CONTEXT_SECTIONS, Context, ContextSection, Included, LeftOut, Piece, Why
-from commonplace.model.conversation import ROLES, TRUSTS, Message, Recorded, Role, Thread, Trust
+note, document      a note as parsed, with its Problems; a document as indexed
+fact                facts, candidates, verdicts, topics, styles
+query, diagnostics  search filters, hits and results; findings of doctor and evaluations
+context             the context of a prompt
+conversation        messages and threads
+change              actors, terms and results of changes; programs that call the daemon
+layout              folder names and path rules of a vault
+moment, text        time as text; folded names, lazily compiled expressions
+request             a search and a new entry as callers ask for them
+option              how a room declares a setting
+"""
+
+from commonplace.model.change import SCOPES, Actor, ActorKind, Caller, Changed, Erasure, Scope, Terms, Verb
+from commonplace.model.context import (
+    CONTEXT_SECTIONS,
+    Context,
+    ContextSection,
+    IncludedPiece,
+    OmissionReason,
+    OmittedPiece,
+    Piece,
+)
+from commonplace.model.conversation import ROLES, TRUSTS, Message, RecordResult, Role, Thread, Trust
+from commonplace.model.diagnostics import PROBE_KINDS, Evaluation, Finding, Miss, ProbeKind, Score
 from commonplace.model.document import FIELDS, Chunk, Document, Place, Stamp, Voice, WordCounts
-from commonplace.model.evaluation import PROBE_KINDS, Evaluation, Miss, ProbeKind, Score
 from commonplace.model.fact import (
     FACT_CLASSES,
     STATUSES,
@@ -14,32 +32,40 @@ from commonplace.model.fact import (
     Bond,
     Candidate,
     Chain,
-    End,
+    EntryResult,
     Fact,
     FactClass,
     FactEdge,
-    Held,
-    Inferred,
-    Known,
-    Near,
+    FactEnd,
+    FactRecord,
+    FactSnapshot,
+    FactState,
+    InferredTopics,
     Origin,
     Origins,
-    Remembered,
-    State,
+    SimilarFact,
     Status,
     Style,
     Topic,
     TopicLock,
     Verdict,
 )
-from commonplace.model.finding import Finding
-from commonplace.model.note import Heading, Link, Note, Observation, Relation, Section, Stat
+from commonplace.model.note import (
+    Heading,
+    Link,
+    Note,
+    Observation,
+    Problem,
+    Relation,
+    ResolvedLink,
+    Section,
+    Stat,
+    VaultCheck,
+)
 from commonplace.model.option import option
-from commonplace.model.problem import Problem
-from commonplace.model.query import BYS, MODES, Answer, By, Filters, Hit, Mode
+from commonplace.model.query import MODES, SEARCH_UNITS, Answer, Filters, Hit, Mode, SearchUnit, TimeWindow
 
 __all__ = [
-    "BYS",
     "CONTEXT_SECTIONS",
     "FACT_CLASSES",
     "FIELDS",
@@ -47,6 +73,7 @@ __all__ = [
     "PROBE_KINDS",
     "ROLES",
     "SCOPES",
+    "SEARCH_UNITS",
     "STATUSES",
     "TRUSTS",
     "Action",
@@ -54,66 +81,67 @@ __all__ = [
     "ActorKind",
     "Answer",
     "Bond",
-    "By",
     "Caller",
     "Candidate",
     "Chain",
     "Changed",
-    "Check",
     "Chunk",
     "Context",
     "ContextSection",
     "Document",
-    "End",
-    "Erased",
+    "EntryResult",
+    "Erasure",
     "Evaluation",
     "Fact",
     "FactClass",
     "FactEdge",
+    "FactEnd",
+    "FactRecord",
+    "FactSnapshot",
+    "FactState",
     "Filters",
     "Finding",
     "Heading",
-    "Held",
     "Hit",
-    "Included",
-    "Inferred",
-    "Known",
-    "LeftOut",
+    "IncludedPiece",
+    "InferredTopics",
     "Link",
     "Message",
     "Miss",
     "Mode",
-    "Near",
     "Note",
     "Observation",
+    "OmissionReason",
+    "OmittedPiece",
     "Origin",
     "Origins",
     "Piece",
     "Place",
     "ProbeKind",
     "Problem",
-    "Recorded",
+    "RecordResult",
     "Relation",
-    "Remembered",
     "ResolvedLink",
     "Role",
     "Scope",
     "Score",
+    "SearchUnit",
     "Section",
+    "SimilarFact",
     "Stamp",
     "Stat",
-    "State",
     "Status",
     "Style",
     "Terms",
     "Thread",
+    "TimeWindow",
     "Topic",
     "TopicLock",
     "Trust",
+    "VaultCheck",
     "Verb",
     "Verdict",
     "Voice",
-    "Why",
     "WordCounts",
     "option",
 ]

@@ -1,11 +1,38 @@
-"""Changes of notes: who asks, what was asked, and what came of it."""
+"""Who asks and what is changed: actors, programs that call the daemon, the terms of a change and its result."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, get_args
+
+Scope = Literal["read", "write", "admin"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+"""What a caller may do; each scope includes those before it."""
+
+Via = Literal["tcp", "socket"]
+
+CALLER: Final = "commonplace.caller"
+"""The key of the Caller in the ASGI scope, set by the daemon's guard and read by the doors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A calling program: its name, its scopes, the vault it asks for, and how it connected.
+
+    `vault` is the path or the folder name of a registered vault; empty means the default one.
+    """
+
+    name: str
+    scopes: frozenset[Scope]
+    vault: str = ""
+    via: Via = "tcp"
+
+    def may(self, scope: Scope) -> bool:
+        """True if the caller has that scope, or one that includes it."""
+        return any(scope in SCOPES[: SCOPES.index(each) + 1] for each in self.scopes)
+
 
 ActorKind = Literal["person", "agent", "job"]
 Verb = Literal["write", "delete", "move", "undo", "erase", "remember", "confirm", "forget"]
-"""What is done to a note; the last three are done to entries alone, and by nothing else."""
+"""What is done to a note; the last three apply to entries only, and nothing else changes entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +45,12 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a caller says beside the change itself.
+    """The terms of a change, besides the change itself.
 
-    `expected` is the version that the change was based on, or `absent`; `expected_mtime` the file time.
-    `personal` is a person's explicit word for notes outside the folders that programs may write to;
+    `expected` is the version that the change is based on, or `absent`; `expected_mtime` the file time.
+    `personal` is a person's explicit consent for notes outside the folders that programs may write to;
     `grant` is a token that a person gave for this one call.
-    `dry_run` changes nothing and comes back with the difference it would make.
+    `dry_run` changes nothing and returns the difference it would make.
     """
 
     message: str | None = None
@@ -36,11 +63,11 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What came of one change.
+    """The result of one change.
 
-    `path` is where the note is now, which policy may have chosen; `asked` is where it was wanted.
-    `changed` is False when everything was so already. `difference` is a unified diff, for a dry run only.
-    `repointed` names notes whose links were made to follow a move; `left` those that could not be.
+    `path` is where the note is now, which policy may have chosen; `asked` is the path that was requested.
+    `changed` is False if nothing had to change. `difference` is a unified diff, for a dry run only.
+    `repointed` lists notes whose links were updated after a move; `left` those whose links could not be.
     """
 
     verb: Verb
@@ -55,10 +82,10 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
-class Erased:
-    """What an erasure left behind: commits that still hold the note, and the remotes that may hold them too.
+class Erasure:
+    """The result of an erasure, with what is left: commits that still hold the note, and remotes that may have them.
 
-    `former` names the paths from which the note was moved; `purge` all of its paths from the root of the repository.
+    `former` lists the paths from which the note was moved; `purge` all of its paths from the root of the repository.
     """
 
     path: str

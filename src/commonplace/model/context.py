@@ -1,4 +1,4 @@
-"""The context of a prompt: what memory puts before a model, what it left out, and why of each."""
+"""The context of a prompt: what memory shows a model, what it left out, and why."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -6,24 +6,23 @@ from typing import Literal, get_args
 
 ContextSection = Literal["user", "facts", "channel", "dated", "playbooks", "recalled"]
 CONTEXT_SECTIONS: tuple[ContextSection, ...] = get_args(ContextSection)
-"""The sections in the order in which they stand before the prompt."""
+"""The sections in the order in which they appear before the prompt."""
 
-Why = Literal["budget", "section", "known", "over", "scope", "doubled", "unsure", "late", "sensitive"]
-"""Why a piece was left out: no room in all or in its section, it stands above already, its time is over, its kind is
-not of this phase, another says the same, it is too far from the prompt, it was not ready in time, its owner withholds
-it.
+OmissionReason = Literal["budget", "section", "known", "over", "scope", "doubled", "unsure", "late", "sensitive"]
+"""Why a piece was left out: no room in the whole budget or in its section, already shown above, no longer valid, a kind
+that this phase skips, a duplicate, too far from the prompt, not ready in time, or sensitive.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """Something that may stand before a prompt.
+    """A candidate for the context of a prompt.
 
-    `key` names what it is: the id of a fact or entry, else the path of a note or conversation, with `#` and a line for
-    a part of it. `document` is the path of the note, or the conversation, that it stands in; `source` is the same for
-    people, with the line. `score` orders the pieces of a section, highest first. `why` says why it is considered.
-    `doubt` says why an agent should ask before it relies on it; empty where there is none.
-    One that `is_pinned` is never cut. `fact` is the id under which its use is counted; empty where it is no fact.
+    `key` identifies it: the id of a fact or entry, else the path of a note or conversation, with `#` and a line for a
+    part of it. `document` is the path of its note or conversation; `source` is that path for people, with the line.
+    `score` orders the pieces of a section, highest first. `why` says why it is considered. `doubt` says why an agent
+    should ask before it relies on it; empty if there is no doubt.
+    A pinned piece is never cut. `fact` is the id under which its use is counted; empty if it is not a fact.
     """
 
     section: ContextSection
@@ -43,14 +42,14 @@ class Piece:
 
     @property
     def mark(self) -> str:
-        """Names what it is and what it says: another one once its text has changed."""
-        said = blake2b(self.text.encode("utf-8", "surrogatepass"), digest_size=8)
-        return f"{self.key}@{said.hexdigest()}"
+        """A key for this piece and its text: it changes with the text."""
+        digest = blake2b(self.text.encode("utf-8", "surrogatepass"), digest_size=8)
+        return f"{self.key}@{digest.hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True)
-class Included:
-    """A piece that stands before the prompt, how many characters of its text do, and whether that is not all of it."""
+class IncludedPiece:
+    """A piece in the context, how many characters of its text are shown, and whether it was cut."""
 
     piece: Piece
     chars: int
@@ -58,30 +57,30 @@ class Included:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """What does not stand before the prompt: of which section, where it would come from, and why it was left out.
+class OmittedPiece:
+    """A piece that was left out: its section, its source, and why.
 
     `said` is the reason for people.
     """
 
     section: ContextSection
     source: str
-    why: Why
+    why: OmissionReason
     said: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What is put before a model. `text` is all of it, fenced and with its sources; empty where there is nothing.
+    """The context for a prompt. `text` is all of it, fenced and with its sources; empty if there is nothing to show.
 
-    `budget` is in characters, `token_budget` in tokens, 0 for none; `tokens` is a careful estimate. `is_over` says that
-    what is never cut is larger than the budget by itself. `topics` are what the conversation is about, `style` the way
-    to speak that was chosen. `late` names the parts that were not ready in time, `degraded` what was done without.
+    `budget` is in characters, `token_budget` in tokens, 0 for none; `tokens` is a conservative estimate. `is_over` says
+    that the pinned pieces alone exceed the budget. `topics` are the topics of the conversation, `style` the chosen
+    style. `late` lists the parts that were not ready in time, `degraded` what was missing.
     """
 
     text: str
-    included: tuple[Included, ...]
-    left_out: tuple[LeftOut, ...]
+    included: tuple[IncludedPiece, ...]
+    left_out: tuple[OmittedPiece, ...]
     budget: int
     token_budget: int = 0
     tokens: int = 0
@@ -96,7 +95,7 @@ class Context:
 
     @property
     def marks(self) -> frozenset[str]:
-        """What of it a model has read whole, for the `known` of a later context."""
+        """The marks of the pieces that are shown whole, for the `known` of a later context."""
         return frozenset(each.piece.mark for each in self.included if not each.is_cut)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""A conversation: what was said between a person and others, in the order in which it was said. It only ever grows."""
+"""A conversation: messages between a person and others, in order. It only ever grows."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,14 +9,14 @@ ROLES: tuple[Role, ...] = get_args(Role)
 
 Trust = Literal["told", "said", "read", "mined", "imported"]
 TRUSTS: tuple[Trust, ...] = get_args(Trust)
-"""How much a source is worth: told by the person, said by an agent, read in a note, mined by a job, imported."""
+"""How far a source is trusted: told by the person, said by an agent, read in a note, mined by a job, imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn. `author` is the name of who spoke, empty for the vault's owner and for the assistant.
+    """One turn. `author` is the speaker's name, empty for the vault's owner and for the assistant.
 
-    `source_id` is the id that the program it comes from gave it, empty where there is none.
+    `source_id` is the id that the original program gave it; empty if it gave none.
     """
 
     role: Role
@@ -28,11 +28,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What is known of a conversation beside its messages.
+    """A conversation's metadata.
 
-    `interface` is the program in which it was held, `source_id` the id which that program gave it.
-    `started` and `updated` are the times of its first and last message, and `recorded` when it was first kept;
-    `count` is how many messages it has, `closed` when it was said to be finished; None while it goes on.
+    `interface` is the program in which it took place, `source_id` the id that the program gave it.
+    `started` and `updated` are the times of its first and last message, `recorded` when it was first stored.
+    `count` is the number of messages, `closed` when it was closed; None while it is open.
     """
 
     id: str
@@ -48,8 +48,8 @@ class Thread:
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """What came of recording: the conversation's id, how many messages were new and how many were known."""
+class RecordResult:
+    """The result of recording: the conversation's id, how many messages were new and how many were known."""
 
     id: str
     added: int

@@ -1,38 +1,37 @@
-"""What the index keeps: a document of some source, cut into chunks that can be found by words and by meaning.
+"""What the index stores: a document from some source, split into chunks that search finds by words and by meaning.
 
-Times are text such as 2026-03-01T09:12:44Z, so that their order as text is their order in time.
+Times are text such as 2026-03-01T09:12:44Z, so that text order is time order.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from commonplace.model.note import Link
-from commonplace.model.problem import Problem
+from commonplace.model.note import Link, Problem
 
 if TYPE_CHECKING:
     from commonplace.model.fact import Fact
 
 FIELDS: Final = ("title", "aliases", "headings", "tags", "body")
-"""Where in a chunk a word may stand; counts of words are given in this order."""
+"""The fields of a chunk in which words are counted, in this order."""
 
 WordCounts = Mapping[str, tuple[int, int, int, int, int]]
-"""A stemmed word -> how often it stands in each of the FIELDS."""
+"""A stemmed word -> its count in each of the FIELDS."""
 
 Place = Literal["", "inbox", "archive", "staging"]
 
 Voice = Literal["", "user", "assistant"]
-"""Who speaks in a passage: nobody, as in a note; a person; or a program that answers."""
+"""Who speaks in a passage: empty for a note, else a person or an assistant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One passage of a document: what a hit shows, and what it can be found by.
+    """One passage of a document: what a hit shows, and what search matches.
 
     `line` is where it begins: in a note the line of the file, in a conversation the number of the turn.
-    `parts` are the texts by whose vectors it is found: the passage itself under its headings, then others that stand
-    for it, such as the document's title. `sentences` are those by whose vectors it is compared once it is found.
-    `speaker` is the name of who speaks, where it is known; `at` the time of which it tells, empty when unknown.
+    `parts` are the texts whose vectors are searched: the passage under its headings, then others that stand for it,
+    such as the document's title. `sentences` are the texts whose vectors rank a chunk once it is found.
+    `speaker` is the speaker's name, `at` the time that the passage is about; each empty if unknown.
     """
 
     id: str
@@ -54,10 +53,10 @@ class Chunk:
 class Document:
     """One note, conversation, task or correction, ready for the index.
 
-    `source_id` names it within its source: a note by its path. `content_hash` is the sha256 of its body.
-    `made_from` is a hash of all that its chunks were made from: while it stays the same, so do they.
-    `version` is that of the encoder whose vectors the chunks have; empty when they have none.
-    `facts` are those that stand in it. `valid_from` and `valid_until` bound the time in which it is worth finding.
+    `source_id` identifies it within its source: a note by its path. `content_hash` is the sha256 of its body.
+    `made_from` is a hash of everything that its chunks are made from: as long as it is the same, so are they.
+    `version` is that of the encoder whose vectors the chunks have; empty if they have none.
+    `facts` are the facts in it. `valid_from` and `valid_until` bound the time in which search shows it.
     """
 
     id: str
@@ -91,10 +90,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What the index remembers of a document, enough to see whether its source has changed since.
+    """What the index remembers about a document, enough to see whether its source has changed since.
 
-    `seen` is the moment (seconds since 1970) at which the source was read: a file saved in the same instant may
-    have changed without a trace in its times.
+    `seen` is the Unix time at which the source was read: a file saved in the same instant may have changed without a
+    trace in its times.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""A fact: one thing known, with its source, its validity and its history; and what may become one.
+"""A fact: one thing known, with its source, validity and history; and candidates that may become facts.
 
 Moments are text such as 2026-03-01T09:12:44Z, days such as 2026-03-01; empty means open or unknown. Windows are half
 open: a fact is valid from `valid_from` on, and no longer at `valid_until`.
@@ -12,24 +12,24 @@ from commonplace.model.document import Place
 
 FactClass = Literal["", "identity", "fact", "preference", "event"]
 FACT_CLASSES: tuple[FactClass, ...] = get_args(FactClass)
-"""What sort of thing is known; it decides how fast it ages. Empty for long notes, which age as facts do."""
+"""The class of a fact decides how fast it ages. Empty for long notes, which age like class `fact`."""
 
 Status = Literal["active", "superseded", "expired", "archived", "deleted"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 Origin = Literal["entry", "line"]
-"""Where a fact stands: in an entry of its own, or in one structured line of a note."""
+"""Where a fact is written: in an entry of its own, or in one structured line of a note."""
 
 Bond = Literal["update", "extend", "derive", "contradict"]
-"""How one fact stands to another: it replaces it, adds to it, follows from it, or speaks against it."""
+"""How one fact relates to another: it replaces it, adds to it, follows from it, or contradicts it."""
 
 Action = Literal["confirm", "supersede", "extend", "derive", "contradict", "insert"]
-"""What becomes of a candidate that meets what is known."""
+"""What becomes of a candidate that is compared with the known facts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """Where a fact comes from: the program, the conversation in it, and how much that is worth."""
+    """Where a fact comes from: the program, its conversation, and how far the source is trusted."""
 
     interface: str = ""
     conversation: str = ""
@@ -41,10 +41,10 @@ class Fact:
     """One thing known, as its note says it.
 
     `id` is the entry's own; a line's is made from its note and its words. `text` is the statement as written.
-    `subject`, `predicate` and `object` are empty for a statement that is no triple.
+    `subject`, `predicate` and `object` are empty for a statement that is not a triple.
     `recorded` is when it was first written down, which is not when it became true.
-    `invalidated_at` is when someone set `valid_until` by hand, and `was_valid_until` what stood there before.
-    `bonds` are pairs of a Bond and the id of the other fact. `fingerprint` is the same for the same words.
+    `invalidated_at` is when someone set `valid_until` by hand, and `was_valid_until` its value before.
+    `bonds` are pairs of a Bond and the id of the other fact. `fingerprint` is equal for equal words.
     """
 
     id: str
@@ -81,22 +81,22 @@ class Fact:
 
     @property
     def begins(self) -> str:
-        """The moment from which it holds, as far as that is known: else the one at which it was recorded."""
+        """The moment from which it holds; if unknown, the moment at which it was recorded."""
         return self.valid_from or self.recorded
 
 
-class End(NamedTuple):
-    """That a fact holds no longer because another with the same claim begins: when, and the other's id."""
+class FactEnd(NamedTuple):
+    """The end of a fact, because another with the same claim begins: when, and the other's id."""
 
     at: str
     by: str
 
 
-class Known(NamedTuple):
-    """A fact as the index keeps it, and the End that follows from the others; None where nothing competes."""
+class FactRecord(NamedTuple):
+    """A fact as the index stores it, and the end that other facts cause; None if none does."""
 
     fact: Fact
-    end: End | None
+    end: FactEnd | None
 
 
 class FactEdge(NamedTuple):
@@ -109,9 +109,9 @@ class FactEdge(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """What someone wants to be known, before it meets what is known already.
+    """Something to remember, before it is compared with the known facts.
 
-    `bonds` are those that the caller states. `importance` None means what is usual for its class.
+    `bonds` are those that the caller states. `importance` None means the default of its class.
     """
 
     text: str
@@ -130,19 +130,24 @@ class Candidate:
     origins: Origins = Origins()
 
 
-class Near(NamedTuple):
-    """A known fact beside a candidate; `cosine` is how near they are in meaning, None where that is not known."""
+class SimilarFact(NamedTuple):
+    """A known fact to compare a candidate with; `cosine` is their similarity in meaning, None if not measured."""
 
-    known: Known
+    record: FactRecord
     cosine: float | None
+
+    @property
+    def fact(self) -> Fact:
+        """The fact itself."""
+        return self.record.fact
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is to become of a candidate: the action, the id of the fact it is about, and why.
+    """What to do with a candidate: the action, the id of the fact it concerns, and why.
 
-    `until` is the moment at which the candidate itself ends, where something known already follows it.
-    `is_grey` says that rules alone could not tell: a model may be asked, if there is one.
+    `until` is the moment at which the candidate itself ends, if a known fact follows it.
+    `is_grey` says that the rules alone could not decide: a model may be asked, if there is one.
     """
 
     action: Action
@@ -152,19 +157,19 @@ class Verdict:
     is_grey: bool = False
 
 
-State = Literal["current", "future", "ended", "superseded", "expired", "archived", "deleted", "staged"]
+FactState = Literal["current", "future", "ended", "superseded", "expired", "archived", "deleted", "staged"]
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A fact as it stands at a moment: its state then, when and by which fact it ends, its importance aged.
+class FactSnapshot:
+    """A fact at a moment: its state then, when and by which fact it ends, its aged importance.
 
-    `uses` is how often it was recalled on this device, `last_used` on which day last; empty where it never was, and
-    where a day of the past is asked for.
+    `uses` is how often it was recalled on this device, `last_used` the last day; empty if it never was, and for a
+    moment in the past.
     """
 
     fact: Fact
-    state: State
+    state: FactState
     until: str
     ended_by: str
     importance: float
@@ -173,12 +178,12 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
-    """What came of saving, evolving, confirming, forgetting or ending something.
+class EntryResult:
+    """The result of saving, evolving, confirming, forgetting or ending an entry.
 
     `action` is an Action, or `forget`, `invalidate` or `load`. `fact` is the fact as it is now, or would be.
-    `old` is the id of the fact that it replaced, confirmed, ends or stands against.
-    `staged` says that it waits for a person and is not recalled. `changed` is False when all was so already.
+    `old` is the id of the fact that it replaced, confirmed, ended or contradicts.
+    `staged` says that it waits for review and is not recalled. `changed` is False if nothing had to change.
     """
 
     action: str
@@ -196,7 +201,7 @@ class Chain:
     """A fact with all its versions, oldest first, and every bond of any of them."""
 
     fact: Fact
-    versions: tuple[Held, ...]
+    versions: tuple[FactSnapshot, ...]
     edges: tuple[FactEdge, ...]
 
 
@@ -210,7 +215,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class TopicLock:
-    """The topics that a conversation was found to be about, and since when."""
+    """The topics of a conversation, and since when."""
 
     conversation: str
     topics: tuple[str, ...]
@@ -218,10 +223,10 @@ class TopicLock:
 
 
 @dataclass(frozen=True, slots=True)
-class Inferred:
-    """What a message seems to be about: topics with how near each is, nearest first.
+class InferredTopics:
+    """The topics of a message with the cosine of each, nearest first.
 
-    `locked` are those of the conversation so far; `drifted` says that this message has left them.
+    `locked` are the topics of the conversation so far; `drifted` says that this message has left them.
     """
 
     topics: tuple[tuple[str, float], ...]
@@ -231,7 +236,7 @@ class Inferred:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """A way to speak, kept as a note under `Agent/styles`: for which contexts, and the text that describes it."""
+    """A style of speaking, from a note under `Agent/styles`: its contexts, and the text that describes it."""
 
     name: str
     path: str

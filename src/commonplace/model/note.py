@@ -1,14 +1,22 @@
-"""A note as every room sees it: its text, and what its text says, each with its line.
+"""A note as every room sees it: its text, what the text says with line numbers, and the Problems in it.
 
 Lines count from 1 in the whole file, frontmatter included, and only a line feed ends a line.
-Offsets (`start`, `end`) count characters of `Note.text`, so a link can be pointed elsewhere without a second parse.
+Offsets (`start`, `end`) count characters of `Note.text`, so that a link can be changed without parsing again.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from commonplace.model.problem import Problem
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """Something wrong in a note: collected and shown, never raised. `code` is for programs, `message` for people."""
+
+    path: str
+    line: int
+    message: str
+    code: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +30,9 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and all that stands below it, up to the next heading of the same or a higher level.
+    """A heading and the text below it, up to the next heading of the same or a higher level.
 
-    `path` names the headings from the top down to this one; `end_line` is the first line that is no longer part of it.
+    `path` lists the headings from the top down to this one; `end_line` is the first line after the section.
     """
 
     path: tuple[str, ...]
@@ -40,7 +48,7 @@ class Link:
 
     `target` is the bare name or path, empty for a link within the note.
     `form` is `wikilink`, `embed` or `markdown`; `where` tells a link in the body from one in a property.
-    `relation` is what the words before it say of the two notes, such as `works_at`; empty where they say nothing.
+    `relation` is how the two notes relate, by the words before the link, such as `works_at`; empty if unknown.
     """
 
     target: str
@@ -77,7 +85,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """What the store knows of a file without reading it."""
+    """What the store knows about a file without reading it."""
 
     path: str
     mtime: float
@@ -104,3 +112,27 @@ class Note:
     version: str
     size: int
     mtime: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedLink:
+    """A link in the note at `source`, and the path it leads to; None if there is no such file.
+
+    `by` says how it was resolved: as a path, by a note's name, or by an alias in its frontmatter.
+    `also` lists a few other files that the link could mean.
+    """
+
+    source: str
+    link: Link
+    path: str | None
+    by: str
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VaultCheck:
+    """The result of reading a whole vault: the number of notes, every link, every Problem."""
+
+    notes: int
+    links: tuple[ResolvedLink, ...]
+    problems: tuple[Problem, ...]

@@ -1,4 +1,4 @@
-"""How a room declares one of its options: the default, and what `settings` must know to fill it."""
+"""How a room declares one of its settings: the default, and what `settings` must know to fill it."""
 
 from dataclasses import field
 from typing import Any
@@ -13,7 +13,7 @@ def option(
     once_called: tuple[str, ...] = (),
     vault_may_set: bool = False,
 ) -> Any:
-    """A dataclass field with its meaning: its range, its older names, and whether a file inside a vault may set it."""
+    """A dataclass field with its documentation, range, older names, and whether a file in a vault may set it."""
     return field(
         default=default,
         metadata={

@@ -1,4 +1,4 @@
-"""A question to the index, and what comes back."""
+"""A search: its mode, its filters, and its result."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -7,21 +7,21 @@ from typing import Any, Literal, get_args
 Mode = Literal["hybrid", "words", "sense", "vector", "rrf", "merge"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 
-By = Literal["chunk", "document"]
-BYS: tuple[By, ...] = get_args(By)
-"""What a search ranks: passages, or notes and conversations as wholes."""
+SearchUnit = Literal["chunk", "document"]
+SEARCH_UNITS: tuple[SearchUnit, ...] = get_args(SearchUnit)
+"""What a search ranks: passages, or whole notes and conversations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which documents count; an empty field leaves all of them in.
+    """Which documents a search covers; an empty field does not filter.
 
-    Of the several values of one field any may fit; all fields must. `path` is a folder or a prefix of paths,
-    `entity` the title, alias or path of a note: the note itself, those that link to it, and those with a fact about
-    it fit.
+    A document must match every field, and in each field any of its values. `path` is a folder or a prefix of paths.
+    `entities` are titles, aliases or paths of notes: the note itself matches, as do documents that link to it or have a
+    fact about it.
     `since` and `until` are half open bounds of a document's `updated`, as text in UTC.
-    `sensitive` leaves sensitive documents `out`, or lets them count `only`.
-    `at` is the moment at which a document must be valid, unless `archived` ones count too; empty leaves all in.
+    `sensitive` leaves sensitive documents `out`, or finds them `only`.
+    `at` is the moment at which a document must be valid, unless `archived` ones are included.
     """
 
     sources: tuple[str, ...] = ()
@@ -39,9 +39,9 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One chunk that was found. `why` tells, part by part, what its score is made of.
+    """One chunk in a search result. `why` explains its score, part by part.
 
-    `snippet` is the part of the text that shows best why, and `marks` where in it the question's words stand.
+    `snippet` is the part of the text that matches best, and `marks` are the spans of the query's words in it.
     """
 
     chunk_id: str
@@ -64,12 +64,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The hits, best first, and how they were found.
+    """The result of a search: the hits, best first, and how they were found.
 
-    `mode` is the one that was used, which is `words` where no vectors can be had; `degraded` says what is missing.
+    `mode` is the mode that was used: `words` if there are no vectors; `degraded` says what was missing.
     `empty` says why there are no hits. `as_of` and `history_begins` are moments, for a search of the past.
-    `confidence` is how likely it is, from 0 to 1, that the answer is among the hits; None where it is not known.
-    `understood` is what the question was taken to say beside its words.
+    `confidence` is the likelihood, from 0 to 1, that the answer is among the hits; None if unknown.
+    `understood` is what was read from the question besides its words.
     """
 
     query: str
@@ -90,3 +90,17 @@ class Answer:
 
     def __len__(self) -> int:
         return len(self.hits)
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """A stretch of time that a question speaks of.
+
+    `start` and `end` are text in UTC, half open, as the times of documents are; `tolerance` says how many days beside
+    it something may lie and still be meant; `said` is the phrase.
+    """
+
+    start: str
+    end: str
+    tolerance: float
+    said: str

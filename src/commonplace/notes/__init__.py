@@ -1,8 +1,29 @@
-"""Markdown text <-> Note: what a note says, each thing with its line, and edits that change nothing else."""
+"""Notes: Markdown text <-> Note. Pure: no disk, no clock.
 
-from commonplace.notes.edit import remove_key, set_key
-from commonplace.notes.names import Names
+Reading:
+    parse             bytes -> Note: properties, headings, links, tags and structured lines, each with its line
+    note_text         bytes split into frontmatter and body, line numbers, text without markup, diffs
+    frontmatter       the frontmatter's values and problems; title, aliases and tags
+    yaml_tree         a YAML block as a tree with offsets
+    markdown          headings and blocks, and which characters are prose
+    links             wikilinks and Markdown links
+    sections          each heading with everything below it
+    link_resolver     which file a link means; links that follow a moved note
+
+Writing:
+    frontmatter_edit  set or remove one key, merge an incoming note; all other lines stay byte for byte
+    yaml_emit         a key and its value as YAML text
+
+Indexing and evaluation:
+    chunks            a note cut at its headings, and a text split into sentences
+    text_splitter     a section that is too long, split at the best boundaries
+    probes            questions made from notes
+    probe_sample      a sample of probes, and the notes without their text
+"""
+
+from commonplace.notes.frontmatter_edit import remove_key, set_key
+from commonplace.notes.link_resolver import LinkResolver
 from commonplace.notes.parse import parse
 from commonplace.notes.sections import section_named, sections
 
-__all__ = ["Names", "parse", "remove_key", "section_named", "sections", "set_key"]
+__all__ = ["LinkResolver", "parse", "remove_key", "section_named", "sections", "set_key"]

@@ -1,93 +1,129 @@
 """Probes: questions made from notes without a model, each with the note that should be found and the text to hold out.
 
-- heading     the words of a heading that stands once in the vault; its line is held out.
+- heading     the text of a heading that is unique in the vault; its line is held out.
 - alias       another name of the note; it is held out of the frontmatter.
-- link        the words that links elsewhere show for the note; each link is left with the note's own name.
-- definition  what the first sentence of a note or section says of a thing; the sentence is held out.
+- link        the text of links in other notes, where it is not the note's name; the links keep the name instead.
+- definition  what the first sentence of a note or section says about something; the sentence is held out.
 """
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
-from commonplace.model import Note, ProbeKind
-from commonplace.notes.definitions import definitions_in
-from commonplace.notes.held_out import Cut, Taking, Unnaming
-from commonplace.notes.lines import Lines
-from commonplace.notes.plain import plain
+from commonplace.model import Link, Note
+from commonplace.model.text import LazyPattern
+from commonplace.notes.link_resolver import LinkResolver
+from commonplace.notes.note_text import LineIndex, strip_markup
+from commonplace.notes.probe_sample import AliasRemoval, Probe, TextRemoval
 
 ContentWords = Callable[[str], Sequence[str]]
-"""The words of a text that say something, as a search compares them."""
+"""Returns the content words of a text, as a search compares them."""
 
-LEAST_WORDS: Final = 2  # of a heading or a link: one word alone is rarely a question
-_LEAST_SAID: Final = 3  # words by which a definition can be known
-_LONGEST: Final = 200  # characters of a question
+MIN_WORDS: Final = 2  # of a heading or link: one word alone is rarely a question
+_MIN_DEFINITION_WORDS: Final = 3  # content words by which a definition can be recognised
+_MAX_QUESTION: Final = 200  # characters
+_MIN_SENTENCE_WORDS: Final = 6
+_MAX_SENTENCE: Final = 400  # characters: anything longer is not a sentence
+_MAX_ABBREVIATION: Final = 8  # characters
+_MAX_SUBJECT_WORDS: Final = 8
+
+_BLANK_LINES = LazyPattern(r"(?:[ \t]*+\r?\n)*+")
+_BLANKS = LazyPattern(r"[ \t]*+")
+_BULLET = LazyPattern(r" {0,3}[-*+] ++(?!\[[ xX]\] )")
+_OPENING = LazyPattern(r" {0,3}(?![ \t#>|`~<=+]|[-*] |\d+[.)] |\[\^|\[[^\]\n]*\]:)")
+_PARAGRAPH_END = LazyPattern(r"\r?\n(?=[ \t]*(?:\r?\n|[-*+] |\d+[.)] |#|>|\||```|~~~|\Z))|\r?\n?\Z")
+_SENTENCE_END = LazyPattern(r"[.!?]++[\"'\u2019\u201d)*_]*+(?=\s|\Z)")
+_ABBREVIATION = LazyPattern(
+    r"(?:\b(?:e\.?g|i\.?e|dr|mrs?|ms|prof|st|vs|cf|etc|approx|no|vol|fig|\w)\.)\Z", re.IGNORECASE
+)
+_NOT_PROSE = LazyPattern(r"[`<>${}]|%%|://")
+# "are" alone begins many sentences that define nothing: "they are running", "they are not".
+_DEFINITION = LazyPattern(
+    r"""(?P<subject>\S.*?) \s
+    (?: is\s(?:an?|the|any|one\sof(?:\sthe)?)
+      | are(?!\s(?:not?|now|here|that|like|to|\S+(?:ing|ed|ly|en|[ai]ble))\s)
+      | means | refers\sto ) \s
+    (?:(?:an?|the|any)\s)? (?P<meaning>.+?) [^\w)%]*""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+_PIPE = LazyPattern(r"\\?\|")
+_BRACKET = LazyPattern(r"([\[\]\\])")
 
 
 @dataclass(frozen=True, slots=True)
-class Probe:
-    """A question, the path of the note that answers it, and what is held out so that it is a fair one."""
+class Definition:
+    """A sentence of a note's text from `start` to `end`, including the blanks after it: a subject and its meaning."""
 
-    kind: ProbeKind
-    question: str
+    subject: str
+    meaning: str
+    start: int
+    end: int
+
+
+class _LinkText(NamedTuple):
+    """The text that a link in the note `source` shows for the note at `path`."""
+
+    source: Note
+    link: Link
+    words: str
     path: str
-    takings: tuple[Taking, ...]
 
 
-class Wording:
-    """The words of a whole vault: which headings and names stand in it more than once.
+class Vocabulary:
+    """The headings and names of a whole vault, and how often each occurs.
 
-    `tells` is whether a note's words may be made into questions; those of a note with a Problem never are.
+    `is_usable` decides whether questions may be made from a note; they never are from a note with a Problem.
     """
 
-    def __init__(self, notes: Iterable[Note], content: ContentWords, *, tells: Callable[[Note], bool]) -> None:
+    def __init__(self, notes: Iterable[Note], content: ContentWords, *, is_usable: Callable[[Note], bool]) -> None:
         self.content = content
         self._notes = tuple(notes)
-        self._tells = tells
+        self._is_usable = is_usable
 
-    def may_ask(self, note: Note) -> bool:
-        """Whether questions may be made from this note and about it."""
-        return not note.problems and self._tells(note)
+    def may_use(self, note: Note) -> bool:
+        """True if questions may be made from this note and about it."""
+        return not note.problems and self._is_usable(note)
 
     def key(self, text: str) -> tuple[str, ...]:
-        """How texts are compared: two with the same content words are one question."""
+        """The form in which texts are compared: two with the same content words are one question."""
         return tuple(self.content(text)) or (text.casefold(),)
 
-    def is_question(self, text: str, *, least: int) -> bool:
-        """Whether the text says enough to be asked: so many content words, and no address."""
-        return len(self.content(text)) >= least and len(text) <= _LONGEST and "://" not in text
+    def is_question(self, text: str, *, min_words: int) -> bool:
+        """True if the text can be a question: enough content words, not too long, and not a web address."""
+        return len(self.content(text)) >= min_words and len(text) <= _MAX_QUESTION and "://" not in text
 
-    def is_said_once(self, heading: str) -> bool:
-        """Whether no other heading and no note is called so."""
+    def is_unique_heading(self, heading: str) -> bool:
+        """True if no other heading and no note has this name."""
         return self._headings[self.key(heading)] == 1 and not self.is_name(heading)
 
     def is_name(self, text: str) -> bool:
-        """Whether a note is called so."""
+        """True if a note has this name."""
         return self._names[self.key(text)] > 0
 
-    def is_own_name(self, alias: str) -> bool:
-        """Whether one note is called so and no other."""
+    def is_unique_name(self, alias: str) -> bool:
+        """True if exactly one note has this name."""
         return self._names[self.key(alias)] == 1
 
     @cached_property
     def _headings(self) -> Counter[tuple[str, ...]]:
-        """How many headings have these words; those that merely repeat their note's title do not count."""
+        """The number of headings by key; a heading that only repeats its note's title does not count."""
         return Counter(
-            self.key(plain(heading.text))
+            self.key(strip_markup(heading.text))
             for note in self._notes
             for heading in note.headings
-            if heading.level > 1 or self.key(plain(heading.text)) != self.key(note.title)
+            if heading.level > 1 or self.key(strip_markup(heading.text)) != self.key(note.title)
         )
 
     @cached_property
     def _names(self) -> Counter[tuple[str, ...]]:
-        """How many notes have these words for a name."""
+        """The number of notes by the key of each name."""
         return Counter(key for note in self._notes for key in self._names_of(note))
 
     def _names_of(self, note: Note) -> set[tuple[str, ...]]:
-        """What the note is called, by its title, its file and its aliases."""
+        """The keys of the note's title, file name and aliases."""
         return {self.key(name) for name in (note.title, file_name(note.path), *note.aliases)}
 
 
@@ -97,37 +133,123 @@ def file_name(path: str) -> str:
     return name[:-3] if name.lower().endswith(".md") else name
 
 
-def probes_of(note: Note, wording: Wording) -> Iterator[Probe]:
-    """The probes that the note's own text gives; none where it may not be asked about."""
-    if not wording.may_ask(note):
+def probes_of(note: Note, vocabulary: Vocabulary) -> Iterator[Probe]:
+    """The probes from the note's own text; none if it may not be used."""
+    if not vocabulary.may_use(note):
         return
-    yield from _heading_probes(note, wording)
-    yield from _alias_probes(note, wording)
-    yield from _definition_probes(note, wording)
+    yield from _heading_probes(note, vocabulary)
+    yield from _alias_probes(note, vocabulary)
+    yield from _definition_probes(note, vocabulary)
 
 
-def _heading_probes(note: Note, wording: Wording) -> Iterator[Probe]:
-    lines = Lines(note.text)
+def link_probes(notes: Mapping[str, Note], vocabulary: Vocabulary, *, resolver: LinkResolver) -> Iterator[Probe]:
+    """One probe for each note and each text that links show for it and for no other note.
+
+    The text is held out of all these links. Texts that occur in a note which may not be used are skipped.
+    """
+    by_words: dict[tuple[str, ...], list[_LinkText]] = {}
+    for link_text in _link_texts(notes.values(), resolver):
+        by_words.setdefault(vocabulary.key(link_text.words), []).append(link_text)
+    for alike in by_words.values():
+        words, path = alike[0].words, alike[0].path
+        if path not in notes or not vocabulary.may_use(notes[path]) or vocabulary.is_name(words):
+            continue
+        is_certain = all(each.path == path and vocabulary.may_use(each.source) for each in alike)
+        if is_certain and vocabulary.is_question(words, min_words=MIN_WORDS):
+            yield Probe("link", words, path, tuple(_link_removal(each) for each in alike))
+
+
+def find_definitions(note: Note) -> Iterator[Definition]:
+    """The sentences `X is a Y that does Z.` that begin the note and its sections."""
+    lines = LineIndex(note.text)
+    starts = [len(note.text) - len(note.body), *(lines.start(heading.line + 1) for heading in note.headings)]
+    headings = {heading.line for heading in note.headings}
+    for start in starts:
+        definition = _definition_at(note.text, start)
+        if definition and lines.number(definition.start) not in headings:  # an underlined heading may be a sentence
+            yield definition
+
+
+def _heading_probes(note: Note, vocabulary: Vocabulary) -> Iterator[Probe]:
+    lines = LineIndex(note.text)
     for heading in note.headings:
-        words = plain(heading.text)
+        words = strip_markup(heading.text)
         start = lines.start(heading.line)
         line = note.text[start : lines.start(heading.line + 1)].rstrip("\r\n")
         is_underlined = not line.lstrip(" ").startswith("#")  # its second line would be left
         if heading.level < 2 or is_underlined:
             continue
-        if wording.is_question(words, least=LEAST_WORDS) and wording.is_said_once(words):
-            yield Probe("heading", words, note.path, (Cut(note.path, start, start + len(line)),))
+        if vocabulary.is_question(words, min_words=MIN_WORDS) and vocabulary.is_unique_heading(words):
+            yield Probe("heading", words, note.path, (TextRemoval(note.path, start, start + len(line)),))
 
 
-def _alias_probes(note: Note, wording: Wording) -> Iterator[Probe]:
-    own = {wording.key(note.title), wording.key(file_name(note.path))}
+def _alias_probes(note: Note, vocabulary: Vocabulary) -> Iterator[Probe]:
+    own = {vocabulary.key(note.title), vocabulary.key(file_name(note.path))}
     for alias in note.aliases:
-        is_another = wording.key(alias) not in own and wording.is_own_name(alias)
-        if is_another and wording.is_question(alias, least=1):
-            yield Probe("alias", alias, note.path, (Unnaming(note.path, alias),))
+        is_another = vocabulary.key(alias) not in own and vocabulary.is_unique_name(alias)
+        if is_another and vocabulary.is_question(alias, min_words=1):
+            yield Probe("alias", alias, note.path, (AliasRemoval(note.path, alias),))
 
 
-def _definition_probes(note: Note, wording: Wording) -> Iterator[Probe]:
-    for found in definitions_in(note):
-        if wording.content(found.named) and wording.is_question(found.asked, least=_LEAST_SAID):
-            yield Probe("definition", found.asked, note.path, (Cut(note.path, found.start, found.end),))
+def _definition_probes(note: Note, vocabulary: Vocabulary) -> Iterator[Probe]:
+    for each in find_definitions(note):
+        if vocabulary.content(each.subject) and vocabulary.is_question(each.meaning, min_words=_MIN_DEFINITION_WORDS):
+            yield Probe("definition", each.meaning, note.path, (TextRemoval(note.path, each.start, each.end),))
+
+
+def _link_texts(notes: Iterable[Note], resolver: LinkResolver) -> Iterator[_LinkText]:
+    """The links in the bodies of these notes that show another text than their target."""
+    for note in notes:
+        for link in note.links:
+            if not (link.alias and link.target) or link.where != "body" or link.form == "embed":
+                continue
+            path = resolver.resolve(link, source=note.path)
+            if path and path != note.path and not note.text.startswith("!", link.start):
+                yield _LinkText(note, link, strip_markup(link.alias).strip("| "), path)
+
+
+def _link_removal(link_text: _LinkText) -> TextRemoval:
+    """Removes a link's text: a wikilink shows its target then, a Markdown link the name of the file."""
+    source, link = link_text.source, link_text.link
+    written = source.text[link.start : link.end]
+    if link.form == "markdown":
+        start = written.index(link.alias or "", written.index("[") + 1)
+        name = _BRACKET.sub(r"\\\1", file_name(link_text.path))
+        return TextRemoval(source.path, link.start + start, link.start + start + len(link.alias or ""), name)
+    pipe = _PIPE.search(written)
+    start = pipe.start() if pipe else len(written) - len("]]")
+    return TextRemoval(source.path, link.start + start, link.end - len("]]"))
+
+
+def _definition_at(text: str, start: int) -> Definition | None:
+    """The definition that begins with the first words after this offset, or None."""
+    start = _match_end(_BLANK_LINES, text, start)
+    start = _match_end(_BULLET, text, start) or start
+    opening = _OPENING.match(text, start)
+    if opening is None:
+        return None
+    start = opening.end()
+    end = _sentence_end(text, start)
+    sentence = text[start:end]
+    if len(sentence) > _MAX_SENTENCE or _NOT_PROSE.search(sentence):
+        return None
+    words = strip_markup(sentence)
+    match = None if "|" in words else _DEFINITION.fullmatch(words)  # a `|` that is not in a link is a table row
+    if match is None or len(words.split()) < _MIN_SENTENCE_WORDS or len(match["subject"].split()) > _MAX_SUBJECT_WORDS:
+        return None
+    return Definition(match["subject"], match["meaning"], start, _match_end(_BLANKS, text, end))
+
+
+def _match_end(pattern: LazyPattern, text: str, start: int) -> int:
+    match = pattern.match(text, start)
+    return match.end() if match else 0
+
+
+def _sentence_end(text: str, start: int) -> int:
+    """Where the sentence ends, or its paragraph if that is earlier."""
+    paragraph_end = _PARAGRAPH_END.search(text, start)
+    last = min(paragraph_end.start() if paragraph_end else len(text), start + _MAX_SENTENCE + 1)
+    for end in _SENTENCE_END.finditer(text, start, last):
+        if not _ABBREVIATION.search(text, max(start, end.end() - _MAX_ABBREVIATION), end.end()):
+            return end.end()
+    return last

@@ -1,16 +1,110 @@
-"""What a person may set about safety. None of it may be set from inside a vault."""
+"""Settings of safety and of the daemon's doors, and which web pages may call them. No vault may set them.
 
+Also the ignore globs: the paths that no command lists.
+"""
+
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from fnmatch import translate
+from functools import lru_cache
+from re import IGNORECASE, Pattern, compile
+from typing import Final, Literal
 
 from commonplace.model import option
+
+Ignores = Callable[[str], bool]
+
+
+def ignores(globs: Iterable[str]) -> Ignores:
+    """A predicate that is True for ignored paths, relative to the vault; a folder's path ends in a slash.
+
+    `*` and `?` match within one component, `**` matches any number of them, `Folder/**` covers the folder itself.
+    Case does not count: on some file systems `.Obsidian` and `.obsidian` are one folder.
+    """
+    patterns = [tuple(glob.strip("/").split("/")) for glob in globs]
+    return lambda path: any(_matches(pattern, path.rstrip("/").split("/")) for pattern in patterns)
+
+
+def _matches(pattern: tuple[str, ...], names: list[str]) -> bool:
+    """True if the components match, in one pass from the left that backtracks only to the last `**`.
+
+    That is enough, because an earlier `**` could not match more than a later one, and it avoids exponential time: a
+    vault's own settings may name globs, and must not be able to stall the program with one.
+    """
+    at = name = 0
+    star, resume = -1, 0
+    while name < len(names):
+        if at < len(pattern) and pattern[at] == "**":
+            star, resume = at, name
+            at += 1
+        elif at < len(pattern) and _component(pattern[at]).match(names[name]):
+            at, name = at + 1, name + 1
+        elif star >= 0:
+            resume += 1
+            at, name = star + 1, resume
+        else:
+            return False
+    return all(part == "**" for part in pattern[at:])
+
+
+@lru_cache(maxsize=1024)
+def _component(glob: str) -> Pattern[str]:
+    """One component as a regular expression; fnmatch uses atomic groups, so it cannot backtrack endlessly."""
+    return compile(translate(glob), IGNORECASE)
+
+
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+_HOST: Final = re.compile(r"(\[[0-9a-f:]+\]|[^:]+)(?::([0-9]{1,5}))?", re.ASCII)
+_OF_THE_PERSON: Final = ("same-origin", "none")  # our own page, or an address typed by hand
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """The settings block `serve`."""
+
+    port: int = option(8377, "The port on 127.0.0.1; the next free one if it is taken.", at_least=1, at_most=65000)
+    allowed_origins: tuple[str, ...] = option(
+        ("app://obsidian.md",), "Web pages that may call the daemon, besides those of this machine."
+    )
+    max_body_bytes: int = option(4_000_000, "The largest request body, in bytes.", at_least=1000)
+    requests_per_second: float = option(100.0, "Average requests per second of one caller.", at_least=0.1)
+    burst: int = option(1000, "Requests that one caller may make at once.", at_least=1)
+    body_seconds: float = option(15.0, "How long a caller may take to send a request.", at_least=0.1)
+    log_bytes: int = option(5_000_000, "The size at which the log file is rotated.", at_least=10_000)
+    log_files: int = option(3, "How many older log files are kept.", at_least=0)
+
+    def admits_host(self, host: str, *, port: int) -> bool:
+        """True if a request with that Host header, on our port, was meant for this machine.
+
+        A web page can point its own name at 127.0.0.1 and then talk to us as its own server (DNS rebinding). The
+        browser still sends the page's name as the Host, so only the names of this machine count.
+        """
+        parts = _HOST.fullmatch(host.lower())
+        return bool(parts and parts[1] in _LOOPBACK and parts[2] in (None, str(port)))
+
+    def admits_origin(self, origin: str, *, port: int | None) -> bool:
+        """True if a page of that origin may call: one that we serve on that port, or one that the person allowed."""
+        ours = {f"http://{host}:{port}" for host in _LOOPBACK} if port else set()
+        return origin != "null" and (origin in ours or origin in self.allowed_origins)
+
+    def admits_fetch(self, site: str, *, origin: str | None, port: int | None) -> bool:
+        """True if a request is allowed, by what the browser says about the page behind it.
+
+        Programs name no page and are allowed. `site` is the browser's Sec-Fetch-Site, empty if it sent none; it also
+        covers requests without an origin, such as an image or a link on a hostile page.
+        """
+        if origin is None:
+            return site in ("", *_OF_THE_PERSON)
+        return self.admits_origin(origin, port=port)
+
 
 Autonomy = Literal["low", "medium", "high"]
 
 
 @dataclass(frozen=True, slots=True)
 class SafetyOptions:
-    """The block `safety`."""
+    """The settings block `safety`."""
 
     max_note_bytes: int = option(200_000, "Largest note that may be written, in bytes of UTF-8.", at_least=1)
     path_allowlist: tuple[str, ...] = option(

@@ -1,20 +1,40 @@
-"""Which notes are sensitive."""
+"""Which notes are sensitive, and how much of them each audience sees: sensitive text stays with its owner."""
 
 import re
+from collections.abc import Mapping
+from typing import Final, Literal
 
 from commonplace.model import Note
 from commonplace.policy.options import SafetyOptions
 
-_OLDER_KEY = "donna_sensitive"  # vaults written for an earlier system carry these two
-_OLDER_LOCAL_ONLY_KEY = "donna"
-_FAR_ENOUGH = 4000  # characters of a note whose frontmatter is never closed
-_FALSE_WORDS = {"", "false", "no", "off", "0"}
+Audience = Literal["person", "prompt", "mcp", "model", "remote_encoder", "export"]
+Visibility = Literal["whole", "title_only", "ask"]
+
+SENSITIVE_VISIBILITY: Final[Mapping[Audience, Visibility]] = {
+    "person": "whole",
+    "prompt": "title_only",
+    "mcp": "title_only",
+    "model": "title_only",
+    "remote_encoder": "title_only",
+    "export": "ask",
+}
+
+_OLDER_KEY: Final = "donna_sensitive"  # vaults written for an earlier system have these two keys
+_OLDER_LOCAL_ONLY_KEY: Final = "donna"
+_HEAD: Final = 4000  # characters searched in a note whose frontmatter is never closed
+_FALSE_WORDS: Final = frozenset({"", "false", "no", "off", "0"})
+
+
+def visibility(sensitive: bool, audience: Audience) -> Visibility:  # noqa: FBT001 - in the order of the table
+    """How much of a note the audience sees: all of it, title and path only, or what the person answers when asked."""
+    return SENSITIVE_VISIBILITY[audience] if sensitive else "whole"
 
 
 def is_sensitive(note: Note, options: SafetyOptions) -> bool:
-    """Whether the note's owner marked it: a truthy sensitive key, or `local-only` under the other one.
+    """True if the note's owner marked it: a truthy sensitive key, or `local-only` under the other key.
 
-    Case does not count. In a note with a Problem a line that looks like a marker is one: when in doubt, it is.
+    Case does not count. In a note with a Problem a line that looks like a marker is enough: when in doubt, it is
+    sensitive.
     """
     marks = {options.sensitive_frontmatter_key.casefold(), _OLDER_KEY}
     places = {options.local_only_frontmatter_key.casefold(), _OLDER_LOCAL_ONLY_KEY}
@@ -26,15 +46,15 @@ def is_sensitive(note: Note, options: SafetyOptions) -> bool:
     return marked or local_only
 
 
-def _looks_marked(note: Note, keys: set[str]) -> bool:
-    """Whether a line at the top of the note has one of the keys; a broken block has no keys to look at."""
-    words = "|".join(map(re.escape, keys))
-    line = re.compile(rf"^[ \t]*[\"']?(?:{words})[\"']?[ \t]*:", re.MULTILINE | re.IGNORECASE)
-    return line.search(note.text, 0, len(note.text) - len(note.body) or _FAR_ENOUGH) is not None
-
-
 def truthy(value: object) -> bool:
-    """A person who writes `sensitive: "no"` means no; any other text means yes, which is the safe side."""
+    """True unless the value means no. `sensitive: "no"` means no; any other text means yes, which is the safe side."""
     if isinstance(value, str):
         return value.strip().lower() not in _FALSE_WORDS
     return bool(value)
+
+
+def _looks_marked(note: Note, keys: set[str]) -> bool:
+    """True if a line at the top of the note has one of the keys; broken frontmatter has no keys to read."""
+    words = "|".join(map(re.escape, keys))
+    line = re.compile(rf"^[ \t]*[\"']?(?:{words})[\"']?[ \t]*:", re.MULTILINE | re.IGNORECASE)
+    return line.search(note.text, 0, len(note.text) - len(note.body) or _HEAD) is not None

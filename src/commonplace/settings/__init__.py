@@ -1,18 +1,6 @@
-"""Settings: files, environment and flags fill the frozen options that each room declares for itself."""
+"""Settings: files, environment variables and flags fill the frozen options that each room declares.
 
-from commonplace.settings.blocks import KNOBS, Knob, Settings
-from commonplace.settings.load import Loaded, load_settings, person_file
-from commonplace.settings.registered import Registered, register, registered, registry_file
-
-__all__ = [
-    "KNOBS",
-    "Knob",
-    "Loaded",
-    "Registered",
-    "Settings",
-    "load_settings",
-    "person_file",
-    "register",
-    "registered",
-    "registry_file",
-]
+schema              every option with its type, default and range; `Settings`, the filled value
+load                reads the layers, merges them and reports the origin of each value
+registered_vaults   the list of vaults that `commonplace init` keeps
+"""

@@ -1,44 +1,59 @@
-"""Loading: defaults < the vault's own file < the person's file < environment < flags, each value with its origin."""
+"""Load settings: defaults < the vault's own file < the user's file < environment < flags, each value with its origin.
+
+A layer is one of these sources as a flat table of dotted keys. Later layers win.
+"""
 
 import os
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
 import platformdirs
 
+from commonplace.client.paths import STATE_VARIABLE
 from commonplace.errors import Refused, UsageError
-from commonplace.settings.blocks import KNOBS, Knob, Settings
-from commonplace.settings.fit import fit, home_path, nearest
-from commonplace.settings.layers import (
-    ENV_PREFIX,
-    SETTINGS_FILE_VARIABLE,
-    Layer,
-    environment_layer,
-    file_layer,
-    find_file,
-    flag_layer,
-)
-from commonplace.settings.registered import registered, registry_file
+from commonplace.settings.registered_vaults import registered_vaults, registry_file
+from commonplace.settings.schema import OPTIONS, Option, Settings, convert, did_you_mean, home_path
 
+ENV_PREFIX = "COMMONPLACE_"
+SETTINGS_FILE_VARIABLE = "COMMONPLACE_SETTINGS"
+SHORT_VARIABLES = {
+    "MEMORY_VAULT_PATH": "vault.root",  # set by agents of an earlier system; COMMONPLACE_VAULT wins over it
+    "COMMONPLACE_VAULT": "vault.root",
+    "COMMONPLACE_DATA": "data",
+    "COMMONPLACE_USER": "user",
+}
 VAULT_FILE_STEM = ".commonplace"
-_CURRENT_NAMES = {older: knob.key for knob in KNOBS.values() for older in knob.once_called}
+_MAX_FILE_BYTES = 256 * 1024
+_MAX_DEPTH = max(key.count(".") for key in OPTIONS)
+_CURRENT_NAMES = {older: each.key for each in OPTIONS.values() for older in each.once_called}
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedSettings:
     """The settings, and the origin of each value that is not a default."""
 
     settings: Settings
     origins: Mapping[str, str]
 
     def value(self, key: str) -> Any:
-        """What a dotted key is set to."""
+        """The value of a dotted key."""
         value: Any = self.settings
         for name in key.split("."):
             value = getattr(value, name)
         return value
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The values that one source sets, by dotted key; `origins` names the file, variable or flag of each."""
+
+    values: Mapping[str, object]
+    origins: Mapping[str, str]
+    from_file: bool = False
+    from_vault: bool = False
 
 
 def load_settings(
@@ -46,80 +61,182 @@ def load_settings(
     flags: Mapping[str, object] | None = None,
     environ: Mapping[str, str] | None = None,
     current: Path | None = None,
-) -> Loaded:
-    """All settings. Raises UsageError naming the key and the nearest valid one, Refused for a vault's forbidden key.
+) -> LoadedSettings:
+    """All settings. If no vault is named, it is the registered vault that contains the folder `current`, else the
+    default one.
 
-    With no vault named, it is the registered one that holds the folder `current`, if that is given, else the default.
+    Raises UsageError with the key and the most similar valid key, and Refused if the vault's own file sets an option
+    that it may not set.
     """
     environ = os.environ if environ is None else environ
-    own_file = person_file(environ)
-    layers = [environment_layer(environ), flag_layer(flags or {})]
+    own_file = user_settings_file(environ)
+    layers = [_environment_layer(environ), _flag_layer(flags or {})]
     if os.path.lexists(own_file) or environ.get(SETTINGS_FILE_VARIABLE):
-        layers.insert(0, file_layer(own_file))
+        layers.insert(0, _file_layer(own_file))
     values, origins = _merge(layers)
-    if "vault.root" not in values and (meant := registered().meant(current)):
-        layers.insert(0, Layer({"vault.root": str(meant)}, {"vault.root": str(registry_file())}))
+    if "vault.root" not in values and (vault := registered_vaults().vault_for(current)):
+        layers.insert(0, Layer({"vault.root": str(vault)}, {"vault.root": str(registry_file())}))
         values, origins = _merge(layers)
     vault_file = _vault_file(values.get("vault.root"))
     if vault_file:
-        values, origins = _merge([file_layer(vault_file, from_vault=True), *layers])
+        values, origins = _merge([_file_layer(vault_file, from_vault=True), *layers])
     settings = _fill(Settings, values, origins)
-    return Loaded(settings, origins)
+    return LoadedSettings(settings, origins)
 
 
-def person_file(environ: Mapping[str, str] | None = None) -> Path:
-    """The file of the person's own settings, whether it is there or not."""
+def user_settings_file(environ: Mapping[str, str] | None = None) -> Path:
+    """The path of the user's own settings file, whether or not it exists. Raises UsageError if there are two."""
     environ = os.environ if environ is None else environ
-    if named := environ.get(SETTINGS_FILE_VARIABLE):
-        return _named_file(named)
+    if path := environ.get(SETTINGS_FILE_VARIABLE):
+        return _file_from_variable(path)
     folder = platformdirs.user_config_path("commonplace")
-    return find_file(folder, "settings") or folder / "settings.toml"
+    return _find_file(folder, "settings") or folder / "settings.toml"
 
 
-def _named_file(path: str) -> Path:
+def _file_from_variable(path: str) -> Path:
     try:
         return home_path(path)
     except ValueError as error:
-        raise UsageError(str(error), path=f"${SETTINGS_FILE_VARIABLE}", hint="Name a settings file.") from error
+        hint = "Set the variable to the path of a settings file."
+        raise UsageError(str(error), path=f"${SETTINGS_FILE_VARIABLE}", hint=hint) from error
 
 
 def _vault_file(root: Path | None) -> Path | None:
-    return find_file(root, VAULT_FILE_STEM) if root and root.is_dir() else None
+    return _find_file(root, VAULT_FILE_STEM) if root and root.is_dir() else None
+
+
+def _find_file(folder: Path, stem: str) -> Path | None:
+    """The settings file `stem.toml` or `stem.yaml` in a folder, or None. Raises UsageError if there are two."""
+    files = [path for ending in ("toml", "yaml", "yml") if os.path.lexists(path := folder / f"{stem}.{ending}")]
+    if len(files) > 1:
+        names = ", ".join(path.name for path in files)
+        raise UsageError(f"two settings files side by side: {names}", path=str(folder), hint="Keep one of them.")
+    return files[0] if files else None
+
+
+def _file_layer(path: Path, *, from_vault: bool = False) -> Layer:
+    """The values in a TOML or YAML file. Raises UsageError with the line if the file cannot be parsed."""
+    values = dict(_flatten(_parse_file(path, follow_links=not from_vault), ""))
+    return Layer(values, dict.fromkeys(values, str(path)), from_file=True, from_vault=from_vault)
+
+
+def _environment_layer(environ: Mapping[str, str]) -> Layer:
+    """The values in variables: `COMMONPLACE_VAULT` and other short names, `COMMONPLACE_BLOCK__KEY` for all options."""
+    values: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    for name in [*SHORT_VARIABLES, *sorted(set(environ) - set(SHORT_VARIABLES))]:
+        key = SHORT_VARIABLES.get(name) or _key_of_variable(name)
+        if key and environ.get(name):
+            values[key], origins[key] = environ[name], f"${name}"
+    return Layer(values, origins)
+
+
+def _flag_layer(flags: Mapping[str, object]) -> Layer:
+    """The values of flags; a flag that is None was not given."""
+    values = {key: value for key, value in flags.items() if value is not None}
+    return Layer(values, dict.fromkeys(values, "flag"))
+
+
+def _key_of_variable(name: str) -> str | None:
+    if not name.startswith(ENV_PREFIX) or name in (SETTINGS_FILE_VARIABLE, STATE_VARIABLE):
+        return None
+    return name.removeprefix(ENV_PREFIX).lower().replace("__", ".")
+
+
+def _parse_file(path: Path, *, follow_links: bool) -> dict[str, Any]:
+    text = _read_file(path, follow_links=follow_links)
+    return _parse_toml(text, path) if path.suffix == ".toml" else _parse_yaml(text, path)
+
+
+def _parse_toml(text: str, path: Path) -> dict[str, Any]:
+    import tomllib  # most people have no settings file
+
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # a TOMLDecodeError, a number of thousands of digits
+        raise UsageError(f"not valid TOML: {error}", path=str(path), hint="Correct that line.") from error
+
+
+def _parse_yaml(text: str, path: Path) -> dict[str, Any]:
+    from commonplace.notes.frontmatter import python_value  # with PyYAML, 20 ms to import
+    from commonplace.notes.yaml_tree import parse_yaml
+
+    tree = parse_yaml(text, first_line=1)
+    if tree.defects:
+        line = text.count("\n", 0, tree.defects[0].index) + 1
+        message = f"line {line}: {tree.defects[0].message}"
+        raise UsageError(message, path=str(path), hint="Correct that line.")
+    table = python_value(tree.root) if tree.root else {}
+    if not isinstance(table, dict):
+        hint = "Start with a block such as `vault:`."
+        raise UsageError("not a mapping of keys to values", path=str(path), hint=hint)
+    return table
+
+
+def _read_file(path: Path, *, follow_links: bool) -> str:
+    if path.is_symlink() and not follow_links:
+        message = "a settings file inside the vault must not be a symbolic link"
+        raise Refused(message, path=str(path), hint="Replace the link with the file itself.")
+    try:
+        opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK | (0 if follow_links else os.O_NOFOLLOW))
+        with open(opened, "rb") as file:
+            raw = file.read(_MAX_FILE_BYTES + 1) if stat.S_ISREG(os.fstat(opened).st_mode) else None
+    except OSError as error:
+        message = f"cannot be read: {error.strerror}"
+        raise UsageError(message, path=str(path), hint="Check its permissions, or name another file.") from error
+    if raw is None or len(raw) > _MAX_FILE_BYTES:
+        message = "not a regular file" if raw is None else f"larger than {_MAX_FILE_BYTES} bytes"
+        raise UsageError(message, path=str(path), hint="A settings file is a small text file.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError("not UTF-8 text", path=str(path), hint="Save it as UTF-8.") from error
+
+
+def _flatten(table: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, object]]:
+    """The table's values by dotted key. A table nested deeper than any block is a value, so its key is unknown."""
+    for name, value in table.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, dict) and key.count(".") < _MAX_DEPTH:
+            yield from _flatten(value, f"{key}.")
+        elif value is not None or key in OPTIONS:  # an empty block sets nothing
+            yield key, value
 
 
 def _merge(layers: list[Layer]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Later layers win."""
+    """Values and origins by current key; later layers win. Raises UsageError and Refused."""
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for layer in layers:
         seen: dict[str, str] = {}
-        for given, value in layer.values.items():
-            origin = layer.origins[given]
-            knob = _knob_named(given, origin)
-            if knob.key in seen:
-                message = f"{given} and {seen[knob.key]} are one setting, given twice"
+        for key, value in layer.values.items():
+            origin = layer.origins[key]
+            target = _find_option(key, origin)
+            if target.key in seen:
+                message = f"{key} and {seen[target.key]} are the same setting"
                 raise UsageError(message, path=origin, hint="Keep one of them.")
-            if layer.from_vault and not knob.vault_may_set:
-                raise _not_from_a_vault(knob, origin)
-            seen[knob.key] = given
-            values[knob.key], origins[knob.key] = _fit(value, knob, given, origin), origin
+            if layer.from_vault and not target.vault_may_set:
+                raise _not_from_a_vault(target, origin)
+            seen[target.key] = key
+            values[target.key], origins[target.key] = _converted(value, target, key, origin), origin
             if layer.from_file:
                 _refuse_relative_root(values, origin)
     return values, origins
 
 
 def _refuse_relative_root(values: Mapping[str, Any], origin: str) -> None:
-    """A file means the same wherever it is read: the vault is never found through the current folder."""
+    """Raises UsageError: a settings file must name the same vault whatever the current folder is."""
     root = values.get("vault.root")
     if root is not None and not root.is_absolute():
-        raise UsageError(f"vault.root: {str(root)!r} is not an absolute path", path=origin, hint="Begin with / or ~.")
+        message = f"vault.root: {str(root)!r} is not an absolute path"
+        raise UsageError(message, path=origin, hint="Start the path with / or ~.")
 
 
-def _knob_named(key: str, origin: str) -> Knob:
-    knob = KNOBS.get(_CURRENT_NAMES.get(key, key)) or KNOBS.get(f"{key}.enabled")  # `chat: false` is short for it
-    if knob:
-        return knob
-    suggestion = nearest(key, [*KNOBS, *_CURRENT_NAMES])
+def _find_option(key: str, origin: str) -> Option:
+    target = OPTIONS.get(_CURRENT_NAMES.get(key, key)) or OPTIONS.get(f"{key}.enabled")  # `chat: false` is short for it
+    if target:
+        return target
+    suggestion = did_you_mean(key, [*OPTIONS, *_CURRENT_NAMES])
     if origin.startswith(f"${ENV_PREFIX}"):
         suggestion = suggestion or "; variables are COMMONPLACE_BLOCK__KEY"
     raise UsageError(
@@ -127,32 +244,32 @@ def _knob_named(key: str, origin: str) -> Knob:
     )
 
 
-def _fit(value: object, knob: Knob, given: str, origin: str) -> Any:
+def _converted(value: object, target: Option, key: str, origin: str) -> Any:
     try:
-        return fit(value, knob)
+        return convert(value, target)
     except ValueError as error:
-        raise UsageError(f"{given}: {error}", path=origin, hint=knob.doc) from error
+        raise UsageError(f"{key}: {error}", path=origin, hint=target.doc) from error
 
 
-def _not_from_a_vault(knob: Knob, origin: str) -> Refused:
+def _not_from_a_vault(target: Option, origin: str) -> Refused:
     return Refused(
-        f"{knob.key} may not be set from inside a vault",
+        f"{target.key} may not be set from inside a vault",
         path=origin,
-        hint="Vault content is not trusted with it. Put it in your own settings file: `commonplace settings path`.",
+        hint="Put it in your own settings file (`commonplace settings path`): vault content is not trusted with it.",
     )
 
 
 def _fill(block: type, values: Mapping[str, Any], origins: Mapping[str, str], prefix: str = "") -> Any:
-    """The block as a frozen value. A rule between two of its options that does not hold is a UsageError."""
-    given: dict[str, Any] = {}
+    """The block as a frozen value. Raises UsageError if two of its options contradict each other."""
+    arguments: dict[str, Any] = {}
     for name, kind in get_type_hints(block).items():
         key = f"{prefix}{name}"
         if is_dataclass(kind) and isinstance(kind, type):
-            given[name] = _fill(kind, values, origins, f"{key}.")
+            arguments[name] = _fill(kind, values, origins, f"{key}.")
         elif key in values:
-            given[name] = values[key]
+            arguments[name] = values[key]
     try:
-        return block(**given)
+        return block(**arguments)
     except ValueError as error:
-        origin = next((origins[f"{prefix}{name}"] for name in given if f"{prefix}{name}" in origins), None)
+        origin = next((origins[f"{prefix}{name}"] for name in arguments if f"{prefix}{name}" in origins), None)
         raise UsageError(f"{prefix.rstrip('.')}: {error}", path=origin, hint="Change one of the two.") from error

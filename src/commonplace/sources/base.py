@@ -1,23 +1,26 @@
-"""The seam for sources beyond notes: conversations, tasks, corrections. They go through the same queue and index.
+"""The seam for sources other than notes, such as conversations. They share the queue and the index with notes.
 
 Terms:
-- source     one kind of memory that is kept elsewhere, named by its type.
-- source id  the name of one thing within its source; it stays the same while the thing changes.
+- source     one kind of memory that is stored outside the vault, named by its type.
+- item       one thing of a source, such as a conversation.
+- source id  the name of an item within its source; it stays the same while the item changes.
 """
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 from commonplace.model import Voice
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """One piece of text, and the headings above it.
+class SourcePassage:
+    """A stretch of text, and the headings above it.
 
-    Of a turn in a conversation, `turn` is its number, `voice` and `speaker` say who speaks, `at` when, and `before` is
-    just enough of the turn before it for the meaning to stand alone; it is encoded with the text and not shown.
+    For a turn in a conversation, `turn` is its number, `voice` and `speaker` say who speaks and `at` when. `before` is
+    the end of the turn before it, which makes the meaning clear: it is encoded with the text and not shown.
     """
 
     text: str
@@ -30,8 +33,8 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Sourced:
-    """One thing of a source as it is now, ready to be cut into chunks.
+class SourceItem:
+    """One item of a source as it is now, ready to be cut into chunks.
 
     `uri` is where a person finds it; times are text such as 2026-03-01T09:12:44Z.
     """
@@ -39,7 +42,7 @@ class Sourced:
     source_id: str
     title: str
     uri: str
-    passages: tuple[Passage, ...]
+    passages: tuple[SourcePassage, ...]
     created: str
     updated: str
     sensitive: bool = False
@@ -50,15 +53,45 @@ class Sourced:
 
 
 class Source(Protocol):
-    """Where memory comes from. Its methods raise VaultUnavailable when it cannot be read."""
+    """A source of items to index. Its methods raise VaultUnavailable if it cannot be read."""
 
     @property
     def type(self) -> str:
-        """What it is, in one word such as chat, task or correction: the `source_type` of its documents."""
+        """The `source_type` of its documents, in one word such as chat, task or correction."""
 
     def stamps(self, source_ids: Iterable[str] | None = None) -> Mapping[str, str]:
-        """What is there now, of these or of all: source id -> a hash of its content, which changes when anything of it
-        does."""
+        """The current items, or those of them with these ids: source id -> a hash that changes with their content."""
 
-    def read(self, source_id: str) -> Sourced | None:
-        """The thing as it is now; None when it is gone."""
+    def read(self, source_id: str) -> SourceItem | None:
+        """The item as it is now, or None if it is gone."""
+
+
+class InMemorySource:
+    """A source in a dictionary, for tests and for callers that hold the items themselves."""
+
+    def __init__(self, type: str) -> None:
+        self.type = type
+        self._items: dict[str, SourceItem] = {}
+
+    def put(self, *items: SourceItem) -> None:
+        """Add items; they replace those with the same ids."""
+        self._items.update({item.source_id: item for item in items})
+
+    def remove(self, source_id: str) -> None:
+        """Remove the item, if there is one."""
+        self._items.pop(source_id, None)
+
+    def stamps(self, source_ids: Iterable[str] | None = None) -> Mapping[str, str]:
+        """The current items, or those of them with these ids: source id -> a hash of their content."""
+        ids = self._items if source_ids is None else {*source_ids} & {*self._items}
+        return {source_id: stamp_of(self._items[source_id]) for source_id in ids}
+
+    def read(self, source_id: str) -> SourceItem | None:
+        """The item as it is now, or None if it is gone."""
+        return self._items.get(source_id)
+
+
+def stamp_of(item: SourceItem) -> str:
+    """The SHA-256 of all fields of the item."""
+    text = json.dumps(asdict(item), sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

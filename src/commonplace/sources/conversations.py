@@ -1,55 +1,56 @@
-"""The source of conversations: each is one document, each thing that a person or an assistant said one passage."""
+"""The source of recorded conversations: each is one document, and each message one passage."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Final, Protocol
 
 from commonplace.model import Message, Thread
-from commonplace.sources.base import Passage, Sourced
+from commonplace.model.moment import moment_text
+from commonplace.sources.base import SourceItem, SourcePassage
 
 CHAT: Final = "chat"
-_LONGEST_TITLE: Final = 60
+_MAX_TITLE: Final = 60
 
 
-class Kept(Protocol):
-    """Where conversations are kept: the history."""
+class ConversationReader(Protocol):
+    """The store of recorded conversations, which is the history."""
 
     def conversation(self, id: str) -> Thread | None:
-        """The conversation with that id; None when there is none."""
+        """The conversation with that id, or None."""
 
     def messages(self, id: str, *, first: int = 1, last: int | None = None) -> tuple[Message, ...]:
-        """Its messages in order, from one number to another."""
+        """Its messages in order, from number `first` to number `last`."""
 
     def conversation_stamps(self, ids: Iterable[str] | None = None) -> Mapping[str, str]:
-        """A hash of what each of these says, or all."""
+        """A content hash for each of these conversations, or for all."""
 
 
 class ConversationSource:
-    """The conversations that are kept. `closing` gives the last sentences of a text."""
+    """The conversations of a store. `closing` gives the last sentences of a text."""
 
     type = CHAT
 
-    def __init__(self, kept: Kept, *, closing: Callable[[str], str]) -> None:
-        self._kept = kept
+    def __init__(self, store: ConversationReader, *, closing: Callable[[str], str]) -> None:
+        self._store = store
         self._closing = closing
 
     def stamps(self, source_ids: Iterable[str] | None = None) -> Mapping[str, str]:
-        """What is there now: id -> a hash of what it says."""
-        return self._kept.conversation_stamps(source_ids)
+        """A content hash for each of these conversations, or for all."""
+        return self._store.conversation_stamps(source_ids)
 
-    def read(self, source_id: str) -> Sourced | None:
-        """The conversation as it is now; None when it is gone."""
-        thread = self._kept.conversation(source_id)
+    def read(self, source_id: str) -> SourceItem | None:
+        """The conversation as it is now, or None if there is none."""
+        thread = self._store.conversation(source_id)
         if thread is None:
             return None
-        messages = self._kept.messages(source_id, last=thread.count)  # what was added meanwhile comes with its stamp
-        return Sourced(
+        # Messages added since have a stamp of their own and are read with it.
+        messages = self._store.messages(source_id, last=thread.count)
+        return SourceItem(
             source_id=thread.id,
-            title=thread.title or title_of(messages),
+            title=thread.title or conversation_title(messages),
             uri=f"conversation:{thread.id}",
             passages=tuple(self._passages(messages)),
-            created=_text(thread.started),
-            updated=_text(thread.updated),
+            created=moment_text(thread.started),
+            updated=moment_text(thread.updated),
             metadata={
                 "conversation": thread.id,
                 "interface": thread.interface,
@@ -58,26 +59,24 @@ class ConversationSource:
             },
         )
 
-    def _passages(self, messages: Iterable[Message]) -> Iterator[Passage]:
-        """A passage for each turn that says something; what systems and tools say is kept and not searched."""
+    def _passages(self, messages: Iterable[Message]) -> Iterator[SourcePassage]:
+        """A passage for each message with text by a person or an assistant; others are recorded and not searched."""
         before = ""
-        for turn, each in enumerate(messages, start=1):
-            if each.role not in ("user", "assistant") or not each.text.strip():
+        for turn, message in enumerate(messages, start=1):
+            if message.role not in ("user", "assistant") or not message.text.strip():
                 continue
-            at = _text(each.at) if each.at else ""
-            yield Passage(each.text, turn=turn, voice=each.role, speaker=each.author, at=at, before=before)
-            before = (f"{each.author}: " if each.author else "") + self._closing(each.text)
+            at = moment_text(message.at) if message.at else ""
+            yield SourcePassage(
+                message.text, turn=turn, voice=message.role, speaker=message.author, at=at, before=before
+            )
+            before = (f"{message.author}: " if message.author else "") + self._closing(message.text)
 
 
-def title_of(messages: Iterable[Message]) -> str:
-    """The beginning of what the person says first, or else of what is said first; to the end of a word."""
-    said = [each for each in messages if each.text.strip()]
-    first = next((each for each in said if each.role == "user"), said[0] if said else None)
-    words = " ".join(first.text[: 8 * _LONGEST_TITLE].split()) if first else ""
-    if len(words) <= _LONGEST_TITLE:
+def conversation_title(messages: Iterable[Message]) -> str:
+    """The beginning of the person's first message, or else of the first message, cut after a word."""
+    with_text = [message for message in messages if message.text.strip()]
+    first = next((message for message in with_text if message.role == "user"), with_text[0] if with_text else None)
+    words = " ".join(first.text[: 8 * _MAX_TITLE].split()) if first else ""
+    if len(words) <= _MAX_TITLE:
         return words
-    return (words[:_LONGEST_TITLE].rpartition(" ")[0] or words[:_LONGEST_TITLE]) + "…"
-
-
-def _text(at: datetime) -> str:
-    return f"{at.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat()}Z"
+    return (words[:_MAX_TITLE].rpartition(" ")[0] or words[:_MAX_TITLE]) + "…"

@@ -1,12 +1,12 @@
-"""What a person may set about where memory comes from."""
+"""Settings of the sources of memory, and of capturing transcripts."""
 
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final
 
 from commonplace.model import option
 
 LONGEST_MESSAGE: Final = 20_000
-"""Characters. Few people type as much; a log that was pasted in may be much longer."""
+"""Characters. Few people type as much; a pasted log may be much longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,13 +14,14 @@ class VaultSourceOptions:
     """The block `sources.vault`."""
 
     enabled: bool = option(True, "Whether notes are indexed.")
-    chunker: Literal["markdown_heading"] = option("markdown_heading", "How notes are cut into chunks.")
     ignore_globs: tuple[str, ...] = option(
         ("Templates/**", "**/.*"),
-        "Paths that are not indexed, beside those of `vault.ignore_globs`.",
+        "Paths that are not indexed, in addition to those of `vault.ignore_globs`.",
         vault_may_set=True,
     )
-    rename_window_seconds: float = option(2.0, "How long a removed note may turn out to be a renamed one.", at_least=0)
+    rename_window_seconds: float = option(
+        2.0, "How long to wait before a removed note counts as removed and not as renamed.", at_least=0
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,26 +32,17 @@ class ChatSourceOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodeSourceOptions:
-    """The blocks `sources.tasks` and `sources.corrections`; `tasks: false` is short for `enabled`."""
-
-    enabled: bool = option(False, "Whether this source is indexed.")
-
-
-@dataclass(frozen=True, slots=True)
 class SourcesOptions:
     """The block `sources`."""
 
     vault: VaultSourceOptions = field(default_factory=VaultSourceOptions)
     chat: ChatSourceOptions = field(default_factory=ChatSourceOptions)
-    tasks: EpisodeSourceOptions = field(default_factory=EpisodeSourceOptions)
-    corrections: EpisodeSourceOptions = field(default_factory=EpisodeSourceOptions)
 
 
 @dataclass(frozen=True, slots=True)
 class CaptureOptions:
     """The block `capture`."""
 
-    enabled: bool = option(True, "Whether what is said in agents that have our hooks is recorded.")
-    folders: tuple[str, ...] = option((), "Folders with transcripts, beside those that the agents keep them in.")
-    max_message_chars: int = option(LONGEST_MESSAGE, "The longest message that is kept whole.", at_least=1000)
+    enabled: bool = option(True, "Whether conversations with agents that have our hooks are recorded.")
+    folders: tuple[str, ...] = option((), "Folders with transcripts, in addition to those of the agents.")
+    max_message_chars: int = option(LONGEST_MESSAGE, "The longest message that is recorded whole.", at_least=1000)

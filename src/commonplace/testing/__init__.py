@@ -1,4 +1,6 @@
-"""The contract of storage backends, to be held against one's own. No test framework is needed; with pytest:
+"""The contract of storage backends, as checks that anyone can run against a backend of their own.
+
+No test framework is needed. With pytest:
 
     import pytest
     from commonplace.testing import Store, checks_for
@@ -8,10 +10,40 @@
     def test_my_backend_keeps_the_contract(check, tmp_path):
         check(Store(open=lambda: MyBackend(tmp_path)))
 
-Every check wants an empty store of its own and raises ContractBroken with the rule that was broken.
+Every check needs an empty store of its own. A check that fails raises ContractBroken, which names the rule.
+
+- `contract`      what a check is, and what checks share
+- `reads`         paths, read, stat, exists, list
+- `changes`       write, delete, move and derive; commits, old versions, merges
+- `transactions`  all or nothing, results, locking and concurrent openers
+- `watches`       events for changes in the store
 """
 
-from commonplace.testing.backend_contract import CHECKS, checks_for
-from commonplace.testing.contract import Check, ContractBroken, Store
+from commonplace.testing.changes import CHANGES, DERIVED_FILES, HISTORY
+from commonplace.testing.contract import ContractBroken, ContractCheck, Store
+from commonplace.testing.reads import LISTING, PATHS, READING
+from commonplace.testing.transactions import CONCURRENCY, RESULTS, TRANSACTIONS
+from commonplace.testing.watches import WATCHING
+from commonplace.vault.base import StorageBackend
 
-__all__ = ["CHECKS", "Check", "ContractBroken", "Store", "checks_for"]
+__all__ = ["CHECKS", "Check", "ContractBroken", "ContractCheck", "Store", "checks_for"]
+
+Check = ContractCheck
+
+CHECKS: tuple[ContractCheck, ...] = (
+    *READING,
+    *LISTING,
+    *PATHS,
+    *CHANGES,
+    *TRANSACTIONS,
+    *RESULTS,
+    *DERIVED_FILES,
+    *CONCURRENCY,
+    *HISTORY,
+    *WATCHING,
+)
+
+
+def checks_for(backend: StorageBackend) -> tuple[ContractCheck, ...]:
+    """The checks this backend must pass: those for every backend, and those for the capabilities it declares."""
+    return tuple(check for check in CHECKS if check.needs is None or check.needs in backend.capabilities)

@@ -1,4 +1,4 @@
-"""What a check is made of: the store it is given, the rule it holds, and the words it uses to say that it is broken."""
+"""What a check is: a rule, the store it runs on, and helpers that raise ContractBroken when the rule is broken."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from commonplace.vault.base import Capability, StorageBackend
 
 
 class ContractBroken(AssertionError):
-    """A backend does not keep a rule of the contract; the message says which."""
+    """A backend breaks a rule of the contract; the message says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A store to be checked: empty at first; `open` opens that same store each time it is called."""
+    """A store to check, empty at first; `open` opens the same store each time it is called."""
 
     open: Callable[[], StorageBackend]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class ContractCheck:
     """One rule. Call it with an empty store: it returns, or raises ContractBroken."""
 
     name: str
@@ -30,29 +30,29 @@ class Check:
     needs: Capability | None = None
 
     def __call__(self, store: Store) -> None:
-        """Hold the rule against the store."""
+        """Check the rule on this store."""
         try:
             self.body(store)
         except CommonplaceError as error:
-            raise ContractBroken(f"{self.rule} The store said: {type(error).__name__}: {error}") from error
+            raise ContractBroken(f"{self.rule} The store raised {type(error).__name__}: {error}") from error
 
     def __str__(self) -> str:
         return self.name
 
 
-def checks(*bodies: Callable[[Store], None], needs: Capability | None = None) -> tuple[Check, ...]:
+def checks(*bodies: Callable[[Store], None], needs: Capability | None = None) -> tuple[ContractCheck, ...]:
     """Checks named after their functions; each function's docstring is its rule."""
-    return tuple(Check(body.__name__, getdoc(body) or "", body, needs) for body in bodies)
+    return tuple(ContractCheck(body.__name__, getdoc(body) or "", body, needs) for body in bodies)
 
 
-def require(held: object, broken: str) -> None:
-    """Raise ContractBroken with that sentence unless the condition holds."""
-    if not held:
-        raise ContractBroken(broken)
+def require(condition: object, message: str) -> None:
+    """Raise ContractBroken with that message unless the condition is true."""
+    if not condition:
+        raise ContractBroken(message)
 
 
 class MustRaise:
-    """A block that must end with this error, of this reason if one is given; anything else breaks the contract."""
+    """A block that must raise this error, with this reason if one is given; anything else is ContractBroken."""
 
     def __init__(self, kind: type[CommonplaceError], *, reason: Reason | None = None, when: str) -> None:
         self._kind = kind
@@ -68,9 +68,9 @@ class MustRaise:
     ) -> bool:
         if error is not None and not isinstance(error, Exception):
             return False
-        wanted = self._kind.__name__ + (f"({self._reason})" if self._reason else "")
+        expected = self._kind.__name__ + (f"({self._reason})" if self._reason else "")
         if not isinstance(error, self._kind) or self._reason not in (None, error.reason):
-            raise ContractBroken(f"{self._when}, {wanted} must be raised, not {error!r}") from error
+            raise ContractBroken(f"{self._when}, {expected} must be raised, not {error!r}") from error
         self.error = error
         return True
 
@@ -82,7 +82,7 @@ def put(backend: StorageBackend, path: str, content: bytes = b"text\n", *, expec
 
 
 def filled(store: Store, files: Mapping[str, bytes]) -> StorageBackend:
-    """The store, opened, with these files in it."""
+    """Open the store and write these files into it."""
     backend = store.open()
     with backend.transaction() as changes:
         for path, content in files.items():
@@ -91,5 +91,5 @@ def filled(store: Store, files: Mapping[str, bytes]) -> StorageBackend:
 
 
 def contents(backend: StorageBackend) -> dict[str, bytes]:
-    """Everything the store holds: path to bytes."""
+    """All files of the store: path to bytes."""
     return {stat.path: backend.read(backend.resolve(stat.path)).content for stat in backend.list().files}

@@ -1,75 +1,80 @@
-"""The atomic publish: a reader sees the file as it was or as it will be, and a person's edit is never lost.
+"""Atomic publishing: a reader sees the file as it was or as it will be, and a person's edit is never lost.
 
-Our lock keeps our own programs apart; a person's editor does not know it and may save at any moment.
-So what a change displaces is looked at before it is thrown away: when it is not the version that was compared under
-the lock, it is put back and the change is refused. Bytes that are neither ours nor expected are never unlinked.
+Our lock keeps our own programs apart; a person's editor ignores it and may save at any moment.
+So the file that a change displaces is checked before it is deleted: if it is not the version that was compared under
+the lock, it is put back and the change is refused. Bytes that are neither ours nor expected are never deleted.
 """
 
 import os
 
 from commonplace.errors import Conflict
 from commonplace.vault.base import ABSENT, version_of
-from commonplace.vault.beside import keep_beside, new_name, unlink, write_temporary
+from commonplace.vault.contract_errors import already_exists
 from commonplace.vault.files import version_at
-from commonplace.vault.likeness import take_after
-from commonplace.vault.rules import taken
 from commonplace.vault.syscalls import exchange, flush, rename_new
-from commonplace.vault.tree import Place
+from commonplace.vault.temporary_files import (
+    copy_attributes,
+    keep_conflict_copy,
+    new_temporary_name,
+    remove_temporary,
+    write_temporary,
+)
+from commonplace.vault.tree import FileLocation
 
 
-def create(place: Place, content: bytes, *, mode: int | None = None) -> None:
-    """Make a file where none is. Raises Conflict when one is; then, and on any failure, nothing has changed."""
-    temporary = write_temporary(place.folder, content, mode)
+def create(location: FileLocation, content: bytes, *, mode: int | None = None) -> None:
+    """Create a file. Raises Conflict when it already exists; then, and on any failure, nothing has changed."""
+    temporary = write_temporary(location.folder, content, mode)
     try:
-        rename_new(place.folder, temporary, place.folder, place.name)
+        rename_new(location.folder, temporary, location.folder, location.name)
     except FileExistsError as error:
-        unlink(place, temporary)
-        raise taken(place.path) from error
+        remove_temporary(location, temporary)
+        raise already_exists(location.path) from error
     except BaseException:
-        unlink(place, temporary)
+        remove_temporary(location, temporary)
         raise
     try:
-        flush(place.folder)
+        flush(location.folder)
     except BaseException:
-        unlink(place, _take_out(place, expected=version_of(content)))
+        remove_temporary(location, _set_aside(location, expected=version_of(content)))
         raise
 
 
-def replace(place: Place, content: bytes, *, expected: str, mode: int) -> None:
-    """Put new content in the place of the expected version. Raises Conflict when the file has another."""
-    temporary = write_temporary(place.folder, content, mode)
-    take_after(place.folder, place.name, temporary)
+def replace(location: FileLocation, content: bytes, *, expected: str, mode: int) -> None:
+    """Replace the expected version of a file. Raises Conflict when the file has another version."""
+    temporary = write_temporary(location.folder, content, mode)
+    copy_attributes(location.folder, location.name, temporary)
     try:
-        exchanged = exchange(place.folder, temporary, place.name)
+        exchanged = exchange(location.folder, temporary, location.name)
         if not exchanged:
-            _replace_by_rename(place, temporary, expected)
+            _replace_by_rename(location, temporary, expected)
     except FileNotFoundError as error:
-        unlink(place, temporary)
-        raise _changed(place.path, expected, ABSENT) from error
+        remove_temporary(location, temporary)
+        raise _changed(location.path, expected, ABSENT) from error
     except (OSError, Conflict):
-        unlink(place, temporary)
+        remove_temporary(location, temporary)
         raise
     if exchanged:
-        _check_displaced(place, temporary, ours=version_of(content), expected=expected)
+        _check_displaced(location, temporary, ours=version_of(content), expected=expected)
 
 
-def remove(place: Place, *, expected: str) -> None:
-    """Take away the expected version of a file. Raises Conflict when the file has another, and leaves it."""
-    temporary = _take_out(place, expected=expected)
+def remove(location: FileLocation, *, expected: str) -> None:
+    """Delete the expected version of a file. Raises Conflict when the file has another version, which stays."""
+    temporary = _set_aside(location, expected=expected)
     try:
-        flush(place.folder)
+        flush(location.folder)
     except BaseException:
-        _put_back(place, temporary)
+        _put_back(location, temporary)
         raise
-    unlink(place, temporary)
+    remove_temporary(location, temporary)
 
 
-def move(source: Place, destination: Place, *, expected: str) -> None:
-    """Give the expected version of a file another path. Raises Conflict when that is taken, or the file has changed."""
+def move(source: FileLocation, destination: FileLocation, *, expected: str) -> None:
+    """Move the expected version of a file. Raises Conflict when the destination exists or the file has changed."""
     try:
         rename_new(source.folder, source.name, destination.folder, destination.name)
     except FileExistsError as error:
-        raise taken(destination.path) from error
+        raise already_exists(destination.path) from error
     except FileNotFoundError as error:
         raise _changed(source.path, expected, ABSENT) from error
     try:
@@ -83,82 +88,82 @@ def move(source: Place, destination: Place, *, expected: str) -> None:
         raise
 
 
-def _take_out(place: Place, *, expected: str) -> str:
-    """Rename the expected version of a file to a temporary name, and say which. Any other is put back: Conflict."""
-    temporary = new_name()
+def _set_aside(location: FileLocation, *, expected: str) -> str:
+    """Rename the expected version to a temporary name and return it. Another version is put back: Conflict."""
+    temporary = new_temporary_name()
     try:
-        rename_new(place.folder, place.name, place.folder, temporary)
+        rename_new(location.folder, location.name, location.folder, temporary)
     except FileNotFoundError as error:
-        raise _changed(place.path, expected, ABSENT) from error
+        raise _changed(location.path, expected, ABSENT) from error
     try:
-        found = version_at(place.folder, temporary, final=True)
+        found = version_at(location.folder, temporary, final=True)
         if found != expected:
-            raise _changed(place.path, expected, found)
+            raise _changed(location.path, expected, found)
     except BaseException:
-        _put_back(place, temporary)
+        _put_back(location, temporary)
         raise
     return temporary
 
 
-def _move_back(source: Place, destination: Place) -> None:
+def _move_back(source: FileLocation, destination: FileLocation) -> None:
     try:
         rename_new(destination.folder, destination.name, source.folder, source.name)
     except FileExistsError as error:
         raise Conflict(
-            f"{source.path} was made anew while it was being moved; what it was before is now {destination.path}",
+            f"{source.path} was created again while it was being moved; its earlier content is now {destination.path}",
             path=source.path,
             hint="Compare the two and keep what you want.",
         ) from error
 
 
-def _replace_by_rename(place: Place, temporary: str, expected: str) -> None:
-    """Where files cannot be exchanged: compare once more, then rename at once. A moment stays open in between."""
-    found = version_at(place.folder, place.name)
+def _replace_by_rename(location: FileLocation, temporary: str, expected: str) -> None:
+    """Where files cannot be exchanged: compare once more, then rename. A short window stays open in between."""
+    found = version_at(location.folder, location.name)
     if found != expected:
-        raise _changed(place.path, expected, found)
-    os.rename(temporary, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
-    flush(place.folder)
+        raise _changed(location.path, expected, found)
+    os.rename(temporary, location.name, src_dir_fd=location.folder, dst_dir_fd=location.folder)
+    flush(location.folder)
 
 
-def _check_displaced(place: Place, temporary: str, *, ours: str, expected: str) -> None:
-    """Throw away what the exchange brought out, if it is what was expected; else exchange again."""
+def _check_displaced(location: FileLocation, temporary: str, *, ours: str, expected: str) -> None:
+    """Delete the displaced file if it is the expected version; otherwise exchange the two again."""
     try:
-        found = version_at(place.folder, temporary, final=True)
+        found = version_at(location.folder, temporary, final=True)
         if found != expected:
-            raise _changed(place.path, expected, found)
-        flush(place.folder)
+            raise _changed(location.path, expected, found)
+        flush(location.folder)
     except BaseException:
-        _exchange_back(place, temporary, ours)
+        _exchange_back(location, temporary, ours)
         raise
-    unlink(place, temporary)
+    remove_temporary(location, temporary)
 
 
-def _exchange_back(place: Place, temporary: str, ours: str) -> None:
-    """Let the displaced file stand in its place again. Raises Conflict when someone saved a second time meanwhile."""
+def _exchange_back(location: FileLocation, temporary: str, ours: str) -> None:
+    """Put the displaced file back. Raises Conflict when someone saved a second time meanwhile."""
     try:
-        exchange(place.folder, temporary, place.name)
+        exchange(location.folder, temporary, location.name)
     except FileNotFoundError:
-        _put_back(place, temporary)
+        _put_back(location, temporary)
         return
-    if version_at(place.folder, temporary, final=True) == ours:
-        unlink(place, temporary)
+    if version_at(location.folder, temporary, final=True) == ours:
+        remove_temporary(location, temporary)
     else:
-        keep_beside(place, temporary)
+        keep_conflict_copy(location, temporary)
 
 
-def _put_back(place: Place, temporary: str) -> None:
-    """Give the file its name again. Raises Conflict when someone made another file of that name meanwhile."""
+def _put_back(location: FileLocation, temporary: str) -> None:
+    """Give the file its name back. Raises Conflict when someone created another file with that name meanwhile."""
     try:
-        rename_new(place.folder, temporary, place.folder, place.name)
+        rename_new(location.folder, temporary, location.folder, location.name)
     except FileExistsError:
-        keep_beside(place, temporary)
+        keep_conflict_copy(location, temporary)
 
 
 def _changed(path: str, expected: str, found: str | None) -> Conflict:
     return Conflict(
-        f"{path} was changed by someone else at this very moment",
+        f"{path} was changed by someone else at the same moment",
         path=path,
         expected=expected,
         found=found,
-        hint="Read it again and repeat the change on what it says now.",
+        hint="Read it again and repeat the change on its current content.",
     )

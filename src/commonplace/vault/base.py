@@ -1,15 +1,15 @@
-"""The storage seam: everything reaches note files through a `StorageBackend`, and nothing above knows where they are.
+"""The storage seam: all access to note files goes through a `StorageBackend`, and nothing above knows where they are.
 
 Terms:
-- store        what one backend holds: a folder, a folder under git, a dictionary.
-- locator      where one file of a store is. Only `resolve` makes one, after checking the path; the holder cannot look
-               inside, and another store refuses it.
+- store        what one backend object reads and writes: a folder, a folder under git, a dictionary.
+- locator      where one file of a store is. Only `resolve` makes one, after checking the path. It is opaque, and
+               another store refuses it.
 - version      the sha256 of a file's bytes. Every change carries the version it was based on.
 - transaction  changes that are checked together, under the store's lock, and made together or not at all.
-               Each file may be named once in it. Folders come into being with their first file.
-- derived file a file that is made from others and can be made again, named `_index.md`. No history ever holds it.
+               It may name each file once. A folder is created with its first file.
+- derived file a file generated from others, which can be generated again, named `_index.md`. It is in no history.
 
-The seam moves bytes: it knows no Markdown, no YAML and no policy.
+The seam moves bytes: it knows nothing of Markdown, YAML or policy.
 """
 
 import hashlib
@@ -24,33 +24,33 @@ from typing import Final, Literal, Protocol
 from commonplace.model import Problem, Stat
 
 ABSENT: Final = "absent"
-"""The expected version of a file that must not be there yet."""
+"""The expected version of a file that must not exist yet."""
 
 
 class Capability(StrEnum):
-    """What a backend promises beyond the contract that all of them keep."""
+    """What a backend guarantees beyond the contract that all of them keep."""
 
-    PERSISTENT = "persistent"  # what was acknowledged is there after a crash, when the store is opened again
-    SHARED = "shared"  # many processes may change the store at once: they take turns
+    PERSISTENT = "persistent"  # acknowledged changes survive a crash, and are there when the store is opened again
+    SHARED = "shared"  # several processes may change the store: its lock makes them take turns
     HISTORY = "history"  # every transaction is a commit: the store is a `HistoricBackend`
-    WATCHED = "watched"  # changes are told as they happen, whoever makes them: the store is a `WatchedBackend`
+    WATCHED = "watched"  # reports changes as they happen, whoever makes them: the store is a `WatchedBackend`
 
 
 @dataclass(frozen=True, slots=True)
 class Locator:
-    """Where one file is. `path` is its name for people: relative, with forward slashes."""
+    """Where one file is. `path` is for display: relative, with forward slashes."""
 
     path: str
     _store: object = field(repr=False)
 
     def belongs_to(self, store: object) -> bool:
-        """Whether this store made the locator."""
+        """True if this store made the locator."""
         return self._store is store
 
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """One file's bytes and the version they have."""
+    """One file's bytes and their version."""
 
     content: bytes
     version: str
@@ -59,129 +59,129 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The files of a store in order of their paths, and what was passed over, each with the reason."""
+    """The files of a store sorted by path, and a Problem for everything that could not be listed."""
 
     files: tuple[Stat, ...]
-    passed_over: tuple[Problem, ...]
+    problems: tuple[Problem, ...]
 
 
 Skip = Callable[[str], bool]
-"""Says whether a path is to be left out of a listing; a folder's path ends in a slash."""
+"""Returns whether to leave a path out of a listing; a folder's path ends in a slash."""
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Why a transaction is made: the message of its commit, and trailers such as ("Commonplace-Actor", "agent")."""
+    """Why a transaction is made: the commit message, and trailers such as ("Commonplace-Actor", "agent")."""
 
     message: str
     trailers: tuple[tuple[str, str], ...] = ()
-    keeps: bool = True  # what the changes replace is in the history first; an erasure must not put it there
+    keeps: bool = True  # uncommitted edits are committed before they are replaced; an erasure must not do that
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """What a transaction came to. `commit` is None where the store keeps no history.
+class TransactionResult:
+    """The result of a transaction. `commit` is None in a store without history.
 
-    `changed` is False when everything was so already; `commit` is then the one that holds it.
+    `changed` is False when every file already had its new content; `commit` is then the one that holds it.
     """
 
     commit: str | None
     changed: bool
 
 
-Then = Callable[[Made], None]
-"""Called when a transaction's changes are made, while its lock is still held; not called when nothing was made."""
+OnCommit = Callable[[TransactionResult], None]
+"""Called after a transaction's changes are made, while its lock is still held; not called when it fails."""
 
 
 class Transaction(Protocol):
-    """Changes to be made together when the `with` block ends; an exception in the block makes none of them."""
+    """Changes to be made together when the `with` block ends; after an exception in the block, none is made."""
 
     def read(self, at: Locator) -> Blob:
         """The file as it is now, under the lock. Raises NotFound."""
 
     def write(self, at: Locator, content: bytes, *, expected: str | None = None) -> None:
-        """Create or replace the file; `expected` is a version, ABSENT, or None for whatever is there."""
+        """Create or replace the file; `expected` is a version, ABSENT, or None for no check."""
 
     def delete(self, at: Locator, *, expected: str | None = None) -> None:
-        """Remove the file. Raises NotFound when the block ends and it is not there."""
+        """Remove the file. Raises NotFound at the end of the block when there is no such file."""
 
     def move(self, source: Locator, destination: Locator, *, expected: str | None = None) -> None:
-        """Give the file another path. Raises Conflict when the block ends and the destination is taken."""
+        """Move the file to another path. Raises Conflict at the end of the block when the destination exists."""
 
 
 class StorageBackend(Protocol):
-    """One store. `commonplace.testing` holds the contract that every backend keeps."""
+    """One store. `commonplace.testing` has the contract that every backend keeps, as runnable checks."""
 
     @property
     def name(self) -> str:
-        """The name by which settings choose this backend."""
+        """The name that selects this backend in the settings."""
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What this backend promises beyond the contract."""
+        """What this backend guarantees beyond the contract."""
 
     def resolve(self, path: str) -> Locator:
-        """Where that file is or would be. Raises Refused(path_escape) for a path that leads out of the store."""
+        """Where that file is or would be. Raises Refused(path_escape) for a path outside the store."""
 
     def read(self, at: Locator) -> Blob:
         """The file's bytes. Raises NotFound."""
 
     def exists(self, at: Locator) -> bool:
-        """Whether a file is there."""
+        """True if the file exists."""
 
     def stat(self, at: Locator) -> Stat:
-        """Size and time of the file, without reading it. Raises NotFound."""
+        """Size and modification time of the file, without reading it. Raises NotFound."""
 
     def list(self, folder: str = "", *, recursive: bool = True, skip: Skip | None = None) -> Listing:
         """The files below a folder. Raises NotFound when there is no such folder."""
 
     def transaction(
-        self, *, wait: float = 10.0, label: Label | None = None, then: Then | None = None
+        self, *, wait: float = 10.0, label: Label | None = None, then: OnCommit | None = None
     ) -> AbstractContextManager[Transaction]:
         """Take the lock and collect changes. Raises VaultUnavailable(locked) after `wait` seconds."""
 
     def derive(self, at: Locator, content: bytes) -> None:
-        """Let a derived file say this, in one step, without a transaction; one that says it already is left alone.
+        """Write a derived file atomically, without a transaction; a file with this content already is not touched.
 
-        Raises Refused for a path that is not named `_index.md`, and for one that history holds or that a person made:
-        that file is left as it is. Raises VaultUnavailable(locked) when the lock is not free within ten seconds, and
-        UsageError inside a transaction of the same thread.
+        Raises Refused for a path that is not named `_index.md`, and for a file that is in the history or was made by a
+        person: that file stays as it is. Raises VaultUnavailable(locked) when the lock is not free within ten seconds,
+        and UsageError inside a transaction of the same thread.
         """
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What was seen of one path of a store that is watched, as it stood when it was looked at.
+class WatchEvent:
+    """The state of one path of a watched store after something happened to it.
 
-    "saved": a file is there, new or changed, or touched alone. "gone": nothing is there that could be read; if it was
-    a folder, all below it is gone too. "folder": a folder came or was renamed, so look at everything below it again;
-    with the path "" that is the whole store.
+    "saved": a file is there, new, changed or only touched. "gone": no readable file is there; if it was a folder,
+    everything below it is gone too. "folder": a folder was created or renamed, so list everything below it again;
+    the path "" is the whole store.
     """
 
     path: str
-    what: Literal["saved", "gone", "folder"]
+    kind: Literal["saved", "gone", "folder"]
 
 
 class WatchedBackend(StorageBackend, Protocol):
-    """A store that tells what happens in it, whoever does it."""
+    """A store that reports changes, whoever makes them."""
 
     def watch(
         self, *, stop: threading.Event, skip: Skip | None = None, step: float = 0.5
-    ) -> Iterator[tuple[Seen, ...]]:
-        """What happens from this call on, until `stop` is set; () each `step` seconds while nothing does.
+    ) -> Iterator[tuple[WatchEvent, ...]]:
+        """The events from this call on, until `stop` is set; () every `step` seconds while there are none.
 
-        A path is named once in a tuple; what `skip` leaves out of a listing is not told.
-        Raises VaultUnavailable, at once or later, when the store cannot be watched: then `poll` is the way.
+        A tuple names a path once; paths that `skip` leaves out of a listing are not reported.
+        Raises VaultUnavailable, at once or later, when the store cannot be watched: use `poll` then.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """One commit of a store's history, as far as it touched the store.
+    """One commit of a store's history that touched the store.
 
-    `paths` names what it changed: path to "added", "changed" or "removed".
+    `paths` maps each path it changed to "added", "changed" or "removed".
     `trailers` are those of its message, the values of a repeated name joined by line breaks. A commit of ours has a
-    `Commonplace-Kind`, and a `Commonplace-Path` for each of its files if they are not many.
+    `Commonplace-Kind`, and a `Commonplace-Path` for each of its files unless there are very many.
     """
 
     commit: str
@@ -194,7 +194,7 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A three-way merge. `conflict` is the first place where both sides changed the same lines, with its markers."""
+    """A three-way merge. `conflict` is the first hunk in which both sides changed the same lines, with its markers."""
 
     content: bytes
     conflict: str | None
@@ -209,43 +209,46 @@ class HistoricBackend(StorageBackend, Protocol):
         """The commits that touched the file, or any file; newest first; `ours` leaves out those of other programs."""
 
     def read_at(self, at: Locator, commit: str) -> bytes | None:
-        """The file as it was in that commit; None when it was not there."""
+        """The file's bytes in that commit; None when it was not there."""
 
     def read_all_at(self, wanted: Sequence[tuple[Locator, str]]) -> Sequence[bytes | None]:
-        """The same for many files at once, each as it was in the commit beside it."""
+        """The bytes of many files, each in the commit given with it; None where the file was not there."""
 
     def commit_at(self, when: datetime) -> str | None:
-        """The newest commit that is not later than that moment; None before history begins.
+        """The newest commit that is not later than that time; None before history begins.
 
-        Only the branch's own line counts: a commit that was merged in counts from its merge on.
-        Raises UsageError for a time without a zone.
+        Only the branch's first-parent line counts: a merged-in commit counts from its merge on.
+        Raises UsageError for a time without a time zone.
         """
 
     def history_begins(self) -> datetime | None:
-        """When the first commit of the branch's own line was made; None when there is none yet."""
+        """The time of the first commit on the branch's first-parent line; None when there is none yet."""
 
     def list_at(self, commit: str, *, skip: Skip | None = None) -> Listing:
-        """The files as they were in that commit, each with the time of the commit, and its size as it is kept there."""
+        """The files in that commit, each with the time of the commit and its stored size."""
 
     def read_listed_at(self, commit: str, paths: Sequence[str]) -> Sequence[bytes | None]:
-        """The bytes of files that `list_at` tells of that commit, whatever stands at their paths today."""
+        """The bytes of files that `list_at` lists for that commit, whatever is at their paths today."""
 
     def refuse(self, files: Sequence[Locator]) -> None:
         """Raise what a transaction on these files would raise now: repository_busy, ignored, refused."""
 
     def held_by(self, at: Locator, *more: Locator) -> tuple[int, tuple[str, ...]]:
-        """How many commits hold one of the files, and the names of the remotes that may hold them too."""
+        """How many commits changed one of the files, and the names of the remotes that may have them too."""
 
     def path_in_history(self, at: Locator) -> str:
-        """The file's path as the history names it: a store may be a part of what is kept there."""
+        """The file's path in the repository, of which the store may be only a part."""
 
     def merge(self, *, base: bytes, ours: bytes, theirs: bytes) -> Merge:
-        """What comes of both changes of the base."""
+        """The three-way merge of two changes of `base`."""
 
     def maintain(self) -> None:
-        """Put in order how the history is kept, if that is due; nothing it says changes."""
+        """Run maintenance on the stored history if it is due; its content does not change."""
 
 
 def version_of(content: bytes) -> str:
-    """The version that a file with these bytes has."""
+    """The version of a file with these bytes."""
     return hashlib.sha256(content).hexdigest()
+
+
+KIND: Final = "Commonplace-Kind"

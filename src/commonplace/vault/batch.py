@@ -1,4 +1,4 @@
-"""The changes of a transaction on a store in a folder: checked together, then made one by one or not at all."""
+"""The changes of a transaction on a folder: planned together, then made one by one, and undone if one fails."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -8,44 +8,44 @@ from commonplace.errors import CommonplaceError, NotFound, VaultUnavailable
 from commonplace.vault import atomic
 from commonplace.vault.base import ABSENT, version_of
 from commonplace.vault.changes import Change, Delete, Move, Write
-from commonplace.vault.files import Present, read_file
-from commonplace.vault.rules import collision, compare, taken
-from commonplace.vault.tree import Place, Tree
-from commonplace.vault.trouble import disk_trouble
+from commonplace.vault.contract_errors import already_exists, case_collision, require_version
+from commonplace.vault.files import FileSnapshot, read_file
+from commonplace.vault.syscalls import translate_os_errors
+from commonplace.vault.tree import FileLocation, FolderTree
 
-TakeBack = Callable[[BaseException], None]
-"""Takes back all that was made, because of that error. Raises VaultUnavailable when not all can be."""
+Rollback = Callable[[BaseException], None]
+"""Undoes all changes because of that error. Raises VaultUnavailable when not all can be undone."""
 
 _Undo = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A change that fits what is there: its paths as the disk spells them, and the file at its path as it was read."""
+    """A change that passed its check: its paths as they are on disk, and the file as it was read."""
 
     change: Change
-    before: Present | None
+    before: FileSnapshot | None
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a step means for one path: the file before, and the bytes after; None where there is no file."""
+    """The effect of a step on one path: the file before, and the bytes after; None where there is no file."""
 
     path: str
-    before: Present | None
+    before: FileSnapshot | None
     after: bytes | None
 
 
-def plan_all(tree: Tree, changes: Iterable[Change]) -> tuple[Step, ...]:
-    """The steps that these changes take; a write of what is there takes none. The caller holds the lock.
+def plan_all(tree: FolderTree, changes: Iterable[Change]) -> tuple[Step, ...]:
+    """The steps for these changes; a write of identical content needs none. The caller holds the lock.
 
-    Raises Conflict or NotFound when what is there is not what a change expects.
+    Raises Conflict or NotFound when a file does not have the version a change expects.
     """
     return tuple(step for change in changes if (step := _plan(tree, change)))
 
 
 def effects(step: Step) -> tuple[Effect, ...]:
-    """What the step means for each path that it names."""
+    """The effect of the step on each path it names."""
     change = step.change
     if isinstance(change, Write):
         return (Effect(change.path, step.before, change.content),)
@@ -55,129 +55,129 @@ def effects(step: Step) -> tuple[Effect, ...]:
     return (gone,)
 
 
-def make_all(tree: Tree, steps: Iterable[Step]) -> TakeBack:
-    """Make the steps in order; when one fails, those before it are taken back, and its error is raised."""
+def make_all(tree: FolderTree, steps: Iterable[Step]) -> Rollback:
+    """Make the steps in order and return their rollback; when one fails, undo those before it and raise its error."""
     done: list[tuple[str, _Undo]] = []
     try:
         for step in steps:
-            with disk_trouble(step.change.path, doing="change"):
+            with translate_os_errors(step.change.path, doing="change"):
                 done.append((step.change.path, _make(tree, step)))
     except BaseException as error:
-        _take_back(done, error)
+        _roll_back(done, error)
         raise
-    return partial(_take_back, done)
+    return partial(_roll_back, done)
 
 
-def _plan(tree: Tree, change: Change) -> Step | None:
-    """What to do for this change, None for nothing. Raises when what is there is not what it expects."""
-    with disk_trouble(change.path, doing="look at"):
+def _plan(tree: FolderTree, change: Change) -> Step | None:
+    """The step for this change, None for nothing to do. Raises when the file is not what the change expects."""
+    with translate_os_errors(change.path, doing="examine"):
         if isinstance(change, Write):
             return _plan_write(tree, change)
         before = _read(tree, change.path)
-        compare(change.path, expected=change.expected, found=before.blob.version)
-        spelled = replace(change, path=before.blob.stat.path)
-        if isinstance(spelled, Delete):
-            return Step(spelled, before)
-        if _read_if_there(tree, spelled.destination):
-            raise taken(spelled.destination)
-        return Step(replace(spelled, destination=tree.spelled(spelled.destination)), before)
+        require_version(change.path, expected=change.expected, found=before.blob.version)
+        on_disk = replace(change, path=before.blob.stat.path)
+        if isinstance(on_disk, Delete):
+            return Step(on_disk, before)
+        if _read_if_exists(tree, on_disk.destination):
+            raise already_exists(on_disk.destination)
+        return Step(replace(on_disk, destination=tree.path_on_disk(on_disk.destination)), before)
 
 
-def _plan_write(tree: Tree, write: Write) -> Step | None:
-    before = _read_if_there(tree, write.path)
-    compare(write.path, expected=write.expected, found=before.blob.version if before else ABSENT)
+def _plan_write(tree: FolderTree, write: Write) -> Step | None:
+    before = _read_if_exists(tree, write.path)
+    require_version(write.path, expected=write.expected, found=before.blob.version if before else ABSENT)
     if before and before.blob.content == write.content:
         return None
-    return Step(replace(write, path=before.blob.stat.path if before else tree.spelled(write.path)), before)
+    return Step(replace(write, path=before.blob.stat.path if before else tree.path_on_disk(write.path)), before)
 
 
-def _read(tree: Tree, path: str) -> Present:
-    with tree.place(path) as place:
-        return read_file(place)
+def _read(tree: FolderTree, path: str) -> FileSnapshot:
+    with tree.locate(path) as location:
+        return read_file(location)
 
 
-def _read_if_there(tree: Tree, path: str) -> Present | None:
+def _read_if_exists(tree: FolderTree, path: str) -> FileSnapshot | None:
     try:
-        with tree.place(path) as place:
-            _refuse_twin(place)
-            return read_file(place)
+        with tree.locate(path) as location:
+            _refuse_twin(location)
+            return read_file(location)
     except NotFound:
         return None
 
 
-def _make(tree: Tree, step: Step) -> _Undo:
+def _make(tree: FolderTree, step: Step) -> _Undo:
     change, before = step.change, step.before
     if isinstance(change, Write):
         return _replace(tree, change, before) if before else _create(tree, change.path, change.content)
     if before is None:
-        raise AssertionError("a file that is deleted or moved was read before")
+        raise AssertionError("a file to delete or move was read when it was planned")
     if isinstance(change, Delete):
         return _remove(tree, change.path, before)
     return _move(tree, change, before.blob.version)
 
 
-def _create(tree: Tree, path: str, content: bytes, mode: int | None = None) -> _Undo:
-    with tree.place_made(path) as place:
-        _refuse_twin(place)
-        atomic.create(place, content, mode=mode)
-    return partial(_uncreate, tree, path, version_of(content), place.made)
+def _create(tree: FolderTree, path: str, content: bytes, mode: int | None = None) -> _Undo:
+    with tree.locate_for_writing(path) as location:
+        _refuse_twin(location)
+        atomic.create(location, content, mode=mode)
+    return partial(_undo_create, tree, path, version_of(content), location.created)
 
 
-def _uncreate(tree: Tree, path: str, version: str, made: tuple[str, ...]) -> None:
-    with tree.place(path) as place:
-        atomic.remove(place, expected=version)
-    tree.remove_folders(made)
+def _undo_create(tree: FolderTree, path: str, version: str, created: tuple[str, ...]) -> None:
+    with tree.locate(path) as location:
+        atomic.remove(location, expected=version)
+    tree.remove_folders(created)
 
 
-def _replace(tree: Tree, write: Write, before: Present) -> _Undo:
+def _replace(tree: FolderTree, write: Write, before: FileSnapshot) -> _Undo:
     _publish(tree, write.path, write.content, version=before.blob.version, mode=before.mode)
     back = version_of(write.content)
     return partial(_publish, tree, write.path, before.blob.content, version=back, mode=before.mode)
 
 
-def _publish(tree: Tree, path: str, content: bytes, *, version: str, mode: int) -> None:
-    with tree.place(path) as place:
-        atomic.replace(place, content, expected=version, mode=mode)
+def _publish(tree: FolderTree, path: str, content: bytes, *, version: str, mode: int) -> None:
+    with tree.locate(path) as location:
+        atomic.replace(location, content, expected=version, mode=mode)
 
 
-def _remove(tree: Tree, path: str, before: Present) -> _Undo:
-    with tree.place(path) as place:
-        atomic.remove(place, expected=before.blob.version)
-    return partial(_bring_back, tree, path, before)
+def _remove(tree: FolderTree, path: str, before: FileSnapshot) -> _Undo:
+    with tree.locate(path) as location:
+        atomic.remove(location, expected=before.blob.version)
+    return partial(_undo_remove, tree, path, before)
 
 
-def _bring_back(tree: Tree, path: str, before: Present) -> None:
+def _undo_remove(tree: FolderTree, path: str, before: FileSnapshot) -> None:
     _create(tree, path, before.blob.content, before.mode)
 
 
-def _move(tree: Tree, move: Move, version: str) -> _Undo:
-    with tree.place(move.path) as source, tree.place_made(move.destination) as target:
+def _move(tree: FolderTree, move: Move, version: str) -> _Undo:
+    with tree.locate(move.path) as source, tree.locate_for_writing(move.destination) as target:
         _refuse_twin(target)
         atomic.move(source, target, expected=version)
-    return partial(_move_back, tree, move, version, target.made)
+    return partial(_undo_move, tree, move, version, target.created)
 
 
-def _move_back(tree: Tree, move: Move, version: str, made: tuple[str, ...]) -> None:
-    with tree.place(move.path) as source, tree.place(move.destination) as target:
+def _undo_move(tree: FolderTree, move: Move, version: str, created: tuple[str, ...]) -> None:
+    with tree.locate(move.path) as source, tree.locate(move.destination) as target:
         atomic.move(target, source, expected=version)
-    tree.remove_folders(made)
+    tree.remove_folders(created)
 
 
-def _refuse_twin(place: Place) -> None:
-    if place.twin:
-        raise collision(place.path, twin=place.twin)
+def _refuse_twin(location: FileLocation) -> None:
+    if location.twin:
+        raise case_collision(location.path, twin=location.twin)
 
 
-def _take_back(done: list[tuple[str, _Undo]], error: BaseException) -> None:
-    kept = []
+def _roll_back(done: list[tuple[str, _Undo]], error: BaseException) -> None:
+    failures = []
     for path, undo in reversed(done):
         try:
-            with disk_trouble(path, doing="put back"):
+            with translate_os_errors(path, doing="restore"):
                 undo()
-        except CommonplaceError as trouble:
-            kept.append(trouble.message)
-    if kept:
+        except CommonplaceError as failure:
+            failures.append(failure.message)
+    if failures:
         raise VaultUnavailable(
-            f"a change failed ({error}), and not all before it could be taken back: {'; '.join(kept)}",
-            hint="Look at these files: they hold what the failed transaction wrote, or what someone saved meanwhile.",
+            f"a change failed ({error}), and not all changes before it could be undone: {'; '.join(failures)}",
+            hint="Check these files: they hold what the failed transaction wrote, or what someone saved meanwhile.",
         ) from error

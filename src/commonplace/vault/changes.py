@@ -1,11 +1,11 @@
-"""The changes of one transaction, collected while its block runs and carried out when it ends."""
+"""The changes of one transaction, collected while its block runs and made when it ends."""
 
 from dataclasses import dataclass
 
 from commonplace.errors import UsageError
+from commonplace.model.text import fold_name
 from commonplace.vault.base import Blob, Locator, StorageBackend
-from commonplace.vault.paths import name_key
-from commonplace.vault.rules import own
+from commonplace.vault.contract_errors import path_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Give a file another path."""
+    """Move a file to another path."""
 
     path: str
     destination: str
@@ -38,7 +38,7 @@ Change = Write | Delete | Move
 
 
 class Changes:
-    """A transaction that only takes notes: the store carries out `planned` when the block has ended well."""
+    """A transaction that only collects: the store makes the `planned` changes when the block ends without an error."""
 
     def __init__(self, store: StorageBackend) -> None:
         self._store = store
@@ -53,18 +53,18 @@ class Changes:
 
     def write(self, at: Locator, content: bytes, *, expected: str | None = None) -> None:
         """Plan to create or replace the file."""
-        self._plan(Write(own(at, self._store), content, expected))
+        self._plan(Write(path_of(at, self._store), content, expected))
 
     def delete(self, at: Locator, *, expected: str | None = None) -> None:
         """Plan to remove the file."""
-        self._plan(Delete(own(at, self._store), expected))
+        self._plan(Delete(path_of(at, self._store), expected))
 
     def move(self, source: Locator, destination: Locator, *, expected: str | None = None) -> None:
-        """Plan to give the file another path."""
-        self._plan(Move(own(source, self._store), own(destination, self._store), expected))
+        """Plan to move the file to another path."""
+        self._plan(Move(path_of(source, self._store), path_of(destination, self._store), expected))
 
     def close(self) -> None:
-        """From now on, refuse every call."""
+        """Refuse every further call."""
         self._open = False
 
     def _plan(self, change: Change) -> None:
@@ -75,12 +75,12 @@ class Changes:
         self.planned.append(change)
 
     def _name(self, path: str) -> None:
-        key = name_key(path)
+        key = fold_name(path)
         if key in self._named:
             raise UsageError(
                 f"{path} is named twice in one transaction",
                 path=path,
-                hint="Make one change of it, or a second transaction; names that differ in case count as one.",
+                hint="Combine the changes, or use a second transaction; names that differ only in case count as one.",
             )
         self._named.add(key)
 

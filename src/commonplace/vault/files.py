@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from commonplace.model import Stat
 from commonplace.vault.base import ABSENT, Blob, version_of
+from commonplace.vault.contract_errors import file_not_found, link_not_followed, not_a_file
 from commonplace.vault.paths import unfinished_name
-from commonplace.vault.rules import missing, not_a_file, symbolic_link
-from commonplace.vault.syscalls import leases
-from commonplace.vault.tree import NO_LINKS, Place
+from commonplace.vault.syscalls import can_lease
+from commonplace.vault.tree import NO_LINKS, FileLocation
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | NO_LINKS  # opening a pipe must not wait for its writer
-_PIECE = 1 << 20
-_LINK = (errno.ELOOP, errno.EMLINK)  # what a system says of a link it is told not to follow: POSIX, and BSD
+_BLOCK_SIZE = 1 << 20
+_LINK_ERRORS = (errno.ELOOP, errno.EMLINK)  # the error for a link that is not followed: POSIX, and BSD
 
 _KINDS = {
     stat.S_IFDIR: "a folder",
@@ -26,57 +26,58 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Present:
-    """A file as it was read: what is needed to compare it and to bring it back."""
+class FileSnapshot:
+    """A file as it was read: what is needed to compare it and to restore it."""
 
     blob: Blob
     mode: int
 
 
-def read_file(place: Place) -> Present:
-    """The file at that place. Raises NotFound, and Refused for what is no regular file."""
-    stat_file(place)
+def read_file(location: FileLocation) -> FileSnapshot:
+    """The file at that location. Raises NotFound, and Refused for anything but a regular file."""
+    stat_file(location)
     try:
-        opened = os.open(place.name, _FLAGS, dir_fd=place.folder)
+        opened = os.open(location.name, _FLAGS, dir_fd=location.folder)
     except FileNotFoundError as error:
-        raise missing(place.path) from error
+        raise file_not_found(location.path) from error
     except OSError as error:
-        if error.errno in _LINK:  # it was no link a moment ago
-            raise symbolic_link(place.path, link=place.path) from error
+        if error.errno in _LINK_ERRORS:  # it was not a link a moment ago
+            raise link_not_followed(location.path, link=location.path) from error
         raise
     try:
         status = os.fstat(opened)
-        _refuse_special(status.st_mode, place.path)
+        _refuse_special(status.st_mode, location.path)
         content = _read_all(opened)
     finally:
         os.close(opened)
-    known = Stat(place.path, status.st_mtime, len(content))
-    return Present(Blob(content, version_of(content), known), stat.S_IMODE(status.st_mode))
+    file_stat = Stat(location.path, status.st_mtime, len(content))
+    return FileSnapshot(Blob(content, version_of(content), file_stat), stat.S_IMODE(status.st_mode))
 
 
-def stat_file(place: Place) -> Stat:
-    """Size and time of the file at that place. Raises NotFound, and Refused for what is no regular file."""
-    if place.mode is None:
-        raise missing(place.path, twin=place.twin)
+def stat_file(location: FileLocation) -> Stat:
+    """Size and modification time of the file. Raises NotFound, and Refused for anything but a regular file."""
+    if location.mode is None:
+        raise file_not_found(location.path, twin=location.twin)
     try:
-        status = os.stat(place.name, dir_fd=place.folder, follow_symlinks=False)
+        status = os.stat(location.name, dir_fd=location.folder, follow_symlinks=False)
     except FileNotFoundError as error:
-        raise missing(place.path) from error
-    _refuse_special(status.st_mode, place.path)
-    return Stat(place.path, status.st_mtime, status.st_size)
+        raise file_not_found(location.path) from error
+    _refuse_special(status.st_mode, location.path)
+    return Stat(location.path, status.st_mtime, status.st_size)
 
 
 def version_at(folder: int, name: str, *, final: bool = False) -> str | None:
-    """The version of the file under that name, ABSENT when nothing is there, None for what is no regular file.
+    """The version of the file with that name; ABSENT when there is none, None for anything but a regular file.
 
-    `final` wants the version of a file that nobody will find any more: None while someone still writes into it.
+    With `final`, also None while another program has the file open for writing: pass it for a file that nobody can
+    find any more, whose version must not change afterwards.
     """
     try:
         opened = os.open(name, _FLAGS, dir_fd=folder)
     except FileNotFoundError:
         return ABSENT
     except OSError as error:
-        if error.errno in (*_LINK, errno.ENXIO):  # the last is a socket
+        if error.errno in (*_LINK_ERRORS, errno.ENXIO):  # the last is a socket
             return None
         raise
     try:
@@ -87,36 +88,36 @@ def version_at(folder: int, name: str, *, final: bool = False) -> str | None:
         os.close(opened)
 
 
+def kind_of(mode: int) -> str:
+    """The kind of file that a mode denotes, in words."""
+    return "a symbolic link" if stat.S_ISLNK(mode) else _KINDS.get(stat.S_IFMT(mode), "of an unknown kind")
+
+
 def _is_being_written(opened: int, folder: int) -> bool:
-    """Whether some program has the file open for writing; False where the file system cannot tell."""
-    return not leases(opened) and _can_lease(folder)
+    """True if some program has the file open for writing; False where the file system cannot tell."""
+    return not can_lease(opened) and _supports_leases(folder)
 
 
-def _can_lease(folder: int) -> bool:
-    """Whether the file system of this folder leases a file that nobody writes: network file systems often do not."""
+def _supports_leases(folder: int) -> bool:
+    """True if the folder's file system grants leases at all: network file systems often do not."""
     name = unfinished_name(os.urandom(8).hex())
     opened = os.open(name, os.O_RDONLY | os.O_CREAT | os.O_EXCL | NO_LINKS, 0o600, dir_fd=folder)
     try:
-        return leases(opened)
+        return can_lease(opened)
     finally:
         os.close(opened)
         os.unlink(name, dir_fd=folder)
 
 
-def kind_of(mode: int) -> str:
-    """What a mode says this is, in words for people."""
-    return "a symbolic link" if stat.S_ISLNK(mode) else _KINDS.get(stat.S_IFMT(mode), "of an unknown kind")
-
-
 def _refuse_special(mode: int, path: str) -> None:
     if stat.S_ISLNK(mode):
-        raise symbolic_link(path, link=path)
+        raise link_not_followed(path, link=path)
     if not stat.S_ISREG(mode):
         raise not_a_file(path, kind=kind_of(mode))
 
 
 def _read_all(opened: int) -> bytes:
-    pieces = []
-    while piece := os.read(opened, _PIECE):
-        pieces.append(piece)
-    return b"".join(pieces)
+    blocks = []
+    while block := os.read(opened, _BLOCK_SIZE):
+        blocks.append(block)
+    return b"".join(blocks)

@@ -1,27 +1,26 @@
-"""The backend `device-local`: notes are files in a folder of this machine."""
+"""The backend `device-local`: notes are files in a folder of this machine, without history."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from commonplace.vault.base import Capability, Label, Locator, Made, Then
+from commonplace.vault.base import Capability, Label, Locator, OnCommit, TransactionResult
 from commonplace.vault.batch import make_all, plan_all
 from commonplace.vault.changes import Changes
-from commonplace.vault.derived import WAIT_S, refuse_other_names
-from commonplace.vault.deriving import put_derived
+from commonplace.vault.contract_errors import path_of
+from commonplace.vault.derived_files import LOCK_WAIT_S, checked_derived_path, write_derived
 from commonplace.vault.folder import Folder
-from commonplace.vault.rules import own
-from commonplace.vault.undisturbed import undisturbed
+from commonplace.vault.syscalls import defer_interrupts
 
 
 class DeviceLocal(Folder):
-    """A folder whose files are replaced one by one, each in one step. It keeps no history."""
+    """A folder whose files are replaced one by one, each atomically. It keeps no history."""
 
     name = "device-local"
     capabilities = frozenset({Capability.PERSISTENT, Capability.SHARED, Capability.WATCHED})
 
     @contextmanager
     def transaction(
-        self, *, wait: float = 10.0, label: Label | None = None, then: Then | None = None
+        self, *, wait: float = 10.0, label: Label | None = None, then: OnCommit | None = None
     ) -> Iterator[Changes]:
         """Take the lock and collect changes. Raises VaultUnavailable(locked) after `wait` seconds."""
         with self._lock.hold(wait=wait):
@@ -31,13 +30,13 @@ class DeviceLocal(Folder):
             finally:
                 changes.close()
             steps = plan_all(self._tree, changes.planned)
-            with undisturbed():
+            with defer_interrupts():
                 make_all(self._tree, steps)
             if then and changes.planned:
-                then(Made(None, changed=bool(steps)))
+                then(TransactionResult(None, changed=bool(steps)))
 
     def derive(self, at: Locator, content: bytes) -> None:
-        """Let a derived file say this, in one step. Raises Refused for a path that is not named `_index.md`."""
-        path = refuse_other_names(own(at, self))
-        with self._lock.hold(wait=WAIT_S):
-            put_derived(self._tree, path, content)
+        """Write a derived file atomically. Raises Refused for a path that is not named `_index.md`."""
+        path = checked_derived_path(path_of(at, self))
+        with self._lock.hold(wait=LOCK_WAIT_S):
+            write_derived(self._tree, path, content)

@@ -1,46 +1,235 @@
 """The backend `obsidian-vault`: a folder of notes under git, where every transaction is a commit.
 
-A transaction, all of it under the vault's lock: what a crash left is recovered; while a merge or the like goes on it is
-refused; the block runs; `mutation` compares, keeps a person's edits, publishes and commits; the caller is told.
-Reads need neither git nor the lock.
+A transaction, all of it under the vault's lock: recover from a crash; refuse while a merge or the like is in progress;
+run the block; `carry_out` compares, journals, commits a person's edits, publishes, commits and updates git's index;
+call `then` with the result. Reads need neither git nor the lock.
+
+Whenever the process dies, the journal and the files tell `recovery` how far it got; when a step fails, the files are
+restored and the journal is removed. A snapshot is a commit of what a person wrote and git does not have yet, made
+before we change it.
 """
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
-from pathlib import Path
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from commonplace.errors import CommonplaceError
+from commonplace.errors import CommonplaceError, NotFound, Refused
 from commonplace.events import emit
-from commonplace.vault.base import Capability, Label, Listing, Locator, Merge, Revision, Skip, Then
-from commonplace.vault.changes import Changes
-from commonplace.vault.derived import WAIT_S, refuse_other_names
+from commonplace.vault.base import (
+    ABSENT,
+    KIND,
+    Capability,
+    Label,
+    Listing,
+    Locator,
+    Merge,
+    OnCommit,
+    Revision,
+    Skip,
+    TransactionResult,
+    version_of,
+)
+from commonplace.vault.batch import Effect, Step, effects, make_all, plan_all
+from commonplace.vault.changes import Change, Changes, Move, Write
+from commonplace.vault.contract_errors import path_of
+from commonplace.vault.derived_files import LOCK_WAIT_S, checked_derived_path, write_derived
+from commonplace.vault.files import read_file
 from commonplace.vault.folder import Folder
-from commonplace.vault.journal import JournalFile
+from commonplace.vault.journal import Journal, JournalEntry, JournalFile
 from commonplace.vault.paths import normal
-from commonplace.vault.rules import own
-from commonplace.vault.trouble import disk_trouble
-from commonplace.vault.undisturbed import undisturbed
+from commonplace.vault.syscalls import defer_interrupts, translate_os_errors
+from commonplace.vault.tree import FolderTree
 
-if TYPE_CHECKING:  # what a reader need not load
-    from commonplace.vault.git import Author, Repository
-    from commonplace.vault.recovery import Recovered
+if TYPE_CHECKING:  # reading does not load git
+    from commonplace.vault.git.commit import Author, NewCommit
+    from commonplace.vault.git.path_state import TrackedBlobs
+    from commonplace.vault.git.repository import Repository
+    from commonplace.vault.recovery import RecoveryReport
+
+_SNAPSHOT_TRAILERS = ((KIND, "snapshot"),)
+
+_Files = dict[str, bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedEffect:
+    """An effect and what git has of its path; `blob` is git's id of the bytes on disk, None for no file."""
+
+    effect: Effect
+    tracked: "TrackedBlobs"
+    blob: str | None
+
+    @property
+    def path(self) -> str:
+        """The path of the effect."""
+        return self.effect.path
+
+    @property
+    def only_staged(self) -> str | None:
+        """The id of a version that only the index has: it is neither committed nor on disk."""
+        return self.tracked.staged if self.tracked.staged not in (None, self.tracked.head, self.blob) else None
+
+    @property
+    def is_edited(self) -> bool:
+        """True if the file on disk differs from HEAD, or will once the staged version is committed."""
+        return self.blob is not None and self.blob != (self.only_staged or self.tracked.head)
+
+
+def carry_out(
+    tree: FolderTree, git: "Repository", file: JournalFile, *, changes: Sequence[Change], label: Label | None
+) -> TransactionResult:
+    """Make all of these changes and commit them. Raises when one is refused or fails, and then none is made."""
+    from commonplace.vault.recovery import abandon
+
+    steps = plan_all(tree, changes)
+    if not steps:
+        return TransactionResult(git.head(), changed=False)
+    touched = [effect for step in steps for effect in effects(step)]
+    git.refuse_unwritable([effect.path for effect in touched])
+    tracked = read_git_state(git, touched)
+    journal = _new_journal(tree.root, tracked, label=_complete(label, [step.change for step in steps]))
+    file.write(journal)
+    try:
+        if journal.label.keeps:
+            _snapshot_edits(git, file, journal, tracked)
+        commit, files = _publish(tree, git, file, steps=steps, journal=journal)
+    except CommonplaceError:
+        abandon(tree, git, file, journal=journal)
+        raise
+    _finish(git, file, journal, files=files)
+    return TransactionResult(commit, changed=True)
+
+
+def read_git_state(git: "Repository", effects: Sequence[Effect]) -> tuple[TrackedEffect, ...]:
+    """The effects, each with what git has of its path."""
+    tracked = git.tracked_blobs([effect.path for effect in effects])
+    return tuple(TrackedEffect(effect, tracked[effect.path], _blob_of(git, effect)) for effect in effects)
+
+
+def snapshot_commits(git: "Repository", tracked: Sequence[TrackedEffect]) -> "tuple[NewCommit, ...]":
+    """The commits of what is only staged, and after it of what is only on disk."""
+    staged = {each.path: git.blob(each.only_staged, path=each.path) for each in tracked if each.only_staged}
+    on_disk = {each.path: each.effect.before.blob.content for each in tracked if each.effect.before and each.is_edited}
+    return tuple(_snapshot_commit(files) for files in (staged, on_disk) if files)
+
+
+def _snapshot_commit(files: Mapping[str, bytes]) -> "NewCommit":
+    from commonplace.vault.git.commit import NewCommit
+
+    what = next(iter(files)) if len(files) == 1 else f"{len(files)} files"
+    return NewCommit(f"commonplace: commit your edits of {what}", _SNAPSHOT_TRAILERS, files)
+
+
+def _blob_of(git: "Repository", effect: Effect) -> str | None:
+    return git.blob_id(effect.path, effect.before.blob.content) if effect.before else None
+
+
+def _new_journal(root: Path, tracked: Sequence[TrackedEffect], *, label: Label) -> Journal:
+    return Journal(
+        mutation=os.urandom(16).hex(),
+        label=label,
+        entries=tuple(_entry(each) for each in tracked),
+        folders=_folders_to_make(root, [each.path for each in tracked if each.effect.after is not None]),
+        pid=os.getpid(),
+        started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+    )
+
+
+def _entry(tracked: TrackedEffect) -> JournalEntry:
+    before, after = tracked.effect.before, tracked.effect.after
+    return JournalEntry(
+        path=tracked.path,
+        before=before.blob.version if before else ABSENT,
+        after=ABSENT if after is None else version_of(after),
+        mode=before.mode if before else None,
+        blob=tracked.blob,
+        head=tracked.tracked.head,
+        staged=tracked.tracked.staged,
+    )
+
+
+def _folders_to_make(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
+    parents = {str(parent) for path in paths for parent in PurePosixPath(path).parents[:-1]}
+    return tuple(sorted(parent for parent in parents if not (root / parent).is_dir()))
+
+
+def _snapshot_edits(git: "Repository", file: JournalFile, journal: Journal, tracked: Sequence[TrackedEffect]) -> None:
+    """Commit what a person wrote and git does not have. These commits stay, whatever becomes of the mutation."""
+    from commonplace.vault.recovery import stale_index_entries
+
+    if commits := snapshot_commits(git, tracked):
+        file.git_begins()
+        git.commit(commits)
+        git.stage(stale_index_entries(journal, git.tracked_blobs(journal.paths)))
+
+
+def _publish(
+    tree: FolderTree, git: "Repository", file: JournalFile, *, steps: Sequence[Step], journal: Journal
+) -> tuple[str, _Files]:
+    """Write the files and commit them; returns the commit and its files. On failure, restores the files."""
+    from commonplace.vault.recovery import commit_of
+
+    roll_back = make_all(tree, steps)
+    files: _Files = {}
+    try:
+        with translate_os_errors(journal.paths[0], doing="examine"):
+            # a folder may have another spelling on disk since it was created
+            files = {tree.path_on_disk(effect.path): effect.after for step in steps for effect in effects(step)}
+        file.git_begins()
+        return git.commit([commit_of(journal, files)])[-1], files
+    except CommonplaceError as error:
+        commit = git.find_mutation(journal.mutation)  # git may have committed and failed to report it
+        if commit is None:
+            roll_back(error)
+            raise
+        return commit, files
+
+
+def _finish(git: "Repository", file: JournalFile, journal: Journal, *, files: _Files) -> None:
+    """Update the index and remove the journal. If git is busy, the next transaction does this: the commit stands."""
+    try:
+        file.git_begins()
+        git.stage({path: None if after is None else git.blob_id(path, after) for path, after in files.items()})
+        file.remove()
+    except CommonplaceError as error:
+        emit("index_left_behind", level="warning", mutation=journal.mutation, said=error.message)
+
+
+def _complete(label: Label | None, changes: Sequence[Change]) -> Label:
+    """The label with its kind; a transaction without a label is named after what it does."""
+    verbs = {_verb(change) for change in changes}
+    verb = verbs.pop() if len(verbs) == 1 else "change"
+    what = changes[0].path if len(changes) == 1 else f"{len(changes)} files"
+    label = label or Label(f"commonplace: {verb} {what}")
+    if any(name == KIND for name, _ in label.trailers):
+        return label
+    return replace(label, trailers=((KIND, verb), *label.trailers))
+
+
+def _verb(change: Change) -> str:
+    if isinstance(change, Write):
+        return "write"
+    return "move" if isinstance(change, Move) else "delete"
+
 
 MAINTAIN_EVERY: Final = 500
-"""Commits of ours after which git may tidy up."""
+"""The number of our commits after which git maintenance runs."""
 
 
 class ObsidianVault(Folder):
-    """A folder under git. Nothing a person wrote is changed before git has it."""
+    """A folder under git. Nothing a person wrote is changed before it is committed."""
 
     name = "obsidian-vault"
     capabilities = frozenset({Capability.PERSISTENT, Capability.SHARED, Capability.HISTORY, Capability.WATCHED})
 
     def __init__(self, root: Path, *, author: "Author", filters: bool = False) -> None:
-        """Open the store in that folder; its repository is looked for when it is needed.
+        """Open the store in that folder; its repository is opened when it is first needed.
 
-        `filters` lets the person's filter programs run. Raises VaultUnavailable when the folder is not there.
+        `filters` lets the person's filter programs run. Raises VaultUnavailable when the folder does not exist.
         """
         super().__init__(root)
         self._author = author
@@ -49,11 +238,9 @@ class ObsidianVault(Folder):
 
     @contextmanager
     def transaction(
-        self, *, wait: float = 10.0, label: Label | None = None, then: Then | None = None
+        self, *, wait: float = 10.0, label: Label | None = None, then: OnCommit | None = None
     ) -> Iterator[Changes]:
         """Take the lock and collect changes. Raises VaultUnavailable: locked, repository_busy, or without git."""
-        from commonplace.vault.mutation import carry_out
-
         is_due = False
         with self._lock.hold(wait=wait):
             self._recover()
@@ -62,27 +249,25 @@ class ObsidianVault(Folder):
                 yield changes
             finally:
                 changes.close()
-            with undisturbed():
-                made = carry_out(self._tree, self._git, self._journal(), changes=changes.planned, label=label)
-            is_due = made.changed and self._count_commit() % MAINTAIN_EVERY == 0
+            with defer_interrupts():
+                result = carry_out(self._tree, self._git, self._journal(), changes=changes.planned, label=label)
+            is_due = result.changed and self._count_commit() % MAINTAIN_EVERY == 0
             if then and changes.planned:
-                then(made)
+                then(result)
         if is_due:
-            self._maintain_quietly()
+            self._try_to_maintain()
 
     def derive(self, at: Locator, content: bytes) -> None:
-        """Let a derived file say this, in one step, and let git never take it. A merge that is under way is no matter.
+        """Write a derived file atomically and exclude it from git. This works during a merge, too.
 
-        Raises Refused for a path that is not named `_index.md`, that git holds, or where a person's file stands.
+        Raises Refused for a path that is not named `_index.md`, that git tracks, or where a person's file is.
         """
-        from commonplace.vault.deriving import put_beside_git
+        path = checked_derived_path(path_of(at, self))
+        with self._lock.hold(wait=LOCK_WAIT_S):
+            write_derived_outside_git(self._tree, self._git, path, content=content)
 
-        path = refuse_other_names(own(at, self))
-        with self._lock.hold(wait=WAIT_S):
-            put_beside_git(self._tree, self._git, path, content=content)
-
-    def recover(self, *, wait: float = 10.0) -> "Recovered | None":
-        """Make good what a crash left, and say what was done; None when there was nothing to do."""
+    def recover(self, *, wait: float = 10.0) -> "RecoveryReport | None":
+        """Recover from a crash, and report what was done; None when there was nothing to do."""
         with self._lock.hold(wait=wait):
             return self._recover()
 
@@ -90,73 +275,73 @@ class ObsidianVault(Folder):
         self, at: Locator | None = None, *, ours: bool = False, limit: int | None = None
     ) -> tuple[Revision, ...]:
         """The commits that touched the file, or any file; newest first; `ours` leaves out those of other programs."""
-        return self._git.revisions(None if at is None else own(at, self), ours=ours, limit=limit)
+        return self._git.revisions(None if at is None else path_of(at, self), ours=ours, limit=limit)
 
     def read_at(self, at: Locator, commit: str) -> bytes | None:
-        """The file as it was in that commit; None when it was not there."""
-        return self._git.content_at(own(at, self), commit)
+        """The file's bytes in that commit; None when it was not there."""
+        return self._git.content_at(path_of(at, self), commit)
 
     def merge(self, *, base: bytes, ours: bytes, theirs: bytes) -> Merge:
-        """What comes of both changes of the base."""
+        """The three-way merge of two changes of `base`."""
         return self._git.merge(base=base, ours=ours, theirs=theirs)
 
     def read_all_at(self, wanted: Sequence[tuple[Locator, str]]) -> list[bytes | None]:
-        """Each file as it was in the commit beside it; None where it was not there."""
-        return self._git.contents_at([(own(at, self), commit) for at, commit in wanted])
+        """The bytes of many files, each in the commit given with it; None where the file was not there."""
+        return self._git.contents_at([(path_of(at, self), commit) for at, commit in wanted])
 
     def commit_at(self, when: datetime) -> str | None:
-        """The newest commit of the branch's own line that is not later than that moment; None before it begins."""
+        """The newest first-parent commit that is not later than that time; None before history begins."""
         return self._git.commit_at(when)
 
     def history_begins(self) -> datetime | None:
-        """When the first commit of the branch's own line was made; None when there is none yet."""
-        return self._git.begins()
+        """The time of the first commit on the branch's first-parent line; None when there is none yet."""
+        return self._git.history_begins()
 
     def list_at(self, commit: str, *, skip: Skip | None = None) -> Listing:
-        """The files as they were in that commit. Raises VaultUnavailable when there is no such commit."""
+        """The files in that commit. Raises VaultUnavailable when there is no such commit."""
         return self._git.list_at(commit, skip=skip)
 
     def read_listed_at(self, commit: str, paths: Sequence[str]) -> list[bytes | None]:
-        """The bytes of files that `list_at` tells of that commit, whatever stands at their paths today."""
+        """The bytes of files that `list_at` lists for that commit, whatever is at their paths today."""
         return self._git.contents_at([(normal(path), commit) for path in paths])
 
     def held_by(self, at: Locator, *more: Locator) -> tuple[int, tuple[str, ...]]:
-        """How many commits hold one of the files, and the names of the remotes that may hold them too."""
-        return self._git.held_by(*(own(each, self) for each in (at, *more)))
+        """How many commits changed one of the files, and the names of the remotes that may have them too."""
+        return self._git.held_by(*(path_of(each, self) for each in (at, *more)))
 
     def path_in_history(self, at: Locator) -> str:
         """The file's path in the repository, of which the vault may be a part."""
-        return self._git.inside(own(at, self))
+        return self._git.inside(path_of(at, self))
 
     def refuse(self, files: Sequence[Locator]) -> None:
         """Raise what a transaction on these files would raise now."""
         self._git.refuse_if_busy()
-        self._git.refuse_unwritable([own(each, self) for each in files])
+        self._git.refuse_unwritable([path_of(each, self) for each in files])
 
     def maintain(self) -> None:
-        """Let git tidy up, if it finds that due."""
+        """Run git's maintenance if git considers it due."""
         self._git.maintain()
 
     @property
     def _git(self) -> "Repository":
-        from commonplace.vault.git import Repository
+        from commonplace.vault.git.repository import Repository
 
         if self._opened is None:
             self._opened = Repository(self._tree.root, author=self._author, filters=self._filters)
         return self._opened
 
-    def _recover(self) -> "Recovered | None":
+    def _recover(self) -> "RecoveryReport | None":
         from commonplace.vault.recovery import recover
 
         self._git.refuse_if_busy()
         return recover(self._tree, self._git, self._journal())
 
     def _journal(self) -> JournalFile:
-        with disk_trouble(str(self._tree.root), doing="find the journal of"):
+        with translate_os_errors(str(self._tree.root), doing="find the journal of"):
             return JournalFile(self._lock.beside("journals", ".json"))
 
     def _count_commit(self) -> int:
-        """How many commits were made here, this one included. A count that is lost begins again."""
+        """Count this commit and return the total. A lost count starts again."""
         try:
             file = self._lock.beside("locks", ".commits")
             count = 1 + (_number_in(file.read_bytes()) if file.exists() else 0)
@@ -166,7 +351,7 @@ class ObsidianVault(Folder):
             return 1
         return count
 
-    def _maintain_quietly(self) -> None:
+    def _try_to_maintain(self) -> None:
         try:
             self.maintain()
         except CommonplaceError as error:
@@ -175,3 +360,35 @@ class ObsidianVault(Folder):
 
 def _number_in(text: bytes) -> int:
     return int(text) if text.strip().isdigit() else 0
+
+
+def write_derived_outside_git(tree: FolderTree, git: "Repository", path: str, *, content: bytes) -> None:
+    """Write the file and exclude it from git. Its line in `info/exclude` also marks the file as generated by us.
+
+    Raises Refused when git tracks the file, or when a person may have written it.
+    """
+    current, is_ours = _current_content(tree, path), git.paths.is_excluded(path)
+    if is_ours and current == content:
+        return
+    if not is_ours:
+        git.paths.refuse_tracked(path)
+        if current not in (None, content):
+            raise _not_generated(path)
+    git.paths.exclude(path)
+    write_derived(tree, path, content)
+
+
+def _current_content(tree: FolderTree, path: str) -> bytes | None:
+    try:
+        with translate_os_errors(path, doing="read"), tree.locate(path) as location:
+            return read_file(location).blob.content
+    except NotFound:
+        return None
+
+
+def _not_generated(path: str) -> Refused:
+    return Refused(
+        f"a file that Commonplace did not generate is where a generated one belongs: {path}",
+        path=path,
+        hint="Rename it, or delete it if it is a copy of a generated one.",
+    )

@@ -1,8 +1,7 @@
-"""What a person may set about the vault."""
+"""The settings of a vault."""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from commonplace.model import option
 
@@ -12,12 +11,10 @@ class VaultOptions:
     """The block `vault`."""
 
     root: Path | None = option(None, "The folder that holds the notes.")
-    backend: str = option("obsidian-vault", "The storage backend that keeps the notes.")
+    backend: str = option("obsidian-vault", "The storage backend that stores the notes.")
     git_filters: bool = option(False, "Whether git's external filters (LFS, git-crypt) run when we commit a note.")
     lock_wait_seconds: float = option(10.0, "How long a write waits for another to finish.", at_least=0)
     git_author_name: str = option("Commonplace", "Author of every commit that Commonplace makes.")
     git_author_email: str = option("commonplace@localhost", "Address of that author.")
     commit_message: str = option("commonplace: {verb} {path}", "Message of a commit when the caller gives none.")
-    sync_method: Literal["webdav", "syncthing", "manual"] = option("webdav", "How the vault reaches other devices.")
-    templates_dir: Path = option(Path("prompts/vault"), "Folder of the templates that write notes.")
     ignore_globs: tuple[str, ...] = option((".obsidian/**", ".trash/**", ".git/**"), "Paths that no command lists.")

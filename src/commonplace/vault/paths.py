@@ -1,16 +1,18 @@
-"""What a path may look like: rules over text alone, the same for every backend and every verb.
+"""Which paths are valid: rules on the text alone, the same for every backend and every operation.
 
 A path is relative, has forward slashes and names one file below the root of a store.
-Whatever could mean another place on some system is refused, also where it would do no harm on this one.
+A path that could lead outside the store on some system is refused, even where it would be harmless on this one.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from commonplace.errors import Refused
+from commonplace.model.text import fold_name
+from commonplace.vault.base import Skip
 
 LONGEST_NAME: Final = 255
 """Bytes in one component of a path: the limit of ext4, APFS and NTFS."""
@@ -22,15 +24,15 @@ _TEMPORARY = re.compile(r"\.commonplace-[0-9a-f]{16}\.(tmp|part)")
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How a store spells a name: `name` as it stands there, or as asked when it does not; `twin` differs in case."""
+    """A name as a store has it, or unchanged when it does not exist there; `twin` differs from it in case only."""
 
     name: str
-    there: bool
+    exists: bool
     twin: str | None = None
 
 
 def normal(path: str) -> str:
-    """The path without `.` components and doubled slashes. Raises Refused for one that no store may hold."""
+    """The path without `.` components and doubled slashes. Raises Refused for a path that is not valid."""
     _refuse_other_places(path)
     parts = [part for part in path.split("/") if part not in ("", ".")]
     if not parts:
@@ -48,70 +50,83 @@ def normal_folder(path: str) -> str:
 
 
 def is_git(name: str) -> bool:
-    """Whether some system would take this name for `.git`, git's own folder."""
+    """True if some system would open `.git`, git's own folder, by this name."""
     visible = name if name.isascii() else "".join(char for char in name if unicodedata.category(char) != "Cf")
     return visible.partition(":")[0].rstrip(". ").casefold() in (".git", "git~1")
 
 
 def temporary_name(token: str) -> str:
-    """The name of a half-made file; `token` is sixteen hexadecimal digits."""
+    """The name of a complete temporary file; `token` is sixteen hexadecimal digits."""
     return f".commonplace-{token}.tmp"
 
 
 def unfinished_name(token: str) -> str:
-    """The name of a half-made file that still lacks bytes: whatever it holds is ours alone."""
+    """The name of a temporary file that is still being written: its content is ours alone."""
     return f".commonplace-{token}.part"
 
 
 def is_temporary(name: str) -> bool:
-    """Whether this is the name of a half-made file of ours."""
+    """True if this is the name of a temporary file of ours, complete or not."""
     return _TEMPORARY.fullmatch(name) is not None
 
 
 def is_unfinished(name: str) -> bool:
-    """Whether this is the name of a half-made file of ours that still lacks bytes."""
+    """True if this is the name of a temporary file of ours that is still being written."""
     return is_temporary(name) and name.endswith(".part")
 
 
-def name_key(name: str) -> str:
-    """Equal for two names that some system could take for one."""
-    if name.isascii():
-        return name.lower()
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
-
-
 def same_name(one: str, other: str) -> bool:
-    """Whether two names or paths differ at most in case and in Unicode normalisation form."""
-    return name_key(one) == name_key(other)
+    """True if two names or paths differ at most in case and in Unicode normalisation form."""
+    return fold_name(one) == fold_name(other)
 
 
 def printable(path: str) -> str:
-    """The path as it can be shown: what is no text, or would move the cursor, becomes a replacement mark."""
+    """The path for display: invalid text and control characters become replacement characters."""
     if path.isprintable():
         return path
     return _CONTROL.sub("\ufffd", path.encode(errors="surrogateescape").decode(errors="replace"))
 
 
 def spelling(name: str, siblings: Iterable[str]) -> Spelling:
-    """The name as one of the siblings spells it: exactly, else in another normalisation form."""
+    """The name as one of the siblings has it: exactly, else in another Unicode normalisation form."""
     siblings = list(siblings)
     if name in siblings:
-        return Spelling(name, there=True)
+        return Spelling(name, exists=True)
     alike = sorted(sibling for sibling in siblings if same_name(sibling, name))
     composed = unicodedata.normalize("NFC", name)
     for sibling in alike:
         if unicodedata.normalize("NFC", sibling) == composed:
-            return Spelling(sibling, there=True)
-    return Spelling(name, there=False, twin=alike[0] if alike else None)
+            return Spelling(sibling, exists=True)
+    return Spelling(name, exists=False, twin=alike[0] if alike else None)
+
+
+def skip_filter(skip: Skip | None, *, below: str = "") -> Callable[[str], bool]:
+    """A function that tells whether `skip` leaves out a file's path or a folder above it; folders are cached.
+
+    `below` is a folder with a trailing slash; neither it nor the folders above it are passed to `skip`.
+    """
+    if skip is None:
+        return lambda path: False
+    is_skipped = skip
+    cache: dict[str, bool] = {}
+
+    def skips_folder(folder: str) -> bool:
+        if not folder.startswith(below) or folder == below or not folder:
+            return False
+        if folder not in cache:
+            cache[folder] = skips_folder(_above(folder)) or is_skipped(folder)
+        return cache[folder]
+
+    return lambda path: skips_folder(_above(path)) or is_skipped(path)
 
 
 def _refuse_other_places(path: str) -> None:
     if _CONTROL.search(path):
-        raise _escape(path, "the path holds a control character", hint="Use printable characters only.")
+        raise _escape(path, "the path contains a control character", hint="Use printable characters only.")
     if path.startswith("/"):
         raise _absolute(path)
     if "\\" in path:
-        raise _escape(path, "the path holds a backslash", hint="Separate folders with forward slashes.")
+        raise _escape(path, "the path contains a backslash", hint="Separate folders with forward slashes.")
 
 
 def _refuse_name(name: str, path: str) -> None:
@@ -122,7 +137,7 @@ def _refuse_name(name: str, path: str) -> None:
             f"'{name}' belongs to git: {path}", path=path, hint="Choose a path outside git's own folder, .git."
         )
     if is_temporary(name):
-        raise Refused(f"'{name}' is a name kept for half-made files: {path}", path=path, hint="Choose another name.")
+        raise Refused(f"'{name}' is reserved for temporary files: {path}", path=path, hint="Choose another name.")
     _refuse_unstorable(name, path)
 
 
@@ -147,3 +162,9 @@ def _absolute(path: str) -> Refused:
 def _escape(path: str, what: str, *, hint: str) -> Refused:
     shown = printable(path)
     return Refused(f"{what}: {shown!r}", path=shown, reason="path_escape", hint=hint)
+
+
+def _above(path: str) -> str:
+    """The parent folder of the path, with a trailing slash; "" for the root."""
+    folder, slash, _ = path.rstrip("/").rpartition("/")
+    return folder + slash

@@ -1,33 +1,41 @@
-"""The folder of a device-local store, walked one component at a time from its root.
+"""The folder of a store, walked one path component at a time from its root.
 
-Every step opens the next folder relative to the one before and refuses a symbolic link, so a parent that is swapped
-for a link half-way is either refused or never looked at again.
+Every step opens the next folder relative to the previous one and refuses a symbolic link, so a parent that is swapped
+for a link halfway is either refused or never looked at again. Names are taken as the disk has them: some systems
+store accents decomposed, and some open a file by a name in another case.
 """
 
+import errno
 import os
 import stat
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from commonplace.errors import CommonplaceError, VaultUnavailable
-from commonplace.vault.rules import blocked, collision, missing, no_folder, symbolic_link
-from commonplace.vault.spell import spell
-from commonplace.vault.syscalls import flush
-from commonplace.vault.trouble import unavailable
+from commonplace.vault.contract_errors import (
+    case_collision,
+    file_not_found,
+    folder_not_found,
+    link_not_followed,
+    parent_is_a_file,
+)
+from commonplace.vault.paths import spelling
+from commonplace.vault.syscalls import flush, unavailable_from
 
-# Windows has none of these flags: the import works there, and opening a store says that it cannot.
+# Windows has none of these flags: the import works there, and opening a store reports that it is unsupported.
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | NO_LINKS
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a file or folder is or would be: an open folder, the name as the disk spells it, the path for people.
+class FileLocation:
+    """Where a file or folder is or would be: an open parent folder, the name on disk, and the path for messages.
 
-    `mode` is None where nothing is, and `twin` then a path that differs in case alone.
-    `made` names the folders that were made on the way.
+    `mode` is None where nothing exists; `twin` is then an existing path that differs in case only.
+    `created` names the folders that were created on the way.
     """
 
     folder: int
@@ -35,81 +43,124 @@ class Place:
     path: str
     mode: int | None
     twin: str | None
-    made: tuple[str, ...] = ()
+    created: tuple[str, ...] = ()
 
     @property
     def is_folder(self) -> bool:
-        """Whether a folder stands here."""
+        """True if a folder exists here."""
         return self.mode is not None and stat.S_ISDIR(self.mode)
 
     def refuse_link(self, path: str) -> None:
         """Raise Refused when this is a symbolic link on the way to that path."""
         if self.mode is not None and stat.S_ISLNK(self.mode):
-            raise symbolic_link(path, link=self.path)
+            raise link_not_followed(path, link=self.path)
 
 
-class Tree:
-    """The folder that holds a store. Its root may be reached over a link; below it none is followed."""
+class FolderTree:
+    """The folder of a store. Its root may be reached through a link; below it no link is followed."""
 
     def __init__(self, root: Path) -> None:
         self.root = _real_folder(root)
 
     @contextmanager
-    def place(self, path: str) -> Iterator[Place]:
-        """The place of that file, for reading. Raises NotFound when a folder on the way is not there."""
+    def locate(self, path: str) -> Iterator[FileLocation]:
+        """The location of that file, for reading. Raises NotFound when a folder above it does not exist."""
         with _Descent(self.root) as descent:
-            for place, more in descent.along(path):
-                place.refuse_link(path)
-                if more and not place.is_folder:
-                    raise missing(path, twin=place.twin and place.twin + path.removeprefix(place.path))
-            yield place
+            for location, more in descent.along(path):
+                location.refuse_link(path)
+                if more and not location.is_folder:
+                    raise file_not_found(path, twin=location.twin and location.twin + path.removeprefix(location.path))
+            yield location
 
     @contextmanager
-    def place_made(self, path: str) -> Iterator[Place]:
-        """The place of that file, for writing: missing folders are made, and removed again if the block fails."""
-        made: list[str] = []
+    def locate_for_writing(self, path: str) -> Iterator[FileLocation]:
+        """The location of that file; creates missing folders, and removes them again if the block fails."""
+        created: list[str] = []
         try:
             with _Descent(self.root) as descent:
-                for place, more in descent.along(path):
-                    place.refuse_link(path)
-                    if more and place.mode is None:
-                        made.extend(_make_folder(place, path))
-                    elif more and not place.is_folder:
-                        raise blocked(path, by=place.path)
-                yield replace(place, made=tuple(made))
+                for location, more in descent.along(path):
+                    location.refuse_link(path)
+                    if more and location.mode is None:
+                        created.extend(_make_folder(location, path))
+                    elif more and not location.is_folder:
+                        raise parent_is_a_file(path, by=location.path)
+                yield replace(location, created=tuple(created))
         except BaseException:
-            self.remove_folders(made)
+            self.remove_folders(created)
             raise
 
     @contextmanager
-    def folder(self, path: str) -> Iterator[tuple[int, str]]:
-        """The folder at that path, open, and its path as the disk spells it; "" is the root. Raises NotFound."""
+    def open_folder(self, path: str) -> Iterator[tuple[int, str]]:
+        """The open folder at that path, and its path as it is on disk; "" is the root. Raises NotFound."""
         with _Descent(self.root) as descent:
-            spelled = ""
-            for place, _ in descent.along(path) if path else ():
-                place.refuse_link(path)
-                if not place.is_folder:
-                    raise no_folder(path, twin=place.twin and place.twin + path.removeprefix(place.path))
-                spelled = place.path
-            if spelled:
-                descent.enter(place.name)
-            yield descent.folder, spelled
+            on_disk = ""
+            for location, _ in descent.along(path) if path else ():
+                location.refuse_link(path)
+                if not location.is_folder:
+                    raise folder_not_found(
+                        path, twin=location.twin and location.twin + path.removeprefix(location.path)
+                    )
+                on_disk = location.path
+            if on_disk:
+                descent.enter(location.name)
+            yield descent.folder, on_disk
 
-    def spelled(self, path: str) -> str:
-        """The path as the disk spells it, as far as it is there. Raises Refused for a link on the way."""
+    def path_on_disk(self, path: str) -> str:
+        """The path as it is on disk, as far as it exists. Raises Refused for a link on the way."""
         with _Descent(self.root) as descent:
-            for place, more in descent.along(path):
-                place.refuse_link(path)
-                if more and not place.is_folder:
-                    rest = path.split("/")[place.path.count("/") + 1 :]
-                    return "/".join([place.path, *rest])
-            return place.path
+            for location, more in descent.along(path):
+                location.refuse_link(path)
+                if more and not location.is_folder:
+                    rest = path.split("/")[location.path.count("/") + 1 :]
+                    return "/".join([location.path, *rest])
+            return location.path
 
     def remove_folders(self, paths: Sequence[str]) -> None:
-        """Remove these folders, the last one first, as far as they are empty and still there."""
+        """Remove these folders, the last one first, if they are empty and still exist."""
         for path in reversed(paths):
-            with suppress(OSError, CommonplaceError), self.place(path) as place:
-                os.rmdir(place.name, dir_fd=place.folder)
+            with suppress(OSError, CommonplaceError), self.locate(path) as location:
+                os.rmdir(location.name, dir_fd=location.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class DiskName:
+    """A name as it is in a folder, and the mode of what it names, links not followed.
+
+    Where nothing exists, `mode` is None, `name` is unchanged, and `twin` is a name there that differs in case only.
+    """
+
+    name: str
+    mode: int | None
+    twin: str | None = None
+
+
+def find_name(folder: int, name: str) -> DiskName:
+    """The name as it is in the open folder: exactly, else in another Unicode normalisation form."""
+    status = _lstat(folder, name)
+    if status is not None and not _opens_by_other_names(folder, name, status):
+        return DiskName(name, status.st_mode)
+    on_disk = spelling(name, os.listdir(folder))
+    status = _lstat(folder, on_disk.name) if on_disk.exists else None
+    return DiskName(on_disk.name, status.st_mode if status is not None else None, on_disk.twin)
+
+
+def _opens_by_other_names(folder: int, name: str, status: os.stat_result) -> bool:
+    """True if this file system ignores case or normalisation form; then only a listing has the real name."""
+    others = {name.swapcase(), unicodedata.normalize("NFD", name), unicodedata.normalize("NFC", name)} - {name}
+    for other in others:
+        same = _lstat(folder, other)
+        if same is not None and os.path.samestat(same, status):
+            return True
+    return False
+
+
+def _lstat(folder: int, name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENAMETOOLONG):  # another form of a long name can exceed the limit
+            return None
+        raise
 
 
 class _Descent:
@@ -119,7 +170,7 @@ class _Descent:
         try:
             self.folder = os.open(root, FOLDER_FLAGS)
         except OSError as error:
-            raise unavailable(error, path=str(root), doing="open the vault") from error
+            raise unavailable_from(error, path=str(root), doing="open the vault") from error
 
     def __enter__(self) -> "_Descent":
         return self
@@ -127,19 +178,19 @@ class _Descent:
     def __exit__(self, *error: object) -> None:
         os.close(self.folder)
 
-    def along(self, path: str) -> Iterator[tuple[Place, bool]]:
-        """The place of each component, and whether more follow; a folder is entered when the next one is asked for."""
+    def along(self, path: str) -> Iterator[tuple[FileLocation, bool]]:
+        """The location of each component, and whether more follow; a folder is entered when the next is requested."""
         names, walked = path.split("/"), ""
         for left, name in zip(range(len(names) - 1, -1, -1), names, strict=True):
-            found = spell(self.folder, name)
-            twin = walked + found.twin if found.twin else None
-            yield Place(self.folder, found.name, walked + found.name, found.mode, twin), left > 0
+            entry = find_name(self.folder, name)
+            twin = walked + entry.twin if entry.twin else None
+            yield FileLocation(self.folder, entry.name, walked + entry.name, entry.mode, twin), left > 0
             if left:
-                self._enter_unless_swapped(found.name, path, link=walked + found.name)
-                walked += f"{found.name}/"
+                self._enter_unless_swapped(entry.name, path, link=walked + entry.name)
+                walked += f"{entry.name}/"
 
     def enter(self, name: str) -> None:
-        """Go on in that folder."""
+        """Open that folder and close the current one."""
         below = os.open(name, FOLDER_FLAGS, dir_fd=self.folder)
         os.close(self.folder)
         self.folder = below
@@ -148,9 +199,9 @@ class _Descent:
         try:
             self.enter(name)
         except OSError as error:
-            found = spell(self.folder, name)
-            if found.mode is not None and stat.S_ISLNK(found.mode):
-                raise symbolic_link(path, link=link) from error
+            entry = find_name(self.folder, name)
+            if entry.mode is not None and stat.S_ISLNK(entry.mode):
+                raise link_not_followed(path, link=link) from error
             raise
 
 
@@ -165,7 +216,7 @@ def _real_folder(root: Path) -> Path:
         real = root.resolve(strict=True)
     except FileNotFoundError as error:
         raise VaultUnavailable(
-            f"the vault folder is not there: {root}", path=str(root), hint="Make it, or name another folder."
+            f"the vault folder does not exist: {root}", path=str(root), hint="Create it, or name another folder."
         ) from error
     except (OSError, RuntimeError) as error:  # a loop of links is a RuntimeError before Python 3.13
         raise VaultUnavailable(
@@ -176,13 +227,13 @@ def _real_folder(root: Path) -> Path:
     return real
 
 
-def _make_folder(place: Place, path: str) -> tuple[str, ...]:
-    """Make the folder on the way to that path; its path, or nothing when someone else made it just now."""
-    if place.twin:
-        raise collision(path, twin=place.twin)
+def _make_folder(location: FileLocation, path: str) -> tuple[str, ...]:
+    """Create a folder above that path; returns its path, or nothing when someone else has just created it."""
+    if location.twin:
+        raise case_collision(path, twin=location.twin)
     try:
-        os.mkdir(place.name, dir_fd=place.folder)
+        os.mkdir(location.name, dir_fd=location.folder)
     except FileExistsError:
         return ()
-    flush(place.folder)
-    return (place.path,)
+    flush(location.folder)
+    return (location.path,)

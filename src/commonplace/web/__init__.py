@@ -1,5 +1,10 @@
-"""The HTTP API: JSON in and out below `/api/v1`, described by OpenAPI. Who calls is always an agent."""
+"""The HTTP API: JSON in and out below `/api/v1`, described by OpenAPI. Every caller is an agent.
 
-from commonplace.web.api import make_api
-
-__all__ = ["make_api"]
+api                  `make_api`: the application with all routes
+search_routes        search, the context of a prompt, and the index: topics, stats, sync
+entry_routes         entries, facts and conversations
+note_routes          notes, their changes, and undo
+schemas              field types, and the bases of request and response models
+access               the caller of a request, its scopes, and the memory it may use
+errors               the status and the JSON of every error
+"""

@@ -1,4 +1,4 @@
-"""Makes the HTTP API of the memories that a caller may ask for."""
+"""Builds the HTTP API."""
 
 import asyncio
 from importlib.metadata import version
@@ -6,38 +6,30 @@ from importlib.metadata import version
 from fastapi import Depends, FastAPI
 
 from commonplace.memory import MemoryFor
-from commonplace.web import (
-    change_routes,
-    context_routes,
-    conversation_routes,
-    entry_routes,
-    fact_routes,
-    index_routes,
-    note_routes,
-    search_routes,
-)
-from commonplace.web.errors import REFUSALS, answer_errors
-from commonplace.web.gate import TOKEN
+from commonplace.web import entry_routes, note_routes, search_routes
+from commonplace.web import entry_routes as conversation_routes
+from commonplace.web.access import BEARER_TOKEN
+from commonplace.web.errors import ERROR_RESPONSES, install_error_handlers
 
-_WRITERS = 8  # writes at once: they take turns anyway, and those that wait in threads leave none for readers
+_WRITERS = 8  # concurrent writes: they are serialized anyway, and those that wait in threads leave none for reads
 
 _ROUTERS = (
-    search_routes.router,
-    context_routes.router,
-    entry_routes.router,
-    fact_routes.router,
-    note_routes.router,
-    change_routes.router,
+    search_routes.search_router,
+    search_routes.context_router,
+    entry_routes.entry_router,
+    entry_routes.fact_router,
+    note_routes.note_router,
+    note_routes.change_router,
     conversation_routes.router,
-    index_routes.router,
+    search_routes.index_router,
 )
 
 
 def make_api(memory_for: MemoryFor, *, prefix: str = "/api/v1") -> FastAPI:
     """The API as an ASGI application; every path begins with `prefix`.
 
-    Whoever serves it puts the Caller into `scope["commonplace.caller"]`, and is asked by `memory_for` for the memory
-    of that caller. It has no page of documentation, which would be fetched from elsewhere: `openapi.json` says all.
+    The server puts the Caller into `scope["commonplace.caller"]`; `memory_for` gives the memory for that caller.
+    There is no documentation page, which would be loaded from another site: `openapi.json` describes everything.
     """
     api = FastAPI(
         title="Commonplace",
@@ -47,12 +39,12 @@ def make_api(memory_for: MemoryFor, *, prefix: str = "/api/v1") -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        responses=REFUSALS,
-        dependencies=[Depends(TOKEN)],
+        responses=ERROR_RESPONSES,
+        dependencies=[Depends(BEARER_TOKEN)],
     )
     api.state.memory_for = memory_for
     api.state.writers = asyncio.Semaphore(_WRITERS)
-    answer_errors(api)
+    install_error_handlers(api)
     for router in _ROUTERS:
         api.include_router(router, prefix=prefix)
     return api

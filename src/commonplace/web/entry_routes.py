@@ -1,24 +1,149 @@
-"""Entries: one thing known in each, kept as a note of its own."""
+"""Routes for entries (one statement in a note of its own), facts, and conversations."""
 
-from typing import Any
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from pydantic import Field
 
-from commonplace.memory import shapes
-from commonplace.model import FactClass, Remembered
-from commonplace.web.asked import NO_QUERY, Amended, Asked, Names, such_as
-from commonplace.web.fact_answers import ChainAnswer, RememberedAnswer
-from commonplace.web.fields import Id, Line, Prose, Word
-from commonplace.web.gate import CallerHere, Reader, Writer
+from commonplace.memory import fact_shapes, shapes
+from commonplace.model import EntryResult, FactClass, RecordResult, Role
+from commonplace.web.access import CallingProgram, Reader, Writer
+from commonplace.web.schemas import (
+    NO_QUERY,
+    IdInPath,
+    Line,
+    Names,
+    OkResponse,
+    Prose,
+    RequestModel,
+    RequiredLine,
+    Share,
+    Word,
+    body_config,
+    declared_only,
+)
 
-router = APIRouter(prefix="/entries", tags=["entries"], dependencies=[NO_QUERY])
+router = APIRouter(prefix="/conversations", tags=["conversations"])
 
 
-class SaveBody(Amended):
+class MessageBody(RequestModel):
+    """One turn. `author` is the speaker's name; empty for the vault's owner and for the assistant."""
+
+    model_config = body_config(role="user", content="My boat is called Argo.")
+
+    role: Role
+    content: Prose
+    author: Word = ""
+    at: Word | None = Field(None, description="When, as 2026-03-01T09:12:44Z.")
+    id: Word = Field("", description="The id that the program gave the message.")
+
+
+class RecordBody(RequestModel):
+    """A conversation, or the new messages of one that has a `session_id`."""
+
+    model_config = body_config(session_id="7f3a", messages=[{"role": "user", "content": "My boat is called Argo."}])
+
+    messages: Annotated[list[MessageBody], Field(min_length=1, max_length=5_000)]
+    session_id: Word = Field("", description="The id that the program gave the conversation; with one it may grow.")
+    interface: Word = Field("", description="That program; the caller if empty.")
+    title: Line = ""
+
+
+class ConversationsQuery(RequestModel):
+    """Filters for conversations, which come newest first."""
+
+    interface: Word | None = None
+    since: Word | None = None
+    limit: int = Field(50, ge=1, le=1_000)
+
+
+class TurnsQuery(RequestModel):
+    """The range of turns."""
+
+    first: int = Field(1, ge=1, le=1_000_000)
+    last: int | None = Field(None, ge=1, le=1_000_000)
+
+
+@declared_only
+class RecordedResponse(OkResponse):
+    """The result of recording a conversation."""
+
+    recorded: RecordResult
+
+
+@declared_only
+class ConversationsResponse(OkResponse):
+    """Conversations, newest first."""
+
+    conversations: list[shapes.ThreadShape]
+
+
+@declared_only
+class ConversationResponse(OkResponse):
+    """A conversation without its messages."""
+
+    conversation: shapes.ThreadShape
+
+
+@declared_only
+class TurnsResponse(ConversationResponse):
+    """A conversation and its messages."""
+
+    messages: list[shapes.MessageShape]
+
+
+@router.post("", operation_id="record_conversation", summary="Record a conversation", dependencies=[NO_QUERY])
+def record_conversation(body: RecordBody, caller: CallingProgram, memory: Writer) -> RecordedResponse:
+    """Record a conversation, or the new messages of one that has a `session_id`; it can be found at once."""
+    recorded = memory.conversations.record(
+        [each.model_dump() for each in body.messages],
+        interface=body.interface or caller.name,
+        source_id=body.session_id,
+        title=body.title,
+    )
+    return {"ok": True, "recorded": recorded}
+
+
+@router.get("", operation_id="list_conversations", summary="List conversations")
+def list_conversations(query: Annotated[ConversationsQuery, Query()], memory: Reader) -> ConversationsResponse:
+    """The conversations of a program that have a message since a given day; newest first."""
+    threads = memory.conversations.list(interface=query.interface, since=query.since, limit=query.limit)
+    return {"ok": True, "conversations": [shapes.thread_shape(each) for each in threads]}
+
+
+@router.get("/{id}", operation_id="show_conversation", summary="Read a conversation")
+def show_conversation(id: IdInPath, query: Annotated[TurnsQuery, Query()], memory: Reader) -> TurnsResponse:
+    """Who said what, and when, from one turn to another."""
+    thread, messages = memory.conversations.show(id, first=query.first, last=query.last)
+    turns = [shapes.message_shape(turn, each) for turn, each in enumerate(messages, start=query.first)]
+    return {"ok": True, "conversation": shapes.thread_shape(thread), "messages": turns}
+
+
+@router.post("/{id}/close", operation_id="close_conversation", summary="Close a conversation", dependencies=[NO_QUERY])
+def close_conversation(id: IdInPath, memory: Writer) -> ConversationResponse:
+    """Mark a conversation as finished. A message recorded later opens it again."""
+    return {"ok": True, "conversation": shapes.thread_shape(memory.conversations.close(id))}
+
+
+entry_router = APIRouter(prefix="/entries", tags=["entries"], dependencies=[NO_QUERY])
+fact_router = APIRouter(tags=["facts"])
+
+
+class EntryDetailsBody(RequestModel):
+    """The fields of a fact besides its text."""
+
+    topics: Names = Field(default_factory=list)
+    importance: Share | None = None
+    valid_from: Word = Field("", description="True from that day on.")
+    valid_until: Word = Field("", description="No longer true from that day on.")
+    session_id: Word = Field("", description="The conversation it comes from.")
+    dry_run: bool = Field(default=False, description="Change nothing; respond with the difference it would make.")
+
+
+class SaveBody(EntryDetailsBody):
     """One thing worth knowing. With a predicate it is a triple, and its text may be empty."""
 
-    model_config = such_as(text="Prefers concise pull requests.", kind="preference", topics=["coding"])
+    model_config = body_config(text="Prefers concise pull requests.", kind="preference", topics=["coding"])
 
     text: Prose
     kind: Word = Field("", description="preference, workflow, fix, idea, decision, ...")
@@ -27,65 +152,159 @@ class SaveBody(Amended):
     predicate: Word = ""
     object: Line = ""
     tags: Names = Field(default_factory=list)
-    extends: Names = Field(default_factory=list, description="Ids of what it adds to.")
-    derived_from: Names = Field(default_factory=list, description="Ids of what it follows from.")
-    contradicts: Names = Field(default_factory=list, description="Ids of what it speaks against.")
+    extends: Names = Field(default_factory=list, description="Ids of the entries it adds to.")
+    derived_from: Names = Field(default_factory=list, description="Ids of the entries it follows from.")
+    contradicts: Names = Field(default_factory=list, description="Ids of the entries it contradicts.")
 
 
-class EvolveBody(Amended):
-    """What is true now, in the place of an entry."""
+class EvolveBody(EntryDetailsBody):
+    """The statement that replaces an entry."""
 
-    model_config = such_as(text="Prefers long pull requests.", reason="said so on Monday")
+    model_config = body_config(text="Prefers long pull requests.", reason="said so on Monday")
 
     text: Prose
     reason: Line
-    object: Line = Field("", description="The new value of a triple, where the text is its sentence.")
+    object: Line = Field("", description="The new value of a triple, if the text is its sentence.")
 
 
-class ForgetBody(Asked):
-    """Why."""
+class ForgetBody(RequestModel):
+    """The reason for forgetting the entry."""
 
-    model_config = such_as(reason="never true")
+    model_config = body_config(reason="never true")
 
     reason: Line = ""
 
 
-@router.post("", operation_id="save_entry", summary="Save one thing known", response_model=RememberedAnswer)
-def save_entry(asked: SaveBody, caller: CallerHere, memory: Writer) -> Any:
-    """Keep one thing worth knowing. What is known already is confirmed instead; nothing is overwritten."""
-    fields = asked.model_dump(exclude={"text", "session_id"})
-    saved = memory.entries.save(asked.text, **fields, interface=caller.name, conversation=asked.session_id)
-    return remembered(saved)
+@declared_only
+class EntryResponse(OkResponse):
+    """The result of saving, evolving, confirming, forgetting or ending something."""
+
+    remembered: fact_shapes.EntryResultShape
 
 
-@router.get("/{id}", operation_id="show_entry", summary="An entry with its whole past", response_model=ChainAnswer)
-def show_entry(id: Id, memory: Reader) -> Any:
+@declared_only
+class ChainResponse(OkResponse, fact_shapes.ChainShape):
+    """A fact, its versions oldest first, and their bonds."""
+
+
+@entry_router.post("", operation_id="save_entry", summary="Save an entry")
+def save_entry(body: SaveBody, caller: CallingProgram, memory: Writer) -> EntryResponse:
+    """Save one thing worth knowing. What is already known is confirmed instead; nothing is overwritten."""
+    fields = body.model_dump(exclude={"text", "session_id"})
+    return _entry_response(
+        memory.entries.save(body.text, **fields, interface=caller.name, conversation=body.session_id)
+    )
+
+
+@entry_router.get("/{id}", operation_id="show_entry", summary="An entry with all its versions")
+def show_entry(id: IdInPath, memory: Reader) -> ChainResponse:
     """An entry or a fact with all its versions and bonds."""
-    return {"ok": True, **shapes.chain_shape(memory.entries.show(id))}
+    return {"ok": True, **fact_shapes.chain_shape(memory.entries.show(id))}
 
 
-@router.post("/{id}/evolve", operation_id="evolve_entry", summary="Replace an entry", response_model=RememberedAnswer)
-def evolve_entry(id: Id, asked: EvolveBody, caller: CallerHere, memory: Writer) -> Any:
-    """Put what is true now in its place; the old version goes to the archive, and each names the other."""
-    fields = asked.model_dump(exclude={"text", "session_id"})
-    evolved = memory.entries.evolve(id, asked.text, **fields, interface=caller.name, conversation=asked.session_id)
-    return remembered(evolved)
+@entry_router.post("/{id}/evolve", operation_id="evolve_entry", summary="Replace an entry")
+def evolve_entry(id: IdInPath, body: EvolveBody, caller: CallingProgram, memory: Writer) -> EntryResponse:
+    """Replace an entry with what is true now; the old version is archived, and each names the other."""
+    fields = body.model_dump(exclude={"text", "session_id"})
+    return _entry_response(
+        memory.entries.evolve(id, body.text, **fields, interface=caller.name, conversation=body.session_id)
+    )
 
 
-@router.post(
-    "/{id}/confirm", operation_id="confirm_entry", summary="Say that it still holds", response_model=RememberedAnswer
+@entry_router.post("/{id}/confirm", operation_id="confirm_entry", summary="Confirm that an entry is still true")
+def confirm_entry(id: IdInPath, memory: Writer) -> EntryResponse:
+    """Confirm that an entry is still true; it ages from today on."""
+    return _entry_response(memory.entries.confirm(id))
+
+
+@entry_router.post("/{id}/forget", operation_id="forget_entry", summary="Forget an entry")
+def forget_entry(id: IdInPath, body: ForgetBody, memory: Writer) -> EntryResponse:
+    """Stop recalling an entry; its note stays, and undo brings it back."""
+    return _entry_response(memory.entries.forget(id, reason=body.reason))
+
+
+class FactsQuery(RequestModel):
+    """Filters; a fact must pass all that are given."""
+
+    entity: Word = Field("", description="A person or thing, by any of its names.")
+    topic: Word = ""
+    predicate: Word = ""
+    as_of: Word = Field("", description="What was true at the end of that day.")
+    known: Word = Field("", description="As known on another day; or `now`.")
+    every: bool = Field(default=False, description="Include what has ended, was replaced or was forgotten.")
+    limit: int | None = Field(None, ge=1, le=10_000)
+
+
+class FactBody(EntryDetailsBody):
+    """A triple."""
+
+    model_config = body_config(subject="Ada", predicate="works_at", object="Acme", valid_from="2026-03-01")
+
+    subject: Word
+    predicate: Word
+    object: Line
+    text: Prose = Field("", description="The sentence, if the one made from the triple is not good enough.")
+    fact: FactClass = Field("", description="How it ages.")
+
+
+class InvalidateBody(RequestModel):
+    """The day from which the fact is no longer true; now if empty."""
+
+    model_config = body_config(at="2026-03-01")
+
+    at: Word = ""
+
+
+class TimelineQuery(RequestModel):
+    """The person or thing."""
+
+    entity: RequiredLine
+
+
+@declared_only
+class FactsResponse(OkResponse):
+    """Facts, the most important first."""
+
+    count: int
+    facts: list[fact_shapes.FactSnapshotShape]
+
+
+@declared_only
+class TimelineResponse(OkResponse):
+    """The events of all facts about an entity, oldest first."""
+
+    entity: str
+    timeline: list[fact_shapes.TimelineEventShape]
+
+
+@fact_router.get("/facts", operation_id="list_facts", summary="List facts")
+def list_facts(query: Annotated[FactsQuery, Query()], memory: Reader) -> FactsResponse:
+    """Facts about an entity (by any of its names), about a topic, or all facts; the most important first."""
+    facts = memory.facts.about(**query.model_dump())
+    return {"ok": True, "count": len(facts), "facts": [fact_shapes.snapshot_shape(each) for each in facts]}
+
+
+@fact_router.post("/facts", operation_id="add_fact", summary="Add a triple", dependencies=[NO_QUERY])
+def add_fact(body: FactBody, caller: CallingProgram, memory: Writer) -> EntryResponse:
+    """Add a triple. A single-valued predicate ends the previous value; what is already known is confirmed."""
+    fields = body.model_dump(exclude={"session_id"})
+    return _entry_response(memory.facts.add(**fields, interface=caller.name, conversation=body.session_id))
+
+
+@fact_router.post(
+    "/facts/{id}/invalidate", operation_id="invalidate_fact", summary="End a fact", dependencies=[NO_QUERY]
 )
-def confirm_entry(id: Id, memory: Writer) -> Any:
-    """It ages from today on."""
-    return remembered(memory.entries.confirm(id))
+def invalidate_fact(id: IdInPath, body: InvalidateBody, memory: Writer) -> EntryResponse:
+    """Mark a fact as no longer true; it stays known for the time in which it was."""
+    return _entry_response(memory.facts.invalidate(id, at=body.at))
 
 
-@router.post("/{id}/forget", operation_id="forget_entry", summary="Forget an entry", response_model=RememberedAnswer)
-def forget_entry(id: Id, asked: ForgetBody, memory: Writer) -> Any:
-    """Let nothing recall it any more; its note stays, and undo brings it back."""
-    return remembered(memory.entries.forget(id, reason=asked.reason))
+@fact_router.get("/timeline", operation_id="timeline", summary="The history of facts")
+def timeline(query: Annotated[TimelineQuery, Query()], memory: Reader) -> TimelineResponse:
+    """Events of the facts about an entity (began, confirmed, replaced, ended, forgotten), oldest first."""
+    events = memory.facts.timeline(query.entity)
+    return {"ok": True, "entity": query.entity, "timeline": [fact_shapes.timeline_event_shape(each) for each in events]}
 
 
-def remembered(change: Remembered) -> dict[str, Any]:
-    """What came of a change, as every route that changes a fact answers it."""
-    return {"ok": True, "remembered": shapes.remembered_shape(change)}
+def _entry_response(result: EntryResult) -> EntryResponse:
+    return {"ok": True, "remembered": fact_shapes.entry_result_shape(result)}

@@ -1,140 +1,124 @@
-"""How an error leaves by HTTP: its status, and the one shape that every door gives errors."""
+"""Errors as HTTP sends them: a status, and the JSON form that errors have everywhere."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NotRequired
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict, with_config
 from starlette.exceptions import HTTPException
+from typing_extensions import TypedDict  # pydantic rejects typing.TypedDict before Python 3.12
 
-from commonplace.errors import UNEXPECTED, CommonplaceError, NotFound, Reason, Refused, UsageError, answer_to
+from commonplace.errors import UNEXPECTED_CODES, CommonplaceError, NotFound, Refused, UsageError, codes_for
+from commonplace.memory.shapes import ErrorShape
 
 _UNPROCESSABLE: Final = 422
-_MOST_FIELDS: Final = 10  # that are told of one call: the first says enough, and a call may have thousands
-_MOST_CHARS: Final = 200  # of the name of a field, which the caller may have made up
+_MAX_FIELDS: Final = 10  # reported per request: the first says enough, and a request may have thousands
+_MAX_CHARS: Final = 200  # of a field's name, which the caller may have made up
+
+_EXAMPLE: Final[dict[str, Any]] = {
+    "ok": False,
+    "error": {
+        "type": "NotFound",
+        "reason": "missing",
+        "message": "there is no such note",
+        "hint": "Look at the list of notes.",
+        "path": "Inbox/Idea.md",
+    },
+}
 
 
 class NoCaller(Refused):
-    """Nobody said who calls."""
+    """The request is not authenticated."""
 
 
-class FieldProblem(BaseModel):
-    """What is wrong with one field of a call."""
-
-    model_config = ConfigDict(extra="forbid")
+class FieldProblem(TypedDict):
+    """What is wrong with one field of a request."""
 
     field: str
     message: str
 
 
-class ErrorShape(BaseModel):
-    """What happened, to what, and what to do about it."""
+class RequestError(ErrorShape):
+    """What happened, to what, and what to do about it; `fields` if the request is malformed."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    type: str
-    reason: Reason
-    message: str
-    hint: str = ""
-    path: str = ""
-    expected: str = ""
-    found: str = ""
-    fields: tuple[FieldProblem, ...] = ()
+    fields: NotRequired[list[FieldProblem]]
 
 
-class ErrorAnswer(BaseModel):
-    """The answer to a call that came to nothing."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={
-            "examples": [
-                {
-                    "ok": False,
-                    "error": {
-                        "type": "NotFound",
-                        "reason": "missing",
-                        "message": "there is no such note",
-                        "hint": "Look at the list of notes.",
-                        "path": "Inbox/Idea.md",
-                    },
-                }
-            ]
-        },
-    )
+@with_config(ConfigDict(extra="forbid", json_schema_extra={"examples": [_EXAMPLE]}))
+class FailureResponse(TypedDict):
+    """The response to a request that failed."""
 
     ok: Literal[False]
-    error: ErrorShape
+    error: RequestError
 
 
 _MEANINGS: Final[Mapping[int, str]] = {
-    400: "The call asks for something impossible",
+    400: "The request asks for something impossible",
     401: "The token is missing, wrong or revoked",
-    403: "Policy, or the scope of the token, says no",
-    404: "There is no such thing",
+    403: "Refused by policy or by the token's scope",
+    404: "No such note, entry, fact or conversation",
     408: "The body did not arrive in time",
-    409: "The vault moved: read again and retry",
+    409: "The vault has changed: read again and retry",
     413: "The body is too large",
     421: "The Host is not this machine",
-    422: "A field of the call is wrong",
-    429: "Too many calls",
+    422: "A field of the request is wrong",
+    429: "Too many requests",
     431: "The address and the headers are too large",
-    500: "A fault of Commonplace, or a damaged index",
+    500: "An error in Commonplace, or a damaged index",
     502: "A model did not answer",
-    503: "The disk, the lock or git said no",
+    503: "The disk, the lock or git failed",
 }
-REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"model": ErrorAnswer, "description": meaning} for status, meaning in _MEANINGS.items()
+ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"model": FailureResponse, "description": meaning} for status, meaning in _MEANINGS.items()
 }
-"""Every status other than 200 that an operation may answer with."""
+"""Every status other than 200 that an operation may respond with."""
 
 
-def answer_errors(api: FastAPI) -> None:
-    """Let every error of this API leave in the one shape."""
-    api.exception_handler(CommonplaceError)(_answer_ours)
-    api.exception_handler(RequestValidationError)(_answer_wrong_fields)
-    api.exception_handler(HTTPException)(_answer_no_route)
-    api.exception_handler(Exception)(_answer_fault)
+def install_error_handlers(api: FastAPI) -> None:
+    """Make every error of this API a response in the one JSON form."""
+    api.exception_handler(CommonplaceError)(_respond_to_ours)
+    api.exception_handler(RequestValidationError)(_respond_to_wrong_fields)
+    api.exception_handler(HTTPException)(_respond_to_missing_route)
+    api.exception_handler(Exception)(_respond_to_fault)
 
 
-def _answer(status: int, error: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The error in the one shape, whatever characters stand in it."""
+def _response(status: int, error: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> JSONResponse:
     return JSONResponse({"ok": False, "error": _encodable(error)}, status_code=status, headers=headers)
 
 
-async def _answer_ours(request: Request, error: CommonplaceError) -> JSONResponse:
+async def _respond_to_ours(request: Request, error: CommonplaceError) -> JSONResponse:
     if isinstance(error, NoCaller):
-        return _answer(401, error.as_dict() | {"type": "Refused"}, headers={"WWW-Authenticate": "Bearer"})
-    return _answer(answer_to(error).http, error.as_dict())
+        return _response(401, error.as_dict() | {"type": "Refused"}, headers={"WWW-Authenticate": "Bearer"})
+    return _response(codes_for(error).http, error.as_dict())
 
 
-async def _answer_wrong_fields(request: Request, error: RequestValidationError) -> JSONResponse:
-    wrong = [{"field": _named(each["loc"]), "message": str(each["msg"])} for each in error.errors()[:_MOST_FIELDS]]
-    first = wrong[0]
-    told = UsageError(f"{first['field']}: {first['message']}", hint="Look the call up in openapi.json.")
-    return _answer(_UNPROCESSABLE, told.as_dict() | {"fields": wrong})
+async def _respond_to_wrong_fields(request: Request, error: RequestValidationError) -> JSONResponse:
+    problems = [_field_problem(each) for each in error.errors()[:_MAX_FIELDS]]
+    first = problems[0]
+    usage = UsageError(f"{first['field']}: {first['message']}", hint="The call is described in openapi.json.")
+    return _response(_UNPROCESSABLE, usage.as_dict() | {"fields": problems})
 
 
-async def _answer_no_route(request: Request, error: HTTPException) -> JSONResponse:
+async def _respond_to_missing_route(request: Request, error: HTTPException) -> JSONResponse:
     kind = NotFound if error.status_code == 404 else UsageError
-    told = kind(str(error.detail).lower(), hint="Look the call up in openapi.json.")
-    return _answer(error.status_code, told.as_dict(), headers=error.headers)
+    ours = kind(str(error.detail).lower(), hint="The routes are listed in openapi.json.")
+    return _response(error.status_code, ours.as_dict(), headers=error.headers)
 
 
-async def _answer_fault(request: Request, error: Exception) -> JSONResponse:
-    """For what nobody foresaw. Starlette raises it again once this is sent, so that the server's log has it whole."""
-    told = CommonplaceError("something went wrong in Commonplace itself", hint="Its log says what.")
-    return _answer(UNEXPECTED.http, told.as_dict())
+async def _respond_to_fault(request: Request, error: Exception) -> JSONResponse:
+    """For an unexpected error. Starlette raises it again once this is sent, so that the server logs it in full."""
+    ours = CommonplaceError("something went wrong in Commonplace itself", hint="The log has the details.")
+    return _response(UNEXPECTED_CODES.http, ours.as_dict())
 
 
-def _named(place: tuple[int | str, ...]) -> str:
-    return ".".join(map(str, place))[:_MOST_CHARS]
+def _field_problem(detail: Mapping[str, Any]) -> FieldProblem:
+    return {"field": ".".join(map(str, detail["loc"]))[:_MAX_CHARS], "message": str(detail["msg"])}
 
 
 def _encodable(value: Any) -> Any:
-    """The value with no half of a surrogate pair in it, which JSON in UTF-8 cannot hold."""
+    """The value with every lone surrogate replaced, which JSON in UTF-8 cannot hold."""
     if isinstance(value, str):
         return value.encode(errors="replace").decode()
     if isinstance(value, Mapping):

@@ -35,7 +35,7 @@ def test_the_table_tells_n_recall_interval_precision_and_how_many_were_left_out(
     lines = list(tables({"blind": {**figures_of(MADE), "left_out": 19, "ms_per_2000_characters": 3.5}}))
 
     assert "| secret | 8 | 75.0 | 40.9 to 92.8 | 100.0 | 2 | 6 |" in lines
-    assert "19 texts that stand in the development set too are left out." in lines
+    assert "19 texts that are also in the development set are left out." in lines
     assert not any("### development" in line for line in lines)
 
 

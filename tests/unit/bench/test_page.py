@@ -4,9 +4,9 @@ import pytest
 from bench import page
 
 TITLES = (
-    "## What has changed, and weighing by age",
-    "## The gate at the door of memory",
-    "## Entries and facts, as they grow",
+    "## Updated values, and ranking by age",
+    "## Screening of new entries",
+    "## Entries and facts at scale",
 )
 
 
@@ -17,7 +17,7 @@ def test_sections_say_how_they_are_measured_before_there_are_figures(monkeypatch
 
     for name, title in zip(("updates", "gate", "entries"), TITLES, strict=True):
         section = written.split(title)[1].split("\n## ")[0]
-        assert "**What it does not show.**" in section
+        assert "**What this does not show**" in section
         assert f"No figures of `{name}` yet." in section
 
 

@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from commonplace.cli.chain_view import chain_lines
-from commonplace.cli.fact_view import brief, day, said, short, told
-from commonplace.cli.timeline_view import plain_lines, rows_of
-from commonplace.facts.timeline import Moment
-from commonplace.memory.shapes import chain_shape, fact_shape, held_shape
-from commonplace.model import Chain, Fact, FactEdge, Held, Origins, Remembered
+from commonplace.cli.fact_view import brief, chain_lines, day, short, statement, told
+from commonplace.cli.timeline import plain_lines, rows_of
+from commonplace.facts.validity import TimelineEvent
+from commonplace.memory.fact_shapes import chain_shape, fact_shape, snapshot_shape
+from commonplace.model import Chain, EntryResult, Fact, FactEdge, FactSnapshot, Origins
 
 OLD = Fact(
     id="0199f3c2-1111-7000-8000-0000000aaaaa",
@@ -55,51 +54,51 @@ NEW = replace(
 @pytest.mark.parametrize(
     ("remembered", "said"),
     [
-        (Remembered("insert", NEW, ""), "saved 0bbbbb fact: Ada works at Beta."),
+        (EntryResult("insert", NEW, ""), "saved 0bbbbb fact: Ada works at Beta."),
         (
-            Remembered("supersede", NEW, "she said so", old=OLD.id),
+            EntryResult("supersede", NEW, "she said so", old=OLD.id),
             "saved 0bbbbb fact: Ada works at Beta.\n  replaced 0aaaaa: she said so",
         ),
         (
-            Remembered("contradict", NEW, "the numbers differ", old=OLD.id),
+            EntryResult("contradict", NEW, "the numbers differ", old=OLD.id),
             "saved 0bbbbb fact: Ada works at Beta.\n  contradicts 0aaaaa: the numbers differ",
         ),
         (
-            Remembered("extend", NEW, "", old=OLD.id),
+            EntryResult("extend", NEW, "", old=OLD.id),
             "saved 0bbbbb fact: Ada works at Beta.\n  adds to 0aaaaa",
         ),
         (
-            Remembered("derive", NEW, "", old=OLD.id),
+            EntryResult("derive", NEW, "", old=OLD.id),
             "saved 0bbbbb fact: Ada works at Beta.\n  follows from 0aaaaa",
         ),
         (
-            Remembered("confirm", OLD, "the same words", old=OLD.id),
-            "known already, confirmed (2nd time): 0aaaaa Ada works at Acme.",
+            EntryResult("confirm", OLD, "the same words", old=OLD.id),
+            "already known, confirmed (2 times): 0aaaaa Ada works at Acme.",
         ),
         (
-            Remembered("confirm", OLD, "the same words", changed=False),
-            "known already: 0aaaaa Ada works at Acme.\n  the same words",
+            EntryResult("confirm", OLD, "the same words", changed=False),
+            "already known: 0aaaaa Ada works at Acme.\n  the same words",
         ),
         (
-            Remembered("insert", NEW, "it was read somewhere", staged=True),
-            "staged for your review: 0bbbbb fact: Ada works at Beta.\n  it was read somewhere",
+            EntryResult("insert", NEW, "it was read somewhere", staged=True),
+            "staged: 0bbbbb fact: Ada works at Beta.\n  it was read somewhere",
         ),
-        (Remembered("forget", OLD, "never true"), "forgot 0aaaaa: Ada works at Acme.\n  never true"),
-        (Remembered("invalidate", OLD, ""), "ends 2026-03-01: 0aaaaa Ada works at Acme."),
+        (EntryResult("forget", OLD, "never true"), "forgot 0aaaaa: Ada works at Acme.\n  never true"),
+        (EntryResult("invalidate", OLD, ""), "ends 2026-03-01: 0aaaaa Ada works at Acme."),
     ],
-    ids=lambda each: each.action if isinstance(each, Remembered) else "",
+    ids=lambda each: each.action if isinstance(each, EntryResult) else "",
 )
-def test_what_became_of_a_fact_is_said_in_a_sentence(remembered: Remembered, said: str) -> None:
+def test_what_became_of_a_fact_is_said_in_a_sentence(remembered: EntryResult, said: str) -> None:
     """With the short id, and below it what that did to another fact."""
     assert told(remembered) == said
 
 
-@pytest.mark.parametrize(("count", "word"), [(1, "1st"), (3, "3rd"), (11, "11th"), (22, "22nd"), (104, "104th")])
-def test_confirmations_are_counted(count: int, word: str) -> None:
-    """As people count."""
-    remembered = Remembered("confirm", replace(OLD, confirmed=("2024-06-01",) * count), "")
+@pytest.mark.parametrize(("count", "times"), [(1, "1 time"), (3, "3 times")])
+def test_confirmations_are_counted(count: int, times: str) -> None:
+    """The number of days on which the fact was confirmed."""
+    remembered = EntryResult("confirm", replace(OLD, confirmed=("2024-06-01",) * count), "")
 
-    assert f"({word} time)" in told(remembered)
+    assert f"({times})" in told(remembered)
 
 
 def test_a_long_text_is_one_line() -> None:
@@ -113,7 +112,7 @@ def test_a_triple_in_a_line_is_said_whole() -> None:
     """Its words alone do not name its subject; an entry's do."""
     line = replace(OLD, origin="line", text="works_at [[Acme]]")
 
-    assert (said(line), said(OLD)) == ("Ada works_at Acme", "Ada works at Acme.")
+    assert (statement(line), statement(OLD)) == ("Ada works_at Acme", "Ada works at Acme.")
 
 
 def test_a_day_is_a_day_and_a_moment_a_moment() -> None:
@@ -123,7 +122,7 @@ def test_a_day_is_a_day_and_a_moment_a_moment() -> None:
 
 def test_a_fact_is_a_flat_object_for_programs() -> None:
     """All its fields; where it comes from is its source, and its bonds are named."""
-    fact = fact_shape(NEW)
+    fact: dict[str, object] = dict(fact_shape(NEW))
 
     assert fact["source"] == {"interface": "cli", "conversation": "c-4f1d", "trust": "told"}
     assert fact["bonds"] == [{"bond": "extend", "target": "0199f3c2-3333-7000-8000-0000000ccccc"}]
@@ -133,7 +132,7 @@ def test_a_fact_is_a_flat_object_for_programs() -> None:
 
 def test_importance_as_aged_stands_beside_the_one_at_first() -> None:
     """Neither hides the other."""
-    held = held_shape(Held(OLD, "superseded", OLD.valid_until, NEW.id, 0.25, 3, "2026-11-15"))
+    held = snapshot_shape(FactSnapshot(OLD, "superseded", OLD.valid_until, NEW.id, 0.25, 3, "2026-11-15"))
 
     assert (held["importance"], held["importance_now"]) == (0.5, 0.25)
     assert (held["uses"], held["last_used"]) == (3, "2026-11-15")
@@ -142,7 +141,10 @@ def test_importance_as_aged_stands_beside_the_one_at_first() -> None:
 
 CHAIN = Chain(
     NEW,
-    (Held(OLD, "superseded", OLD.valid_until, NEW.id, 0.25), Held(NEW, "current", "", "", 0.5, 3, "2026-11-15")),
+    (
+        FactSnapshot(OLD, "superseded", OLD.valid_until, NEW.id, 0.25),
+        FactSnapshot(NEW, "current", "", "", 0.5, 3, "2026-11-15"),
+    ),
     (FactEdge(NEW.id, "update", OLD.id), FactEdge(NEW.id, "extend", "0199f3c2-3333-7000-8000-0000000ccccc")),
 )
 
@@ -156,7 +158,7 @@ def test_a_chain_is_shown_version_by_version() -> None:
         "   fact, #work",
         "   recorded 2024-01-02 09:12, cli, conversation c-4f1d, told",
         "   confirmed 2024-06-01, 2025-06-01",
-        "   importance 0.25 now, 0.50 at first; recalled never",
+        "   importance 0.25 now, initially 0.50; never recalled",
         "   replaced by 0bbbbb on 2026-03-02 10:00",
         f"   {OLD.path}",
         "",
@@ -165,11 +167,11 @@ def test_a_chain_is_shown_version_by_version() -> None:
         "   Ada | works_at | Beta",
         "   fact, #work",
         "   recorded 2026-03-02 10:00, cli, conversation c-4f1d, told",
-        "   importance 0.50 now, 0.50 at first; recalled 3 times, last 2026-11-15",
+        "   importance 0.50 now, initially 0.50; recalled 3 times, last 2026-11-15",
         "   replaces 0aaaaa: she said so",
         f"   {NEW.path}",
         "",
-        "bonds",
+        "relations",
         "   0bbbbb adds to 0ccccc",
     ]
 
@@ -184,21 +186,24 @@ def test_a_chain_tells_how_a_version_ended() -> None:
         was_valid_until="2027-01-01T00:00:00Z",
     )
     forgotten = replace(NEW, supersedes="", deleted_at="2026-04-01T00:00:00Z", reason="another Ada")
-    held = (Held(ended, "ended", ended.valid_until, NEW.id, 0.1), Held(forgotten, "deleted", "", "", 0.1))
+    held = (
+        FactSnapshot(ended, "ended", ended.valid_until, NEW.id, 0.1),
+        FactSnapshot(forgotten, "deleted", "", "", 0.1),
+    )
     lines = [line.strip() for line in chain_lines(Chain(NEW, held, ()))]
 
-    assert f"holds no longer since {short(NEW.id)} claims the same" in lines
-    assert "its end was set on 2026-03-02 10:00, which was 2027-01-01 before" in lines
+    assert f"ended by {short(NEW.id)}, which makes the same claim" in lines
+    assert "its end was set on 2026-03-02 10:00; it was 2027-01-01 before" in lines
     assert "forgotten on 2026-04-01: another Ada" in lines
 
 
 def test_a_line_was_recorded_nobody_knows_when() -> None:
     """It names its place in the note instead."""
     line = replace(NEW, origin="line", recorded="", path="People/Ada.md", line=3)
-    lines = [each.strip() for each in chain_lines(Chain(line, (Held(line, "current", "", "", 0.5, 1),), ()))]
+    lines = [each.strip() for each in chain_lines(Chain(line, (FactSnapshot(line, "current", "", "", 0.5, 1),), ()))]
 
-    assert "recorded nobody knows when, cli, conversation c-4f1d, told" in lines
-    assert "importance 0.50 now, 0.50 at first; recalled once" in lines
+    assert "recorded at an unknown time, cli, conversation c-4f1d, told" in lines
+    assert "importance 0.50 now, initially 0.50; recalled 1 time" in lines
     assert "People/Ada.md:3" in lines
 
 
@@ -212,10 +217,10 @@ def test_a_chain_is_json_with_versions_and_edges() -> None:
 
 
 MOMENTS = (
-    Moment(OLD.begins, "began", OLD),
-    Moment("2024-06-01T00:00:00Z", "confirmed", OLD),
-    Moment(NEW.begins, "replaced", OLD, NEW.id),
-    Moment(NEW.begins, "began", NEW),
+    TimelineEvent(OLD.begins, "began", OLD),
+    TimelineEvent("2024-06-01T00:00:00Z", "confirmed", OLD),
+    TimelineEvent(NEW.begins, "replaced", OLD, NEW.id),
+    TimelineEvent(NEW.begins, "began", NEW),
 )
 
 

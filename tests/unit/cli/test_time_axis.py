@@ -2,14 +2,14 @@
 
 import pytest
 
-from commonplace.cli.time_axis import Span, axis, bar, scale_of
+from commonplace.cli.timeline import TimeBar, axis, bar, scale_of
 
 NOW = "2026-01-01T00:00:00Z"
-OLD = Span("2022-01-01T00:00:00Z", "2024-01-01T00:00:00Z")
-NEW = Span("2024-01-01T00:00:00Z", "")
+OLD = TimeBar("2022-01-01T00:00:00Z", "2024-01-01T00:00:00Z")
+NEW = TimeBar("2024-01-01T00:00:00Z", "")
 
 
-def drawn(*spans: Span, width: int = 21, now: str = NOW) -> list[str]:
+def drawn(*spans: TimeBar, width: int = 21, now: str = NOW) -> list[str]:
     scale = scale_of(spans, now=now, width=width)
     return [*axis(scale, now=now), *(bar(span, scale, now=now) for span in spans)]
 
@@ -26,20 +26,20 @@ def test_each_fact_is_a_bar_from_its_begin_to_its_end() -> None:
 
 def test_confirmations_are_marked_on_the_bar() -> None:
     """One outside of the bar is not drawn."""
-    confirmed = Span(OLD.begins, OLD.until, ("2023-01-01", "2025-06-01"))
+    confirmed = TimeBar(OLD.begins, OLD.until, ("2023-01-01", "2025-06-01"))
 
     assert drawn(confirmed)[2] == "●━━━━╋━━━━○          "
 
 
 def test_what_began_nobody_knows_when_comes_from_the_left_edge() -> None:
     """It has no mark of a begin."""
-    assert drawn(Span("", "2024-01-01T00:00:00Z"), OLD)[2] == "━━━━━━━━━━○          "
-    assert drawn(Span("", ""), OLD)[2] == "━━━━━━━━━━━━━━━━━━━━▶"
+    assert drawn(TimeBar("", "2024-01-01T00:00:00Z"), OLD)[2] == "━━━━━━━━━━○          "
+    assert drawn(TimeBar("", ""), OLD)[2] == "━━━━━━━━━━━━━━━━━━━━▶"
 
 
 def test_what_is_to_come_stands_right_of_now() -> None:
     """The axis reaches to the last end or begin, and now is a mark on it."""
-    lines = drawn(OLD, Span("2025-01-01T00:00:00Z", "2032-01-01T00:00:00Z"), Span("2030-01-01T00:00:00Z", ""))
+    lines = drawn(OLD, TimeBar("2025-01-01T00:00:00Z", "2032-01-01T00:00:00Z"), TimeBar("2030-01-01T00:00:00Z", ""))
 
     assert lines[1].index("◆") == lines[3].index("●") + 2
     assert lines[3].endswith("○")
@@ -57,11 +57,11 @@ def test_what_is_to_come_stands_right_of_now() -> None:
 )
 def test_the_axis_names_years_months_or_days_as_finely_as_they_fit(begins: str, names: list[str]) -> None:
     """And no two names run into each other."""
-    assert drawn(Span(begins, ""))[0].split() == names
+    assert drawn(TimeBar(begins, ""))[0].split() == names
 
 
 @pytest.mark.parametrize("width", [2, 5, 9, 30, 200])
 @pytest.mark.parametrize("begins", ["0001-01-01T00:00:00Z", "2025-12-31T23:59:59Z", NOW])
 def test_every_line_is_as_wide_as_asked_for(width: int, begins: str) -> None:
     """However narrow it is, and however long ago or new the fact."""
-    assert {len(line) for line in drawn(Span(begins, ""), Span(begins, begins), width=width)} == {width}
+    assert {len(line) for line in drawn(TimeBar(begins, ""), TimeBar(begins, begins), width=width)} == {width}

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import pytest
 
 from commonplace.facts.claims import FactRules
-from commonplace.facts.entry import fact_of
-from commonplace.facts.lint import fixes, lint_entry, lint_facts
-from commonplace.model import Fact, Known, Note, Place, Problem
+from commonplace.facts.entry_format import read_entry
+from commonplace.facts.lint import lint_entry, lint_facts, safe_fixes
+from commonplace.model import Fact, FactRecord, Note, Place, Problem
 from commonplace.notes import parse
 
 ID = "0199f3c2-7c1e-7d3a-9d55-6a2f0c1b8e11"
@@ -34,7 +34,7 @@ class Contest(NamedTuple):
 def entry(keys: dict[str, str], *, path: str = PATH, place: Place = "") -> tuple[Note, Fact | None]:
     lines = "".join(f"{key}: {value}\n" for key, value in keys.items())
     note = parse(f"---\n{lines}---\nUse tabs.\n".encode(), path=path, mtime=0.0)
-    return note, fact_of(note, place=place, sensitive=False, rules=FactRules())[0]
+    return note, read_entry(note, place=place, sensitive=False, rules=FactRules())[0]
 
 
 def linted(keys: dict[str, str], *, path: str = PATH, place: Place = "") -> list[tuple[int, str]]:
@@ -52,13 +52,13 @@ def id_of(number: int) -> str:
 
 
 def between(*facts: Fact) -> list[tuple[str, str]]:
-    problems = lint_facts([Known(each, None) for each in facts], twins=(), contests=())
+    problems = lint_facts([FactRecord(each, None) for each in facts], twins=(), contests=())
     return [(each.path.removeprefix("Agent/Memory/fix/"), each.code) for each in problems]
 
 
 def mended(*facts: Fact) -> list[tuple[str, dict[str, object]]]:
     note, _ = entry(KEYS)
-    return [(each.problem.path, dict(each.keys)) for each in fixes((note, each) for each in facts)]
+    return [(each.problem.path, dict(each.keys)) for each in safe_fixes((note, each) for each in facts)]
 
 
 def test_a_whole_entry_has_nothing_wrong() -> None:
@@ -234,7 +234,7 @@ def test_a_missing_slug_is_mended_from_the_name_of_the_file() -> None:
     keys = {name: value for name, value in KEYS.items() if name != "slug"}
     named = entry(keys)
     odd = entry(keys, path="Agent/Memory/fix/My note.md")
-    found = fixes((note, known) for note, known in (named, odd) if known)
+    found = safe_fixes((note, known) for note, known in (named, odd) if known)
 
     assert [(each.problem.path, each.problem.code, dict(each.keys)) for each in found] == [
         (PATH, "entry-key", {"slug": "tabs"}),

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from commonplace.facts.timeline import Moment, timeline_of
-from commonplace.model import End, Fact, Known
+from commonplace.facts.validity import TimelineEvent, timeline_of
+from commonplace.model import Fact, FactEnd, FactRecord
 
 
 def moment(day: str) -> str:
@@ -22,7 +22,7 @@ ACME = Fact(
 BETA = replace(ACME, id="b", text="Ada works at Beta.", valid_from=moment("2026-02-01"))
 
 
-def told(*knowns: Known) -> list[tuple[str, str, str, str]]:
+def told(*knowns: FactRecord) -> list[tuple[str, str, str, str]]:
     return [(each.at[:10], each.what, each.fact.id, each.other) for each in timeline_of(knowns)]
 
 
@@ -38,7 +38,7 @@ def test_a_timeline_tells_what_began_and_what_replaced_it_in_order() -> None:
         valid_until=BETA.valid_from,
     )
 
-    assert told(Known(BETA, None), Known(old, None)) == [
+    assert told(FactRecord(BETA, None), FactRecord(old, None)) == [
         ("2024-01-01", "began", "a", ""),
         ("2026-02-01", "replaced", "a", "b"),
         ("2026-02-01", "began", "b", ""),
@@ -49,15 +49,15 @@ def test_a_fact_that_ends_by_itself_ends_and_one_that_another_ends_is_replaced()
     """Both by the effective end."""
     until = replace(ACME, valid_until=moment("2025-01-01"))
 
-    assert told(Known(until, None))[1:] == [("2025-01-01", "ended", "a", "")]
-    assert told(Known(ACME, End(moment("2025-06-01"), "b")))[1:] == [("2025-06-01", "replaced", "a", "b")]
+    assert told(FactRecord(until, None))[1:] == [("2025-01-01", "ended", "a", "")]
+    assert told(FactRecord(ACME, FactEnd(moment("2025-06-01"), "b")))[1:] == [("2025-06-01", "replaced", "a", "b")]
 
 
 def test_confirmations_are_told_but_not_that_of_the_day_of_recording() -> None:
     """To be written down is no second word for it."""
     fact = replace(ACME, confirmed=("2026-03-01", "2026-07-19"))
 
-    assert told(Known(fact, None)) == [("2024-01-01", "began", "a", ""), ("2026-07-19", "confirmed", "a", "")]
+    assert told(FactRecord(fact, None)) == [("2024-01-01", "began", "a", ""), ("2026-07-19", "confirmed", "a", "")]
 
 
 def test_a_forgotten_fact_is_told_with_its_end_only_where_that_came_before() -> None:
@@ -65,23 +65,23 @@ def test_a_forgotten_fact_is_told_with_its_end_only_where_that_came_before() -> 
     gone = replace(ACME, status="deleted", deleted_at=moment("2026-05-01"))
     before, after = (replace(gone, valid_until=moment(day)) for day in ("2025-01-01", "2027-01-01"))
 
-    assert told(Known(before, None)) == [
+    assert told(FactRecord(before, None)) == [
         ("2024-01-01", "began", "a", ""),
         ("2025-01-01", "ended", "a", ""),
         ("2026-05-01", "forgotten", "a", ""),
     ]
-    assert told(Known(after, None)) == [("2024-01-01", "began", "a", ""), ("2026-05-01", "forgotten", "a", "")]
+    assert told(FactRecord(after, None)) == [("2024-01-01", "began", "a", ""), ("2026-05-01", "forgotten", "a", "")]
 
 
 def test_a_fact_that_never_held_is_told_once() -> None:
     """Of two values that began at once, the loser did not begin."""
-    assert told(Known(ACME, End(ACME.valid_from, "b"))) == [("2024-01-01", "replaced", "a", "b")]
+    assert told(FactRecord(ACME, FactEnd(ACME.valid_from, "b"))) == [("2024-01-01", "replaced", "a", "b")]
 
 
 def test_an_undated_line_comes_first_and_staged_facts_not_at_all() -> None:
     """Nobody knows when it began; and nobody has agreed to what is staged."""
     line = replace(ACME, id="l", origin="line", valid_from="", recorded="")
     staged = replace(ACME, id="s", place="staging")
-    found = timeline_of([Known(ACME, None), Known(line, None), Known(staged, None)])
+    found = timeline_of([FactRecord(ACME, None), FactRecord(line, None), FactRecord(staged, None)])
 
-    assert found == (Moment("", "began", line), Moment(ACME.valid_from, "began", ACME))
+    assert found == (TimelineEvent("", "began", line), TimelineEvent(ACME.valid_from, "began", ACME))

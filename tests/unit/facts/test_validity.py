@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from commonplace.facts.claims import FactRules
-from commonplace.facts.predicates import Predicates
-from commonplace.facts.validity import as_known, held, holds, state_of, united, until_of
-from commonplace.model import End, Fact, Known, State
+from commonplace.facts.triples import Predicates
+from commonplace.facts.validity import as_known, holds, merge_names, snapshot_at, state_of, until_of
+from commonplace.model import Fact, FactEnd, FactRecord, FactState
 
 RULES = FactRules()
 NEVER = "9999-01-01T00:00:00Z"
@@ -34,8 +34,8 @@ ACME = Fact(
 BETA = replace(ACME, id="b", text="Ada works at Beta.", object="Beta", recorded=MAY, updated=MAY)
 
 
-def alone(fact: Fact) -> Known:
-    return Known(fact, None)
+def alone(fact: Fact) -> FactRecord:
+    return FactRecord(fact, None)
 
 
 def replaced(old: Fact, by: Fact, *, at: str) -> Fact:
@@ -53,7 +53,6 @@ def replaced(old: Fact, by: Fact, *, at: str) -> Fact:
     )
 
 
-@pytest.mark.requirement("I-60", "I-12")
 def test_a_fact_holds_from_its_beginning_up_to_its_end_and_not_at_it() -> None:
     """The window stands beside the words, and past its end the fact counts no longer."""
     fact = alone(replace(ACME, valid_from=APRIL, valid_until=JUNE))
@@ -99,7 +98,7 @@ def test_a_fact_of_a_line_without_a_date_holds_always() -> None:
         (replace(ACME, place="inbox"), "current"),
     ],
 )
-def test_the_status_and_the_place_say_what_does_not_hold(fact: Fact, state: State) -> None:
+def test_the_status_and_the_place_say_what_does_not_hold(fact: Fact, state: FactState) -> None:
     """Also where a person wrote the status alone."""
     assert state_of(alone(fact), at=MAY) == state
 
@@ -133,9 +132,9 @@ def test_the_earlier_end_counts_and_names_what_ended_it() -> None:
     """Of the fact's own end and that by another; at the same moment the other is named."""
     own = replace(ACME, valid_until=MAY)
 
-    assert until_of(Known(own, End(APRIL, "b"))) == (APRIL, "b")
-    assert until_of(Known(own, End(JUNE, "b"))) == (MAY, "")
-    assert until_of(Known(own, End(MAY, "b"))) == (MAY, "b")
+    assert until_of(FactRecord(own, FactEnd(APRIL, "b"))) == (APRIL, "b")
+    assert until_of(FactRecord(own, FactEnd(JUNE, "b"))) == (MAY, "")
+    assert until_of(FactRecord(own, FactEnd(MAY, "b"))) == (MAY, "b")
     assert until_of(alone(ACME)) == ("", "")
 
 
@@ -149,13 +148,13 @@ def test_what_will_be_replaced_holds_until_then_and_names_its_heir() -> None:
 
 def test_held_tells_the_state_the_end_and_what_it_is_given() -> None:
     """Importance and uses come from elsewhere and are handed on."""
-    told = held(Known(ACME, End(MAY, "b")), at=APRIL, importance=0.3, uses=4, last_used="2026-03-30")
+    told = snapshot_at(FactRecord(ACME, FactEnd(MAY, "b")), at=APRIL, importance=0.3, uses=4, last_used="2026-03-30")
 
     assert (told.fact, told.state, told.until, told.ended_by) == (ACME, "current", MAY, "b")
     assert (told.importance, told.uses, told.last_used) == (0.3, 4, "2026-03-30")
 
 
-@pytest.mark.requirement("I-57", "I-61")
+@pytest.mark.requirement("I-61")
 def test_a_fact_that_expires_by_itself_can_be_ended_before() -> None:
     """Ending does not depend on whether there was an end already; what was known before keeps the old end."""
     until = Predicates().default_until("interested_in", MARCH)
@@ -233,7 +232,7 @@ def test_later_confirmations_are_not_yet_known() -> None:
 
 def test_an_end_by_a_fact_that_was_recorded_later_does_not_count() -> None:
     """Two devices wrote two values: before the second was known, the first stood alone."""
-    knowns = [Known(ACME, End(MAY, "b")), alone(BETA)]
+    knowns = [FactRecord(ACME, FactEnd(MAY, "b")), alone(BETA)]
 
     assert as_known(knowns, known_at=APRIL, rules=RULES) == (alone(replace(ACME, updated=MARCH)),)
     assert as_known(knowns, known_at=MAY, rules=RULES) == tuple(knowns)
@@ -242,9 +241,9 @@ def test_an_end_by_a_fact_that_was_recorded_later_does_not_count() -> None:
 def test_an_end_by_a_fact_that_is_not_given_stays() -> None:
     """Such as one that whoever asks may not see."""
     gamma = replace(BETA, id="c", object="Gamma", recorded=JULY)
-    knowns = [Known(ACME, End(JUNE, "hidden")), alone(gamma)]
+    knowns = [FactRecord(ACME, FactEnd(JUNE, "hidden")), alone(gamma)]
 
-    assert as_known(knowns, known_at=JULY, rules=RULES)[0].end == End(JUNE, "hidden")
+    assert as_known(knowns, known_at=JULY, rules=RULES)[0].end == FactEnd(JUNE, "hidden")
 
 
 def test_facts_of_two_names_of_one_entity_end_each_other() -> None:
@@ -253,10 +252,10 @@ def test_facts_of_two_names_of_one_entity_end_each_other() -> None:
     second = replace(first, id="b", subject="Ada Lovelace", object="London", recorded=MAY)
     other = replace(first, id="c", subject="Jonas", object="Oslo", recorded=APRIL)
     knowns = [alone(each) for each in (first, second, other)]
-    found = united(knowns, names=("ada", "ada lovelace"), subject="Ada Lovelace", rules=RULES)
+    found = merge_names(knowns, names=("ada", "ada lovelace"), subject="Ada Lovelace", rules=RULES)
 
-    assert found == (Known(first, End(MAY, "b")), alone(second), alone(other))
-    assert united(knowns, names=("ada", "countess"), subject="Ada", rules=RULES) == tuple(knowns)
+    assert found == (FactRecord(first, FactEnd(MAY, "b")), alone(second), alone(other))
+    assert merge_names(knowns, names=("ada", "countess"), subject="Ada", rules=RULES) == tuple(knowns)
 
 
 def test_of_two_ends_by_other_facts_the_earlier_counts() -> None:
@@ -264,6 +263,6 @@ def test_of_two_ends_by_other_facts_the_earlier_counts() -> None:
     names = ("ada", "ada lovelace")
     later = replace(BETA, subject="Ada Lovelace")
 
-    for end, wanted in ((End(APRIL, "x"), End(APRIL, "x")), (End(JUNE, "x"), End(MAY, "b"))):
-        found = united([Known(ACME, end), alone(later)], names=names, subject="Ada", rules=RULES)
+    for end, wanted in ((FactEnd(APRIL, "x"), FactEnd(APRIL, "x")), (FactEnd(JUNE, "x"), FactEnd(MAY, "b"))):
+        found = merge_names([FactRecord(ACME, end), alone(later)], names=names, subject="Ada", rules=RULES)
         assert found[0].end == wanted

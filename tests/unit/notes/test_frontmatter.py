@@ -1,4 +1,4 @@
-"""What the quick reader makes of a frontmatter block."""
+"""Reading a frontmatter block: values, problems, title and aliases."""
 
 import json
 from itertools import pairwise
@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 import yaml
 
-from commonplace.notes import yaml_tree
-from commonplace.notes.frontmatter import read
+from commonplace.notes import parse, yaml_tree
+from commonplace.notes.frontmatter import read_frontmatter
 
 
 def value_of(written: str) -> Any:
-    mapping, problems = read(f"key: {written}\n", path="a.md")
+    mapping, problems = read_frontmatter(f"key: {written}\n", path="a.md")
     assert problems == ()
     return mapping["key"]
 
 
 def codes(block: str) -> list[tuple[int, str]]:
-    return [(problem.line, problem.code) for problem in read(block, path="a.md")[1]]
+    return [(problem.line, problem.code) for problem in read_frontmatter(block, path="a.md")[1]]
 
 
 AS_WRITTEN = """
@@ -82,7 +82,7 @@ def test_a_tag_constructs_nothing(written: str, value: object) -> None:
 
 def test_a_key_is_the_text_as_written() -> None:
     """Numbers, dates and booleans as keys do not change."""
-    mapping, problems = read("1: a\ntrue: b\n2026-01-01: c\n'q': d\n~: e\n01: f\n", path="a.md")
+    mapping, problems = read_frontmatter("1: a\ntrue: b\n2026-01-01: c\n'q': d\n~: e\n01: f\n", path="a.md")
 
     assert list(mapping) == ["1", "true", "2026-01-01", "q", "~", "01"]
     assert problems == ()
@@ -90,8 +90,8 @@ def test_a_key_is_the_text_as_written() -> None:
 
 @pytest.mark.parametrize("block", ["", "\n", "# only a comment\n", "~\n"])
 def test_an_empty_block_has_no_keys_and_nothing_wrong(block: str) -> None:
-    """No key is no defect."""
-    assert read(block, path="a.md") == ({}, ())
+    """A block without keys is not a defect."""
+    assert read_frontmatter(block, path="a.md") == ({}, ())
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_defect_is_a_problem_with_its_line(block: str, found: tuple[int, str])
 
 def test_a_key_given_twice_names_both_lines() -> None:
     """The person can find the two, and the last one is what counts."""
-    mapping, problems = read("a: 1\nb: 2\na: 3\n", path="a.md")
+    mapping, problems = read_frontmatter("a: 1\nb: 2\na: 3\n", path="a.md")
 
     assert "'a'" in problems[0].message
     assert "lines 2 and 4" in problems[0].message
@@ -155,8 +155,8 @@ def test_aliases_that_would_fill_the_memory_are_a_problem() -> None:
 
 
 def test_a_few_aliases_are_fine() -> None:
-    """An alias is the value it stands for."""
-    mapping, problems = read("a: &a [1, 2]\nb: *a\nc: {d: *a}\n", path="a.md")
+    """An alias has the value of its anchor."""
+    mapping, problems = read_frontmatter("a: &a [1, 2]\nb: *a\nc: {d: *a}\n", path="a.md")
 
     assert mapping == {"a": [1, 2], "b": [1, 2], "c": {"d": [1, 2]}}
     assert problems == ()
@@ -165,14 +165,46 @@ def test_a_few_aliases_are_fine() -> None:
 def test_the_reader_works_without_libyaml(monkeypatch: pytest.MonkeyPatch) -> None:
     """PyYAML's own parser gives the same values and the same problems."""
     blocks = ["a: [1, 'x']\nb: |\n  t\n", "a: 'open\n", "a: 1\na: 2\n", "[" * 5000, 'a: "\\ud800"\n', "a: \x07\n"]
-    expected = [(read(block, path="a.md")[0], codes(block)) for block in blocks]
-    monkeypatch.setattr(yaml_tree, "PARSER", yaml.SafeLoader)
+    expected = [(read_frontmatter(block, path="a.md")[0], codes(block)) for block in blocks]
+    monkeypatch.setattr(yaml_tree, "yaml_parser", lambda: yaml.SafeLoader)
 
-    assert [(read(block, path="a.md")[0], codes(block)) for block in blocks] == expected
+    assert [(read_frontmatter(block, path="a.md")[0], codes(block)) for block in blocks] == expected
 
 
 def test_every_value_can_be_written_as_json() -> None:
     """Plain data only: no dates, no sets, no numbers that JSON lacks."""
-    mapping, _ = read("a: .nan\nb: 2026-03-01\nc: !!set {x, y}\nd: 1.0e400\n? e\n: - -.inf\n", path="a.md")
+    mapping, _ = read_frontmatter("a: .nan\nb: 2026-03-01\nc: !!set {x, y}\nd: 1.0e400\n? e\n: - -.inf\n", path="a.md")
 
     assert json.loads(json.dumps(mapping, allow_nan=False)) == mapping
+
+
+@pytest.mark.parametrize(
+    ("block", "found"),
+    [
+        ("aliases: [One, ' two ', One]", ("One", "two")),
+        ("aliases: One name, another", ("One name", "another")),
+        ("alias: Only", ("Only",)),
+        ("aliases: [1, null, true]", ()),
+        ("aliases:", ()),
+    ],
+)
+def test_aliases_are_texts(block: str, found: tuple[str, ...]) -> None:
+    """A list, or one text cut at commas."""
+    assert parse(f"---\n{block}\n---\n".encode(), path="a.md", mtime=0.0).aliases == found
+
+
+@pytest.mark.requirement("D-56")
+@pytest.mark.parametrize(
+    ("block", "path", "title"),
+    [
+        ("title: A title", "Folder/Note.md", "A title"),
+        ("title: 2026", "Note.md", "2026"),
+        ("title: '  '", "Folder/My note.md", "My note"),
+        ("title: [x]", "a.b.md", "a.b"),
+        ("title: true", "UP.MD", "UP"),
+        ("other: x", ".md", ".md"),
+    ],
+)
+def test_the_title_is_the_property_else_the_file_name(block: str, path: str, title: str) -> None:
+    """Frontmatter `title`, else the stem."""
+    assert parse(f"---\n{block}\n---\n# Heading\n".encode(), path=path, mtime=0.0).title == title

@@ -3,11 +3,9 @@
 import pytest
 
 from commonplace.model import Note
-from commonplace.notes import Names, parse
-from commonplace.notes.held_out import Cut, Unnaming, held_out
-from commonplace.notes.link_probes import link_probes
-from commonplace.notes.probe_choice import choose_probes
-from commonplace.notes.probes import Probe, Wording, probes_of
+from commonplace.notes import LinkResolver, parse
+from commonplace.notes.probe_sample import AliasRemoval, Probe, TextRemoval, hold_out, sample_probes
+from commonplace.notes.probes import Vocabulary, link_probes, probes_of
 
 STOPS = {"the", "a", "of", "in", "it", "this", "there"}
 DEFINED = "A cistern is a tank that keeps the rain for dry weeks."
@@ -26,23 +24,23 @@ def vault(**texts: str) -> dict[str, Note]:
     return {f"{name}.md": made(text, f"{name}.md") for name, text in texts.items()}
 
 
-def wording_of(notes: dict[str, Note], *, untold: str = "") -> Wording:
-    return Wording(notes.values(), words, tells=lambda note: note.path != untold)
+def vocabulary_of(notes: dict[str, Note], *, unusable: str = "") -> Vocabulary:
+    return Vocabulary(notes.values(), words, is_usable=lambda note: note.path != unusable)
 
 
 def own(text: str, **others: str) -> list[tuple[str, str, str | None]]:
     """The kind, the question and what is left of the note, for each probe of the note."""
     notes = {"Water.md": made(text), **vault(**others)}
-    probes = probes_of(notes["Water.md"], wording_of(notes))
+    probes = probes_of(notes["Water.md"], vocabulary_of(notes))
     return [(each.kind, each.question, left(notes["Water.md"], each)) for each in probes]
 
 
-def shown(notes: dict[str, Note], *, untold: str = "") -> list[Probe]:
-    return list(link_probes(notes, wording_of(notes, untold=untold), names=Names.of(notes)))
+def probes_from_links(notes: dict[str, Note], *, unusable: str = "") -> list[Probe]:
+    return list(link_probes(notes, vocabulary_of(notes, unusable=unusable), resolver=LinkResolver.of(notes)))
 
 
 def left(note: Note, probe: Probe) -> str | None:
-    without = held_out(note, [each for each in probe.takings if each.path == note.path])
+    without = hold_out(note, [each for each in probe.removals if each.path == note.path])
     return without.text if without else None
 
 
@@ -75,7 +73,7 @@ def test_a_heading_is_asked_and_its_line_is_held_out(text: str, question: str, t
     ],
 )
 def test_a_heading_that_is_no_question_is_not_asked(text: str) -> None:
-    """The title, one word, an underlined one, code, one that stands twice, another note's name, one without an end."""
+    """The title, one word, an underlined one, code, one that occurs twice, another note's name, one without an end."""
     assert own(text, Other="---\naliases: [deep wells]\n---\n") == []
 
 
@@ -92,7 +90,7 @@ def test_a_heading_that_is_no_question_is_not_asked(text: str) -> None:
 def test_an_alias_is_held_out_of_the_frontmatter(aliases: str, then: str | None) -> None:
     """In whatever case it is written; where that would touch a comment, the note is left alone."""
     note = made(f"---\ntitle: Water\n{aliases}\n---\nDeep.\n")
-    without = held_out(note, [Unnaming("Water.md", "Cistern")])
+    without = hold_out(note, [AliasRemoval("Water.md", "Cistern")])
 
     assert (without.text if without else None) == (then and f"---\ntitle: Water\n{then}\n---\nDeep.\n")
 
@@ -105,7 +103,7 @@ def test_a_last_alias_takes_its_key_with_it() -> None:
 
 
 def test_an_alias_that_is_the_title_or_another_note_is_not_asked() -> None:
-    """It would ask for what still stands in the note, or have two answers."""
+    """It would ask for text that is still in the note, or have two answers."""
     text = "---\ntitle: Deep Water\naliases: [deep water, water, Well, Cistern]\n---\n"
 
     assert [question for _, question, _ in own(text, Well="")] == ["Cistern"]
@@ -169,7 +167,7 @@ def test_what_only_looks_like_a_definition_is_not_asked(text: str) -> None:
 def test_the_words_of_a_link_are_asked_and_held_out_of_it(link: str, then: str) -> None:
     """The link leads where it led, and shows the name of the note."""
     notes = vault(Tank="Stone.\n", Garden=f"See {link}\n" if "---" not in link else f"{link}\n")
-    (probe,) = shown(notes)
+    (probe,) = probes_from_links(notes)
 
     assert (probe.kind, probe.question, probe.path) == ("link", "what keeps rain", "Tank.md")
     assert left(notes["Garden.md"], probe) == notes["Garden.md"].text.replace(link, then)
@@ -178,7 +176,7 @@ def test_the_words_of_a_link_are_asked_and_held_out_of_it(link: str, then: str) 
 def test_the_same_words_are_held_out_of_every_link_that_shows_them() -> None:
     """Else the others would give the answer away."""
     notes = vault(Tank="", A="[[Tank|what keeps rain]] and [[Tank|What keeps rain]]\n", B="[[Tank|what keeps rain]]\n")
-    (probe,) = shown(notes)
+    (probe,) = probes_from_links(notes)
 
     assert (left(notes["A.md"], probe), left(notes["B.md"], probe)) == ("[[Tank]] and [[Tank]]\n", "[[Tank]]\n")
 
@@ -195,26 +193,26 @@ def test_the_same_words_are_held_out_of_every_link_that_shows_them() -> None:
 )
 def test_a_link_that_asks_nothing_is_left(text: str) -> None:
     """The note's own names, one word, words for two notes, no note, a picture, a web page, the note itself, code."""
-    assert shown(vault(Tank="---\naliases: [Stone basin]\n---\n", Well="", Garden=text)) == []
+    assert probes_from_links(vault(Tank="---\naliases: [Stone basin]\n---\n", Well="", Garden=text)) == []
 
 
-@pytest.mark.parametrize("untold", ["Tank.md", "Garden.md"])
-def test_a_note_that_may_not_be_told_is_in_no_question(untold: str) -> None:
+@pytest.mark.parametrize("unusable", ["Tank.md", "Garden.md"])
+def test_a_note_that_may_not_be_used_is_in_no_question(unusable: str) -> None:
     """Neither is it asked for, nor are its words shown."""
     notes = vault(Tank=f"{DEFINED}\n", Garden=f"[[Tank|what keeps rain]]\n\n## Beds of stone\n{DEFINED}\n")
-    wording = wording_of(notes, untold=untold)
+    vocabulary = vocabulary_of(notes, unusable=unusable)
 
-    assert shown(notes, untold=untold) == []
-    assert list(probes_of(notes[untold], wording)) == []
+    assert probes_from_links(notes, unusable=unusable) == []
+    assert list(probes_of(notes[unusable], vocabulary)) == []
 
 
 @pytest.mark.parametrize("text", ["---\na: [\n---\n## Where rain goes\n", "---\na: b\n## Where rain goes\n"])
 def test_a_note_with_a_problem_is_left_alone(text: str) -> None:
-    """What stands where in it is not certain."""
+    """The offsets in it are not certain."""
     note = made(text)
 
     assert own(text) == []
-    assert held_out(note, [Cut("Water.md", 0, 1)]) is None
+    assert hold_out(note, [TextRemoval("Water.md", 0, 1)]) is None
 
 
 @pytest.mark.parametrize(
@@ -229,7 +227,7 @@ def test_a_note_with_a_problem_is_left_alone(text: str) -> None:
 )
 def test_a_cut_that_would_change_more_is_not_made(text: str, cuts: list[tuple[int, int]]) -> None:
     """Cuts that meet, half a link, text that would become a heading, a key, a heading's own words."""
-    assert held_out(made(text), [Cut("Water.md", *cut) for cut in cuts]) is None
+    assert hold_out(made(text), [TextRemoval("Water.md", *cut) for cut in cuts]) is None
 
 
 Chosen = tuple[list[Probe], dict[str, str]]
@@ -237,9 +235,9 @@ Chosen = tuple[list[Probe], dict[str, str]]
 
 def chosen(notes: dict[str, Note], *, count: int = 100, seed: int = 0, least: int = 0) -> Chosen:
     """The probes, and the texts of the notes that are changed by them."""
-    wording = wording_of(notes)
-    probes = [probe for note in notes.values() for probe in probes_of(note, wording)] + shown(notes)
-    choice = choose_probes(probes, notes, count=count, seed=seed, is_large=lambda note: len(words(note.body)) >= least)
+    vocabulary = vocabulary_of(notes)
+    probes = [probe for note in notes.values() for probe in probes_of(note, vocabulary)] + probes_from_links(notes)
+    choice = sample_probes(probes, notes, count=count, seed=seed, is_large=lambda note: len(words(note.body)) >= least)
     return choice.probes, {path: note.text for path, note in choice.without.items()}
 
 

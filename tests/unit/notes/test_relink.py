@@ -1,9 +1,9 @@
-"""Links that follow a note: only the target is written anew, or the note is left alone."""
+"""Links that follow a moved note: only the target is rewritten, or the note is left alone."""
 
 import pytest
 
-from commonplace.notes import Names, parse
-from commonplace.notes.relink import Journey, relinked
+from commonplace.notes import LinkResolver, parse
+from commonplace.notes.link_resolver import NoteMove, rewrite_links
 
 SOURCE = "Inbox/T (1).md"
 OTHERS = ("Projects/n.md", "Projects/other.md", "Inbox/other.md")
@@ -11,8 +11,8 @@ OTHERS = ("Projects/n.md", "Projects/other.md", "Inbox/other.md")
 
 def follow(text: str, *, to: str = "Archive/New.md", source: str = SOURCE, at: str = "Projects/n.md") -> str | None:
     """What the note says after the move; None where it is left, the same where nothing had to change."""
-    before, after = (Names.of([path, *OTHERS]) for path in (source, to))
-    done = relinked(parse(text.encode(), path=at, mtime=0.0), Journey(source, to, before, after))
+    before, after = (LinkResolver.of([path, *OTHERS]) for path in (source, to))
+    done = rewrite_links(parse(text.encode(), path=at, mtime=0.0), NoteMove(source, to, before, after))
     if done is None:
         return text
     return None if done.content is None else done.content.decode()
@@ -101,9 +101,9 @@ def test_a_note_with_problems_is_left_only_if_a_link_had_to_change() -> None:
 
 def test_bytes_that_are_no_text_are_never_encoded_anew() -> None:
     """Not even elsewhere in the note."""
-    names = Names.of([SOURCE, *OTHERS])
-    journey = Journey(SOURCE, "Archive/New.md", names, Names.of(["Archive/New.md", *OTHERS]))
-    done = relinked(parse(b"\xff [[T (1)]]", path="Projects/n.md", mtime=0.0), journey)
+    names = LinkResolver.of([SOURCE, *OTHERS])
+    move = NoteMove(SOURCE, "Archive/New.md", names, LinkResolver.of(["Archive/New.md", *OTHERS]))
+    done = rewrite_links(parse(b"\xff [[T (1)]]", path="Projects/n.md", mtime=0.0), move)
 
     assert done is not None
     assert done.content is None

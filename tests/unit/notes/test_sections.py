@@ -87,7 +87,7 @@ def test_a_heading_with_signs_of_a_path_is_found_by_its_text() -> None:
 @pytest.mark.parametrize(
     "text", ["%%\n# hidden\n%%\n", "$$\na\n=\nb\n$$\n", "<!--\n# hidden\n-->\n", "#tag\n", "    # code\n"]
 )
-def test_what_is_no_heading_is_none(text: str) -> None:
+def test_what_only_looks_like_a_heading_is_not_one(text: str) -> None:
     """Comments, math, tags and code."""
     assert note_of(text).headings == ()
 

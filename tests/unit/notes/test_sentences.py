@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from commonplace.notes.sentences import MOST, closing_of, sentences_of
+from commonplace.notes.chunks import MAX_SENTENCES, last_sentences, sentences_of
 
 MANY = 1_000_000
 LONG = "This sentence is long enough to stand alone"
@@ -35,8 +35,8 @@ def test_there_are_at_most_so_many() -> None:
     """What comes behind them counts with the text as a whole."""
     found = sentences_of(" ".join(f"{LONG} {number}." for number in range(100)))
 
-    assert len(found) == MOST
-    assert found[-1] == f"{LONG} {MOST - 1}."
+    assert len(found) == MAX_SENTENCES
+    assert found[-1] == f"{LONG} {MAX_SENTENCES - 1}."
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_hostile_text_takes_no_long_time(text: str) -> None:
     """The time grows with the length of the text and no faster."""
     start = time.perf_counter()
     sentences_of(text)
-    closing_of(text)
+    last_sentences(text)
 
     assert time.perf_counter() - start < 5
 
@@ -67,5 +67,5 @@ def test_a_hostile_text_takes_no_long_time(text: str) -> None:
 )
 def test_the_closing_is_the_last_whole_sentences_that_fit(text: str, end: str) -> None:
     """In one line; of a sentence that is too long, its end from the beginning of a word."""
-    assert closing_of(text) == end
-    assert len(closing_of(text)) <= 200
+    assert last_sentences(text) == end
+    assert len(last_sentences(text)) <= 200

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonplace.policy.ignore import ignores
+from commonplace.policy.options import ignores
 
 
 @pytest.mark.parametrize(

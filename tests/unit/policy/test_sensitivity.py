@@ -1,11 +1,13 @@
-"""Which notes are sensitive."""
+"""Which notes are sensitive, and who sees how much of them."""
+
+from typing import get_args
 
 import pytest
 
 from commonplace.model import Note
 from commonplace.notes import parse, set_key
 from commonplace.policy.options import SafetyOptions
-from commonplace.policy.sensitivity import is_sensitive
+from commonplace.policy.sensitivity import SENSITIVE_VISIBILITY, Audience, Visibility, is_sensitive, visibility
 
 
 def note_with(frontmatter: dict[str, object]) -> Note:
@@ -65,3 +67,30 @@ def test_a_broken_note_without_a_marker_is_not() -> None:
     note = parse(b"---\ntags: [a\n---\nsensitive: true\n", path="a.md", mtime=0.0)
 
     assert not is_sensitive(note, SafetyOptions())
+
+
+@pytest.mark.parametrize(
+    ("sink", "how"),
+    [
+        ("person", "whole"),
+        ("prompt", "title_only"),
+        ("mcp", "title_only"),
+        ("model", "title_only"),
+        ("remote_encoder", "title_only"),
+        ("export", "ask"),
+    ],
+)
+def test_sensitive_text_stays_with_its_owner(sink: Audience, how: Visibility) -> None:
+    """Whole in a person's own search; title and path for prompts, MCP, models, remote encoders; asked for on export."""
+    assert visibility(True, sink) == how
+
+
+@pytest.mark.parametrize("sink", get_args(Audience))
+def test_other_text_is_shown_everywhere(sink: Audience) -> None:
+    """Nothing is withheld that was not marked."""
+    assert visibility(False, sink) == "whole"
+
+
+def test_every_sink_is_in_the_table() -> None:
+    """A new sink cannot be forgotten."""
+    assert set(SENSITIVE_VISIBILITY) == set(get_args(Audience))

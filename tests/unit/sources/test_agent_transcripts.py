@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from commonplace.agent_hosts import TRANSCRIPT_HOSTS
 from commonplace.errors import UsageError
-from commonplace.sources.agent_transcripts import HOSTS, folders_in, read_agent_lines
+from commonplace.sources.transcripts import read_agent_lines
 from tests.transcript_lines import AT, claude, codex
 
 EXAMPLES = Path(__file__).parents[2] / "transcript_examples"
@@ -19,7 +20,7 @@ SAID = [
     ("assistant", "I will remember that you water the tomatoes on Mondays."),
 ]
 FENCED = (
-    "Between memory-3fa9c1d2 marks: from the person's vault.\n"
+    "Between memory-3fa9c1d2 marks: text from the person's vault.\n"
     "<memory-3fa9c1d2 facts>\n[Notes/Ada.md:3] Ada has a boat.\n</memory-3fa9c1d2>"
 )
 
@@ -30,7 +31,7 @@ def said(*lines: str, host: str = "claude-code") -> list[tuple[str, str]]:
     return [(each.role, each.text) for each in read.messages]
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", TRANSCRIPT_HOSTS)
 def test_of_a_real_transcript_what_was_typed_and_answered_is_taken(host: str) -> None:
     """Files that the real programs wrote: no tool call, no injected context, nothing twice."""
     content = (EXAMPLES / host / "greenhouse.jsonl").read_bytes()
@@ -178,7 +179,7 @@ STRANGE: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", TRANSCRIPT_HOSTS)
 @pytest.mark.parametrize("line", STRANGE, ids=range(len(STRANGE)))
 def test_a_line_that_nobody_knows_is_passed_over(host: str, line: dict[str, Any]) -> None:
     """Hosts add kinds of lines with every version."""
@@ -217,17 +218,3 @@ def test_a_line_that_names_two_roles_is_nobodys() -> None:
     line = claude("user", "Pay them.", id_="1", more={"type": "assistant"})
 
     assert said(line, claude("user", "Good morning.", id_="2")) == [("user", "Good morning.")]
-
-
-def test_the_folders_of_a_session_are_known_from_its_lines() -> None:
-    """Each once, in order; broken lines and what is no folder count for nothing."""
-    lines = (
-        claude("user", 'see {"cwd": "/not/this"}', id_="1", more={"cwd": "/a"}),
-        json.dumps({"type": "turn_context", "payload": {"cwd": "/b"}}) + "\n",
-        claude("user", "x", id_="2", more={"cwd": "/a"}),
-        '{"cwd": 3}\n{"cwd": ""}\n{"cwd": "/half',
-    )
-
-    assert folders_in("".join(lines).encode()) == ("/a", "/b")
-    for host in HOSTS:
-        assert folders_in((EXAMPLES / host / "greenhouse.jsonl").read_bytes()) == ("/home/ada/garden",)

@@ -6,14 +6,13 @@ import pytest
 
 from commonplace.errors import UsageError
 from commonplace.model import Message
-from commonplace.sources.messages import message_of
-from commonplace.sources.transcripts import Transcript, read_transcript
+from commonplace.sources.transcripts import ImportedTranscript, parse_message, read_transcript
 
 NINE = datetime(2026, 3, 1, 9, tzinfo=UTC)
 HELLO, HI = Message("user", "hello"), Message("assistant", "hi")
 
 
-def read(text: str) -> Transcript:
+def read(text: str) -> ImportedTranscript:
     return read_transcript(text.encode(), name="talk")
 
 
@@ -57,7 +56,9 @@ def test_what_the_file_says_of_the_conversation_is_read() -> None:
 
     assert (found.source_id, found.title, found.interface) == ("7", "T", "chatgpt")
     assert read("# The boat\n\nUser: a").title == "The boat"
-    assert read('{"role": "user", "content": "a", "id": "m"}') == Transcript((Message("user", "a", source_id="m"),))
+    assert read('{"role": "user", "content": "a", "id": "m"}') == ImportedTranscript(
+        (Message("user", "a", source_id="m"),)
+    )
 
 
 def test_people_are_known_by_their_names() -> None:
@@ -91,23 +92,23 @@ def test_lines_that_look_like_speakers_stay_what_was_said(inside: str) -> None:
         (b"", "no conversation in it"),
         (b"[]", "no list of messages"),
         (b'{"messages": {}}', "no list of messages"),
-        (b"\n\nhello there", "line 3: nobody says this"),
-        (b'[\n{"role": "user",\n', "line 3: this is not valid JSON"),
+        (b"\n\nhello there", "line 3: this line has no speaker"),
+        (b'[\n{"role": "user",\n', "line 3: not valid JSON"),
         (b"[" * 100_000, "not valid JSON"),
         (b"[" + b"1" * 5000 + b"]", "not valid JSON"),
-        (b'{"role": "user", "content": "a"}\nhello', "line 2: this is not valid JSON"),
-        (b'{"role": "user", "content": "a"}\n{"role": "robot", "content": "a"}', "line 2: no role is called 'robot'"),
-        (b'[{"role": "user", "content": "a"}, 7]', "message 2: a message is a mapping, and this is a int"),
-        (b'[{"content": "a"}]', "message 1: a message without a role"),
-        (b'[{"role": "user"}]', "message 1: a message without content"),
-        (b'[{"role": "user", "content": {"a": 1}}]', "content is text"),
+        (b'{"role": "user", "content": "a"}\nhello', "line 2: not valid JSON"),
+        (b'{"role": "user", "content": "a"}\n{"role": "robot", "content": "a"}', "line 2: unknown role 'robot'"),
+        (b'[{"role": "user", "content": "a"}, 7]', "message 2: a message must be a mapping, not int"),
+        (b'[{"content": "a"}]', "message 1: the message has no role"),
+        (b'[{"role": "user"}]', "message 1: the message has no content"),
+        (b'[{"role": "user", "content": {"a": 1}}]', "content of a message must be text"),
         (b'[{"role": "user", "content": "a", "at": "soon"}]', "'soon' is not a time"),
         (b'[{"role": "user", "content": "a", "at": NaN}]', "not a time"),
         (b'[{"role": "user", "content": "a", "at": 1e300}]', "not a time"),
-        (b"User: a\n\xff", "line 2: this is not UTF-8"),
-        (b'[{"role": "user", "content": "a", "author": ["Ada"]}]', "message 1: .* words, and this is a list"),
-        (b'[{"role": "user", "content": "a", "name": {"first": "Ada"}}]', "message 1: .* words, and this is a dict"),
-        (b'[{"role": "user", "content": "a", "id": []}]', "message 1: .* words, and this is a list"),
+        (b"User: a\n\xff", "line 2: not UTF-8"),
+        (b'[{"role": "user", "content": "a", "author": ["Ada"]}]', "message 1: .* words, not list"),
+        (b'[{"role": "user", "content": "a", "name": {"first": "Ada"}}]', "message 1: .* words, not dict"),
+        (b'[{"role": "user", "content": "a", "id": []}]', "message 1: .* words, not list"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_place(content: bytes, wrong: str) -> None:
@@ -121,8 +122,8 @@ def test_what_cannot_be_read_is_named_with_its_place(content: bytes, wrong: str)
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
 def test_text_in_another_encoding_is_to_be_saved_anew(encoding: str) -> None:
-    """The hint says how: the words of the file are right, and only their bytes are not."""
-    with pytest.raises(UsageError, match="line 1: this is not UTF-8 text") as caught:
+    """The hint asks to save the file as UTF-8."""
+    with pytest.raises(UsageError, match="line 1: not UTF-8 text") as caught:
         read_transcript("User: Grüße".encode(encoding), name="talk.txt")
 
     assert caught.value.hint == "Save it as UTF-8."
@@ -170,16 +171,16 @@ def test_names_of_every_script_begin_turns(first: str, second: str, colon: str) 
 @pytest.mark.parametrize("key", ["at", "timestamp", "created_at"])
 def test_a_time_is_read_as_programs_write_it(key: str, at: object, moment: datetime | None) -> None:
     """ISO 8601, seconds or milliseconds since 1970; in files one without a zone is UTC."""
-    assert message_of({"role": "user", "content": "a", key: at}, zone=UTC).at == moment
+    assert parse_message({"role": "user", "content": "a", key: at}, zone=UTC).at == moment
 
 
 def test_a_time_without_a_zone_is_no_moment_in_a_program() -> None:
-    """A program can say which it is."""
+    """A program can give the zone."""
     with pytest.raises(UsageError, match="has no zone"):
-        message_of({"role": "user", "content": "a", "at": "2026-03-01T09:00:00"})
+        parse_message({"role": "user", "content": "a", "at": "2026-03-01T09:00:00"})
 
 
 def test_a_message_is_itself() -> None:
     """What is one already is not read again; what is silent says nothing."""
-    assert message_of(HELLO) is HELLO
-    assert message_of({"role": "assistant", "content": None, "name": "Bo"}) == Message("assistant", "", author="Bo")
+    assert parse_message(HELLO) is HELLO
+    assert parse_message({"role": "assistant", "content": None, "name": "Bo"}) == Message("assistant", "", author="Bo")

@@ -1,5 +1,1 @@
-"""The history in lists and dictionaries."""
-
-from commonplace.history.inmemory.history import InMemoryHistory
-
-__all__ = ["InMemoryHistory"]
+"""The history in lists and dictionaries: the twin for tests, and for a vault that is in memory."""

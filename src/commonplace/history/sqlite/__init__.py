@@ -1,5 +1,5 @@
-"""The history in a SQLite file, `history.db`."""
+"""The history in a SQLite file, `history.db`.
 
-from commonplace.history.sqlite.history import SqliteHistory
-
-__all__ = ["SqliteHistory"]
+- history         `SqliteHistory`: audit, grants and model calls; the tables, as numbered migrations
+- conversations   conversations, use of facts, topic locks
+"""

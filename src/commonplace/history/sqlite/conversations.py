@@ -1,4 +1,7 @@
-"""The conversations in SQL: the tables `conversation_threads` and `conversation_messages`."""
+"""Conversations, use of facts and topic locks in SQL.
+
+Tables: `conversation_threads`, `conversation_messages`, `fact_uses`, `topic_locks`.
+"""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,21 +11,20 @@ from typing import Any, Final
 import apsw
 
 from commonplace.database import Database
-from commonplace.history.arrivals import (
-    Arrival,
-    arrivals_of,
+from commonplace.history.base import NewThread, Use, check_limit, stored_moment
+from commonplace.history.normalize import (
+    IncomingMessage,
+    check_lock,
     check_trust,
-    checked_turns,
-    grown,
-    known_thread,
+    check_turns,
+    extend_digest,
+    identify_thread,
+    incoming_messages,
     stamp_of,
-    storable,
     thread_id,
+    valid_utf8,
 )
-from commonplace.history.base import checked_limit
-from commonplace.history.conversations import NewThread
-from commonplace.history.sqlite.moments import moment_text
-from commonplace.model import Message, Recorded, Thread
+from commonplace.model import Message, RecordResult, Thread, TopicLock
 
 _FIND: Final = """
 SELECT number, count, digest, started, updated, trust, title FROM conversation_threads
@@ -67,99 +69,155 @@ WHERE conversation = :id OR conversation = (SELECT source_id FROM conversation_t
 """
 _CLOSE: Final = "UPDATE conversation_threads SET closed = :now WHERE id = :id"
 _FORGET: Final = "DELETE FROM conversation_threads WHERE id = :id"
+_DAY: Final = 10  # characters of a moment that name its day
+_COUNT_ONE: Final = """
+INSERT INTO fact_uses (fact, day, times) VALUES (?, ?, 1)
+ON CONFLICT (fact, day) DO UPDATE SET times = times + 1
+"""
+_USES: Final = """
+SELECT fact, sum(times), count(*), max(day) FROM fact_uses
+WHERE fact IN (SELECT value FROM json_each(:ids)) AND day >= :since
+GROUP BY fact
+"""
+_FORGET_USES: Final = "DELETE FROM fact_uses WHERE fact IN (SELECT value FROM json_each(:ids))"
+_LOCK: Final = """
+INSERT INTO topic_locks (conversation, topics, at) VALUES (:conversation, :topics, :at)
+ON CONFLICT (conversation) DO UPDATE SET topics = excluded.topics, at = excluded.at
+"""
+_LOCKED: Final = "SELECT topics, at FROM topic_locks WHERE conversation = :conversation"
 
 
 class SqliteConversations:
-    """The conversations of one file."""
+    """Conversations in one file."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def record_conversation(self, thread: NewThread, messages: Sequence[Message], *, now: datetime) -> Recorded:
-        """Add the messages that are not known yet, all or none."""
-        arrivals = arrivals_of(messages, now=now)
-        known = known_thread(thread, arrivals)
-        with self._database.changing() as connection:
-            added = _record(connection, known, arrivals, now=moment_text(now))
-        return Recorded(thread_id(known), added, len(arrivals) - added)
+    def record_conversation(self, thread: NewThread, messages: Sequence[Message], *, now: datetime) -> RecordResult:
+        """Append the messages that are new, all or none."""
+        incoming = incoming_messages(messages, now=now)
+        new = identify_thread(thread, incoming)
+        with self._database.write_transaction() as connection:
+            added = _record(connection, new, incoming, now=stored_moment(now))
+        return RecordResult(thread_id(new), added, len(incoming) - added)
 
     def conversations(
         self, *, interface: str | None = None, since: datetime | None = None, limit: int | None = None
     ) -> tuple[Thread, ...]:
-        """Those of that program, with a message from that time on; newest first, at most `limit`."""
-        asked = {
-            "interface": None if interface is None else storable(interface),
-            "since": moment_text(since) if since else None,
+        """Conversations of that program with a message since that time; newest first, at most `limit`."""
+        conditions = {
+            "interface": None if interface is None else valid_utf8(interface),
+            "since": stored_moment(since) if since else None,
         }
-        return self._threads(asked, limit=checked_limit(limit))
+        return self._threads(conditions, limit=check_limit(limit))
 
     def conversation(self, id: str) -> Thread | None:
-        """The conversation with that id; None when there is none."""
-        return next(iter(self._threads({"id": storable(id)}, limit=1)), None)
+        """The conversation with that id, or None."""
+        return next(iter(self._threads({"id": valid_utf8(id)}, limit=1)), None)
 
     def messages(self, id: str, *, first: int = 1, last: int | None = None) -> tuple[Message, ...]:
-        """The messages from one number to another, both within."""
-        first, last = checked_turns(first, last)
-        with self._database.reading() as connection:
-            rows = connection.execute(_MESSAGES, {"id": storable(id), "first": first, "last": last}).fetchall()
+        """Messages number `first` to `last`, inclusive."""
+        first, last = check_turns(first, last)
+        with self._database.read_transaction() as connection:
+            rows = connection.execute(_MESSAGES, {"id": valid_utf8(id), "first": first, "last": last}).fetchall()
         return tuple(_message(*row) for row in rows)
 
     def conversation_stamps(self, ids: Iterable[str] | None = None) -> Mapping[str, str]:
-        """The stamp of each conversation, or of those of these that are there, by id."""
-        asked = None if ids is None else {"ids": json.dumps([*map(storable, ids)])}
-        with self._database.reading() as connection:
-            rows: list[Any] = connection.execute(_STAMPS + (_THESE if asked else ""), asked).fetchall()
+        """Stamps by id, of all conversations or of those of `ids` that exist."""
+        values = None if ids is None else {"ids": json.dumps([*map(valid_utf8, ids)])}
+        with self._database.read_transaction() as connection:
+            rows: list[Any] = connection.execute(_STAMPS + (_THESE if values else ""), values).fetchall()
         return {id_: stamp_of(digest, title=title, trust=trust) for id_, digest, title, trust in rows}
 
     def close_conversation(self, id: str, *, now: datetime) -> bool:
-        """Say that it is finished; whether it is there."""
-        with self._database.changing() as connection:
-            connection.execute(_CLOSE, {"id": storable(id), "now": moment_text(now)})
+        """Mark the conversation as finished; False if there is none."""
+        with self._database.write_transaction() as connection:
+            connection.execute(_CLOSE, {"id": valid_utf8(id), "now": stored_moment(now)})
             return connection.changes() > 0
 
     def forget_conversation(self, id: str) -> bool:
-        """Remove the conversation, with what it was found to be about, also from pages that are free and from the log.
+        """Remove the conversation and its topic lock, also from free pages and the log; False if there was none."""
+        with self._database.write_transaction() as connection:
+            connection.execute(_FORGET_TOPICS, {"id": valid_utf8(id)})
+            connection.execute(_FORGET, {"id": valid_utf8(id)})
+            existed = connection.changes() > 0
+        self._database.vacuum()
+        return existed
 
-        Says whether it was there.
-        """
-        with self._database.changing() as connection:
-            connection.execute(_FORGET_TOPICS, {"id": storable(id)})
-            connection.execute(_FORGET, {"id": storable(id)})
-            was_there = connection.changes() > 0
-        self._database.scrub()
-        return was_there
-
-    def _threads(self, asked: Mapping[str, str | None], *, limit: int | None) -> tuple[Thread, ...]:
-        given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-        where = " AND ".join(_CONDITIONS[name] for name in given)
-        with self._database.reading() as connection:
+    def _threads(self, conditions: Mapping[str, str | None], *, limit: int | None) -> tuple[Thread, ...]:
+        values: dict[str, Any] = {name: value for name, value in conditions.items() if value is not None}
+        where = " AND ".join(_CONDITIONS[name] for name in values)
+        with self._database.read_transaction() as connection:
             rows = connection.execute(
                 _THREADS + (f"WHERE {where}" if where else "") + _NEWEST_FIRST,
-                {**given, "limit": -1 if limit is None else limit},
+                {**values, "limit": -1 if limit is None else limit},
             ).fetchall()
         return tuple(_thread(*row) for row in rows)
 
 
-def _record(connection: apsw.Connection, thread: NewThread, arrivals: Sequence[Arrival], *, now: str) -> int:
-    """Add what is new to the thread, which is made if it is not there; how many messages were."""
+class SqliteUsage(SqliteConversations):
+    """Use of facts and topic locks in one file, with its conversations."""
+
+    def record_use(self, ids: Sequence[str], *, now: datetime) -> None:
+        """Count one use of each of these facts, all or none, on the UTC day of `now`."""
+        day = _day(now)
+        if facts := _sorted_ids(ids):
+            with self._database.write_transaction() as connection:
+                connection.executemany(_COUNT_ONE, ((fact, day) for fact in facts))
+
+    def uses(self, ids: Iterable[str], *, since: datetime | None = None) -> Mapping[str, Use]:
+        """Use of these facts since the day of that moment; facts that were never used are left out."""
+        values = {"ids": json.dumps(_sorted_ids(ids)), "since": _day(since) if since else ""}
+        with self._database.read_transaction() as connection:
+            rows: list[Any] = connection.execute(_USES, values).fetchall()
+        return {fact: Use(times, days, last) for fact, times, days, last in rows}
+
+    def forget_uses(self, ids: Iterable[str]) -> int:
+        """Remove all use of these facts, also from free pages and the log; returns how many rows."""
+        facts = _sorted_ids(ids)
+        if not facts:
+            return 0
+        with self._database.write_transaction() as connection:
+            connection.execute(_FORGET_USES, {"ids": json.dumps(facts)})
+            removed = connection.changes()
+        self._database.vacuum()
+        return removed
+
+    def lock_topics(self, lock: TopicLock) -> None:
+        """Store the topics of a conversation, replacing earlier ones."""
+        stored = check_lock(lock)
+        row = {"conversation": stored.conversation, "topics": json.dumps(stored.topics), "at": stored.at}
+        with self._database.write_transaction() as connection:
+            connection.execute(_LOCK, row)
+
+    def topic_lock(self, conversation: str) -> TopicLock | None:
+        """The topics stored for that conversation, or None."""
+        name = valid_utf8(conversation)
+        with self._database.read_transaction() as connection:
+            row = connection.execute(_LOCKED, {"conversation": name}).fetchone()
+        return TopicLock(name, tuple(json.loads(row[0])), row[1]) if row else None
+
+
+def _record(connection: apsw.Connection, thread: NewThread, incoming: Sequence[IncomingMessage], *, now: str) -> int:
+    """Append what is new to the thread, creating it if needed; returns how many messages were added."""
     values = {
         "id": thread_id(thread),
         "interface": thread.interface,
         "source_id": thread.source_id,
         "title": thread.title,
         "trust": thread.trust,
-        "at": moment_text(arrivals[0].at),
+        "at": stored_moment(incoming[0].at),
         "now": now,
     }
-    there: Any = connection.execute(_FIND, values).fetchone() or connection.execute(_ADD_THREAD, values).fetchone()
-    number, count, digest, started, updated, trust, title = there
-    new = _unknown(connection, number, arrivals)
+    row: Any = connection.execute(_FIND, values).fetchone() or connection.execute(_ADD_THREAD, values).fetchone()
+    number, count, digest, started, updated, trust, title = row
+    new = _unknown(connection, number, incoming)
     check_trust(thread, trust, title=title, adds=bool(new))
-    for arrival in new:
-        digest = grown(digest, arrival)
-    times = [moment_text(each.at) for each in new]
-    connection.executemany(_ADD_MESSAGE, (_row(number, count + at, each) for at, each in enumerate(new, start=1)))
-    grows = {
+    for each in new:
+        digest = extend_digest(digest, each)
+    times = [stored_moment(each.at) for each in new]
+    connection.executemany(_ADD_MESSAGE, (_row(number, count + place, each) for place, each in enumerate(new, start=1)))
+    thread_values = {
         "number": number,
         "count": count + len(new),
         "digest": digest,
@@ -168,32 +226,32 @@ def _record(connection: apsw.Connection, thread: NewThread, arrivals: Sequence[A
         "title": thread.title,
         "added": len(new),
     }
-    connection.execute(_GROW, grows)
+    connection.execute(_GROW, thread_values)
     return len(new)
 
 
-def _unknown(connection: apsw.Connection, thread: int, arrivals: Sequence[Arrival]) -> list[Arrival]:
-    """Those of the arrivals that the thread does not have, each once."""
-    by_identity = {each.identity: each for each in reversed(arrivals)}
+def _unknown(connection: apsw.Connection, thread: int, incoming: Sequence[IncomingMessage]) -> list[IncomingMessage]:
+    """The messages that the thread does not have, each once."""
+    by_identity = {each.identity: each for each in reversed(incoming)}
     identities = json.dumps([*by_identity])
-    known = {found for (found,) in connection.execute(_KNOWN, {"thread": thread, "identities": identities})}
-    return [each for each in arrivals if each.identity not in known and by_identity[each.identity] is each]
+    known = {identity for (identity,) in connection.execute(_KNOWN, {"thread": thread, "identities": identities})}
+    return [each for each in incoming if each.identity not in known and by_identity[each.identity] is each]
 
 
-def _row(thread: int, turn: int, arrival: Arrival) -> tuple[int | str, ...]:
-    message = arrival.message
-    at = moment_text(arrival.at)
-    return thread, turn, arrival.identity, message.role, message.author, at, message.source_id, message.text
+def _row(thread: int, turn: int, incoming: IncomingMessage) -> tuple[int | str, ...]:
+    message = incoming.message
+    at = stored_moment(incoming.at)
+    return thread, turn, incoming.identity, message.role, message.author, at, message.source_id, message.text
 
 
 def _message(*row: Any) -> Message:
-    """A row of `_MESSAGES`."""
+    """The message in a row of `_MESSAGES`."""
     role, text, author, at, source_id = row
     return Message(role, text, author, datetime.fromisoformat(at), source_id)
 
 
 def _thread(*row: Any) -> Thread:
-    """A row of `_THREADS`."""
+    """The thread in a row of `_THREADS`."""
     id_, interface, source_id, title, trust, started, updated, recorded, count, closed = row
     return Thread(
         id_,
@@ -207,3 +265,12 @@ def _thread(*row: Any) -> Thread:
         count=count,
         closed=datetime.fromisoformat(closed) if closed else None,
     )
+
+
+def _day(when: datetime) -> str:
+    return stored_moment(when)[:_DAY]
+
+
+def _sorted_ids(ids: Iterable[str]) -> list[str]:
+    """Each id once, sorted, so that pages are touched in sequence."""
+    return sorted({valid_utf8(each) for each in ids})

@@ -1,5 +1,11 @@
-"""`History` in SQL."""
+"""Audit, grants and model calls in SQL: the tables `commits`, `audit`, `grants` and `invocation_log`.
 
+Below them are the numbered migrations of `history.db`: `user_version` says how many a file has applied. A released
+migration is never changed; new tables and columns come in a new one. Times are text such as 2026-03-01T09:12:44Z, so
+that text order is time order.
+"""
+
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -8,73 +14,213 @@ from typing import Any, Final
 
 import apsw
 
-from commonplace.database import Database, Wording
+from commonplace.database import Database, ErrorWording
 from commonplace.errors import VaultUnavailable
 from commonplace.history.base import (
     ERASED,
     AuditEntry,
     ModelCall,
-    checked_limit,
+    check_limit,
     expiry,
     new_token,
+    stored_moment,
     token_hash,
 )
-from commonplace.history.sqlite import calls as call_log
-from commonplace.history.sqlite.migrations import MIGRATIONS
-from commonplace.history.sqlite.moments import moment_text
-from commonplace.history.sqlite.uses import SqliteUses
+from commonplace.history.sqlite.conversations import SqliteUsage
 
-WORDING: Final = Wording(
+# `commits` outlives the audit rows: of an erased note only the commit hashes stay.
+_1_AUDIT_AND_GRANTS = """
+CREATE TABLE commits (
+  number INTEGER PRIMARY KEY,
+  hash   TEXT NOT NULL UNIQUE,
+  at     TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z')
+) STRICT;
+CREATE INDEX commits_by_time ON commits (at);
+
+CREATE TABLE audit (
+  number        INTEGER PRIMARY KEY,
+  mutation      TEXT NOT NULL,
+  at            TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z'),
+  verb          TEXT NOT NULL,
+  path          TEXT NOT NULL,
+  actor         TEXT NOT NULL,
+  origin        TEXT NOT NULL,
+  reason        TEXT NOT NULL,
+  destination   TEXT,
+  before        TEXT,
+  after         TEXT,
+  commit_number INTEGER REFERENCES commits (number),
+  in_digest     INTEGER NOT NULL CHECK (in_digest IN (0, 1))
+) STRICT;
+CREATE INDEX audit_by_time ON audit (at);
+CREATE INDEX audit_by_path ON audit (path);
+CREATE INDEX audit_by_destination ON audit (destination) WHERE destination IS NOT NULL;
+
+CREATE TRIGGER audit_is_append_only
+BEFORE UPDATE OF mutation, at, verb, path, actor, origin, destination, before, after, commit_number, in_digest ON audit
+BEGIN
+  SELECT raise(ABORT, 'the audit is append-only');
+END;
+
+CREATE TABLE grants (
+  token_hash TEXT PRIMARY KEY,
+  path       TEXT NOT NULL,
+  expires    TEXT NOT NULL CHECK (expires GLOB '????-??-??T??:??:??Z')
+) STRICT, WITHOUT ROWID;
+"""
+
+# A text is known by its hash alone. Rows arrive in time order, so the indexes grow at their ends.
+_2_MODEL_CALLS = """
+CREATE TABLE invocation_log (
+  number      INTEGER PRIMARY KEY,
+  at          TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z'),
+  task_type   TEXT NOT NULL,
+  model_alias TEXT NOT NULL,
+  input_hash  TEXT NOT NULL,
+  version     TEXT NOT NULL,
+  duration_ms REAL NOT NULL,
+  tokens      INTEGER NOT NULL,
+  cost        REAL NOT NULL
+) STRICT;
+CREATE INDEX invocation_log_by_time ON invocation_log (at);
+CREATE INDEX invocation_log_by_task ON invocation_log (task_type, at);
+"""
+
+# A message is never changed, and deleted only with its thread, whose row goes first.
+_3_CONVERSATIONS = """
+CREATE TABLE conversation_threads (
+  number    INTEGER PRIMARY KEY,
+  id        TEXT NOT NULL UNIQUE,
+  interface TEXT NOT NULL,
+  source_id TEXT NOT NULL,
+  title     TEXT NOT NULL,
+  trust     TEXT NOT NULL CHECK (trust IN ('told', 'said', 'read', 'mined', 'imported')),
+  started   TEXT NOT NULL CHECK (started GLOB '????-??-??T??:??:??Z'),
+  updated   TEXT NOT NULL CHECK (updated GLOB '????-??-??T??:??:??Z'),
+  recorded  TEXT NOT NULL CHECK (recorded GLOB '????-??-??T??:??:??Z'),
+  count     INTEGER NOT NULL,
+  digest    TEXT NOT NULL,
+  UNIQUE (interface, source_id)
+) STRICT;
+CREATE INDEX conversation_threads_by_time ON conversation_threads (updated);
+
+CREATE TABLE conversation_messages (
+  number    INTEGER PRIMARY KEY,
+  thread    INTEGER NOT NULL REFERENCES conversation_threads (number) ON DELETE CASCADE,
+  turn      INTEGER NOT NULL CHECK (turn > 0),
+  identity  TEXT NOT NULL,
+  role      TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'system', 'tool')),
+  author    TEXT NOT NULL,
+  at        TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z'),
+  source_id TEXT NOT NULL,
+  text      TEXT NOT NULL,
+  UNIQUE (thread, turn),
+  UNIQUE (thread, identity)
+) STRICT;
+
+CREATE TRIGGER messages_are_append_only BEFORE UPDATE ON conversation_messages
+BEGIN
+  SELECT raise(ABORT, 'messages are append-only');
+END;
+CREATE TRIGGER messages_go_with_their_thread BEFORE DELETE ON conversation_messages
+WHEN EXISTS (SELECT 1 FROM conversation_threads WHERE number = OLD.thread)
+BEGIN
+  SELECT raise(ABORT, 'messages go only with their conversation');
+END;
+"""
+
+# One row per fact and day of recall. Both tables are queried by primary key only.
+_4_USES_AND_TOPICS = """
+CREATE TABLE fact_uses (
+  fact  TEXT NOT NULL,
+  day   TEXT NOT NULL CHECK (day GLOB '????-??-??'),
+  times INTEGER NOT NULL CHECK (times > 0),
+  PRIMARY KEY (fact, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE topic_locks (
+  conversation TEXT PRIMARY KEY,
+  topics       TEXT NOT NULL,
+  at           TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z')
+) STRICT, WITHOUT ROWID;
+"""
+
+# When the conversation was marked as finished; NULL while it goes on.
+_5_CLOSED_CONVERSATIONS = """
+ALTER TABLE conversation_threads ADD COLUMN closed TEXT CHECK (closed GLOB '????-??-??T??:??:??Z');
+"""
+
+MIGRATIONS: Final = (
+    _1_AUDIT_AND_GRANTS,
+    _2_MODEL_CALLS,
+    _3_CONVERSATIONS,
+    _4_USES_AND_TOPICS,
+    _5_CLOSED_CONVERSATIONS,
+)
+
+
+HISTORY_ERRORS: Final = ErrorWording(
     label="history",
     damaged=VaultUnavailable,
-    mend="Keep a copy of {name} and move it away with the files {name}-wal and {name}-shm beside it; "
-    "a new one is made, and its audit is recovered from the vault's commits.",
+    mend="Keep a copy of {name} and move it away, together with {name}-wal and {name}-shm; "
+    "a new one is created, and its audit is recovered from the vault's commits.",
     too_new="Upgrade Commonplace.",
 )
 
 _ADD_COMMIT: Final = "INSERT INTO commits (hash, at) VALUES (:commit, :at) ON CONFLICT DO NOTHING"
-_ADD_ROW: Final = """
+_ADD_ENTRY: Final = """
 INSERT INTO audit (mutation, at, verb, path, actor, origin, reason, destination, before, after, commit_number,
                    in_digest)
 VALUES (:mutation, :at, :verb, :path, :actor, :origin, :reason, :destination, :before, :after,
         (SELECT number FROM commits WHERE hash = :commit), :in_digest)
 """
-_ROWS: Final = """
+_ENTRIES: Final = """
 SELECT mutation, audit.at, verb, path, actor, origin, reason, destination, before, after, hash, in_digest
 FROM audit LEFT JOIN commits ON commits.number = commit_number
 """
-_CONDITIONS: Final = {
+_ENTRY_CONDITIONS: Final = {
     "path": "(path = :path OR destination = :path)",
     "actor": "actor = :actor",
     "since": "audit.at >= :since",
 }
-_NEWEST_FIRST: Final = " ORDER BY audit.at DESC, audit.number DESC LIMIT :limit"
+_NEWEST_ENTRY_FIRST: Final = " ORDER BY audit.at DESC, audit.number DESC LIMIT :limit"
 _NEWEST_COMMIT: Final = "SELECT hash FROM commits ORDER BY at DESC, number DESC LIMIT 1"
-_TAKE_PATH_OUT_OF_REASONS: Final = """
+_REDACT_REASONS: Final = """
 UPDATE audit SET reason = replace(reason, :path, :erased)
 WHERE mutation IN (SELECT mutation FROM audit WHERE path = :path OR destination = :path)
 """
-_FORGET: Final = "DELETE FROM audit WHERE path = :path OR destination = :path"
+_FORGET_PATH: Final = "DELETE FROM audit WHERE path = :path OR destination = :path"
 _FORGET_GRANTS: Final = "DELETE FROM grants WHERE path = :path"
-_GIVE: Final = "INSERT INTO grants (token_hash, path, expires) VALUES (:token, :path, :expires)"
-_HAS: Final = "SELECT 1 FROM grants WHERE token_hash = :token AND path = :path AND expires > :now"
-_USE: Final = "DELETE FROM grants WHERE token_hash = :token AND path = :path AND expires > :now"
-_DROP_EXPIRED: Final = "DELETE FROM grants WHERE expires <= :now"
+_GIVE_GRANT: Final = "INSERT INTO grants (token_hash, path, expires) VALUES (:token, :path, :expires)"
+_HAS_GRANT: Final = "SELECT 1 FROM grants WHERE token_hash = :token AND path = :path AND expires > :now"
+_USE_GRANT: Final = "DELETE FROM grants WHERE token_hash = :token AND path = :path AND expires > :now"
+_DELETE_EXPIRED_GRANTS: Final = "DELETE FROM grants WHERE expires <= :now"
+_ADD_CALL: Final = """
+INSERT INTO invocation_log (at, task_type, model_alias, input_hash, version, duration_ms, tokens, cost)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+_CALLS: Final = """
+SELECT at, task_type, model_alias, input_hash, version, duration_ms, tokens, cost FROM invocation_log
+"""
+_CALL_CONDITIONS: Final = {"task_type": "task_type = :task_type", "since": "at >= :since"}
+_NEWEST_CALL_FIRST: Final = " ORDER BY at DESC, number DESC LIMIT :limit"
+_COUNT_CALLS: Final = "SELECT count(*) FROM invocation_log"
+_FORGET_CALLS: Final = "DELETE FROM invocation_log WHERE input_hash IN (SELECT value FROM json_each(:hashes))"
 
 
-class SqliteHistory(SqliteUses):
-    """The history in that file, made at first use; any number of processes may use it at once.
+class SqliteHistory(SqliteUsage):
+    """The history in one file, created at first use; any number of processes may share it.
 
-    `wait` is how many seconds a call waits for its turn before it raises VaultUnavailable(locked).
+    `wait` is how many seconds a call waits for a lock before it raises VaultUnavailable(locked).
     """
 
-    def __init__(self, file: Path, *, wait: float = 5.0) -> None:
-        super().__init__(Database(file, migrations=MIGRATIONS, wording=WORDING, wait=wait))
+    def __init__(self, file: Path, *, wait: float = 10.0) -> None:
+        super().__init__(Database(file, migrations=MIGRATIONS, wording=HISTORY_ERRORS, wait=wait))
 
     def record(self, *entries: AuditEntry) -> None:
         """Add these rows, all or none."""
-        with self._database.changing() as connection:
-            _add(connection, entries)
+        with self._database.write_transaction() as connection:
+            _add_entries(connection, entries)
 
     def entries(
         self,
@@ -84,99 +230,114 @@ class SqliteHistory(SqliteUses):
         since: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[AuditEntry, ...]:
-        """The rows about that note, by that actor, from that time on; newest first, at most `limit`."""
-        asked = {"path": path, "actor": actor, "since": moment_text(since) if since else None}
-        given = {name: value for name, value in asked.items() if value is not None}
-        where = " AND ".join(_CONDITIONS[name] for name in given)
-        checked_limit(limit)
-        with self._database.reading() as connection:
+        """Rows about that note, by that actor, since that time; newest first, at most `limit`."""
+        conditions = {"path": path, "actor": actor, "since": stored_moment(since) if since else None}
+        values = {name: value for name, value in conditions.items() if value is not None}
+        where = " AND ".join(_ENTRY_CONDITIONS[name] for name in values)
+        check_limit(limit)
+        with self._database.read_transaction() as connection:
             rows = connection.execute(
-                _ROWS + (f"WHERE {where}" if where else "") + _NEWEST_FIRST,
-                {**given, "limit": -1 if limit is None else limit},
+                _ENTRIES + (f"WHERE {where}" if where else "") + _NEWEST_ENTRY_FIRST,
+                {**values, "limit": -1 if limit is None else limit},
             ).fetchall()
         return tuple(_entry(row) for row in rows)
 
     def newest_commit(self) -> str | None:
-        """The latest commit that was recorded or recovered."""
-        with self._database.reading() as connection:
+        """The latest commit that was recorded or recovered, or None."""
+        with self._database.read_transaction() as connection:
             commit: str | None = connection.execute(_NEWEST_COMMIT).get
         return commit
 
     def recover(self, entries: Iterable[AuditEntry]) -> int:
-        """Add the rows whose commit is not known; how many were added."""
+        """Add the rows whose commit is unknown; returns how many were added."""
         entries = tuple(entries)
-        with self._database.changing() as connection:
+        with self._database.write_transaction() as connection:
             known = {hash_ for (hash_,) in connection.execute("SELECT hash FROM commits")}
             missing = [entry for entry in entries if entry.commit and entry.commit not in known]
-            _add(connection, missing)
+            _add_entries(connection, missing)
         return len(missing)
 
     def forget_path(self, path: str) -> int:
-        """Remove every trace of that path, also from pages that are free and from the log; how many rows went."""
-        with self._database.changing() as connection:
-            connection.execute(_TAKE_PATH_OUT_OF_REASONS, {"path": path, "erased": ERASED})
-            connection.execute(_FORGET, {"path": path})
-            gone = connection.changes()
+        """Remove every trace of that path, also from free pages and the log; returns how many rows were removed."""
+        with self._database.write_transaction() as connection:
+            connection.execute(_REDACT_REASONS, {"path": path, "erased": ERASED})
+            connection.execute(_FORGET_PATH, {"path": path})
+            removed = connection.changes()
             connection.execute(_FORGET_GRANTS, {"path": path})
-        self._database.scrub()
-        return gone
+        self._database.vacuum()
+        return removed
 
     def give_grant(self, path: str, *, now: datetime, minutes: int = 10) -> str:
-        """A new token that lets one write to that path pass within those minutes; expired ones are dropped."""
+        """A new token that allows one write to that path within `minutes`; deletes expired grants."""
         token = new_token()
-        grant = {"token": token_hash(token), "path": path, "expires": moment_text(expiry(now, minutes))}
-        with self._database.changing() as connection:
-            connection.execute(_DROP_EXPIRED, {"now": moment_text(now)})
-            connection.execute(_GIVE, grant)
+        grant = {"token": token_hash(token), "path": path, "expires": stored_moment(expiry(now, minutes))}
+        with self._database.write_transaction() as connection:
+            connection.execute(_DELETE_EXPIRED_GRANTS, {"now": stored_moment(now)})
+            connection.execute(_GIVE_GRANT, grant)
         return token
 
     def has_grant(self, token: str, path: str, *, now: datetime) -> bool:
-        """Whether the token is good for exactly that path now; it is not used up by asking."""
-        with self._database.reading() as connection:
-            found = connection.execute(_HAS, {"token": token_hash(token), "path": path, "now": moment_text(now)})
-            return found.fetchone() is not None
+        """True if the token is valid for exactly that path now; does not use it up."""
+        values = {"token": token_hash(token), "path": path, "now": stored_moment(now)}
+        with self._database.read_transaction() as connection:
+            return connection.execute(_HAS_GRANT, values).fetchone() is not None
 
     def use_grant(self, token: str, path: str, *, now: datetime) -> bool:
-        """Whether the token is good for exactly that path now; a good one is used up by this."""
-        with self._database.changing() as connection:
-            connection.execute(_USE, {"token": token_hash(token), "path": path, "now": moment_text(now)})
+        """True if the token is valid for exactly that path now; uses it up."""
+        values = {"token": token_hash(token), "path": path, "now": stored_moment(now)}
+        with self._database.write_transaction() as connection:
+            connection.execute(_USE_GRANT, values)
             return connection.changes() == 1
 
     def log_calls(self, calls: Sequence[ModelCall]) -> None:
         """Add a row for each call, all or none."""
         if calls:
-            with self._database.changing() as connection:
-                call_log.add(connection, calls)
+            with self._database.write_transaction() as connection:
+                connection.executemany(_ADD_CALL, map(_call_row, calls))
 
     def calls(
         self, *, task_type: str | None = None, since: datetime | None = None, limit: int | None = None
     ) -> tuple[ModelCall, ...]:
-        """The calls of that type, from that time on; newest first, at most `limit`."""
-        with self._database.reading() as connection:
-            return call_log.find(connection, task_type=task_type, since=since, limit=limit)
+        """Calls of that type since that time; newest first, at most `limit`."""
+        conditions = {"task_type": task_type, "since": stored_moment(since) if since else None}
+        values = {name: value for name, value in conditions.items() if value is not None}
+        where = " AND ".join(_CALL_CONDITIONS[name] for name in values)
+        check_limit(limit)
+        with self._database.read_transaction() as connection:
+            rows = connection.execute(
+                _CALLS + (f"WHERE {where}" if where else "") + _NEWEST_CALL_FIRST,
+                {**values, "limit": -1 if limit is None else limit},
+            ).fetchall()
+        return tuple(_call(row) for row in rows)
 
     def count_calls(self, task_type: str | None = None) -> int:
-        """How many calls were logged, of that type or of all."""
-        with self._database.reading() as connection:
-            return call_log.count(connection, task_type)
+        """How many calls were logged, of that type or in total."""
+        where = "" if task_type is None else " WHERE task_type = :task_type"
+        with self._database.read_transaction() as connection:
+            count: int = connection.execute(_COUNT_CALLS + where, {"task_type": task_type}).get
+        return count
 
     def forget_calls(self, input_hashes: Iterable[str]) -> int:
-        """Remove every call with one of these texts, also from pages that are free and from the log; how many went."""
-        with self._database.changing() as connection:
-            gone = call_log.remove(connection, input_hashes)
-        self._database.scrub()
-        return gone
+        """Remove every call with one of these texts, also from free pages and the log; returns how many.
+
+        This reads the whole table: an index by hash would slow every logged call.
+        """
+        with self._database.write_transaction() as connection:
+            connection.execute(_FORGET_CALLS, {"hashes": json.dumps(sorted(set(input_hashes)))})
+            removed = connection.changes()
+        self._database.vacuum()
+        return removed
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""
         self._database.close()
 
 
-def _add(connection: apsw.Connection, entries: Iterable[AuditEntry]) -> None:
+def _add_entries(connection: apsw.Connection, entries: Iterable[AuditEntry]) -> None:
     for entry in entries:
         values = {
             "mutation": entry.mutation,
-            "at": moment_text(entry.when),
+            "at": stored_moment(entry.when),
             "verb": entry.verb,
             "path": entry.path,
             "actor": entry.actor,
@@ -190,11 +351,30 @@ def _add(connection: apsw.Connection, entries: Iterable[AuditEntry]) -> None:
         }
         if entry.commit:
             connection.execute(_ADD_COMMIT, values)
-        connection.execute(_ADD_ROW, values)
+        connection.execute(_ADD_ENTRY, values)
 
 
 def _entry(row: Iterable[Any]) -> AuditEntry:
-    """A row of `_ROWS`, whose columns stand in the order of the fields."""
+    """The audit entry in a row of `_ENTRIES`, whose columns are in the order of the fields."""
     values: dict[str, Any] = {each.name: value for each, value in zip(fields(AuditEntry), row, strict=True)}
     when, in_digest = datetime.fromisoformat(values.pop("when")), bool(values.pop("in_digest"))
     return AuditEntry(**values, when=when, in_digest=in_digest)
+
+
+def _call_row(call: ModelCall) -> tuple[str | int | float, ...]:
+    return (
+        stored_moment(call.at),
+        call.task_type,
+        call.model_alias,
+        call.input_hash,
+        call.version,
+        float(call.duration_ms),
+        call.tokens,
+        float(call.cost),
+    )
+
+
+def _call(row: Iterable[Any]) -> ModelCall:
+    """The call in a row of `_CALLS`, whose columns are in the order of the fields."""
+    values: dict[str, Any] = {each.name: value for each, value in zip(fields(ModelCall), row, strict=True)}
+    return ModelCall(**{**values, "at": datetime.fromisoformat(values["at"])})

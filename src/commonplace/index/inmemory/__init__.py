@@ -1,6 +1,6 @@
-"""The index in memory, in plain Python: the twin for tests, and for programs that want nothing on the disk."""
+"""The index in memory, in plain Python: the twin for tests, and for programs that want nothing on disk.
 
-from commonplace.index.inmemory.store import InMemoryIndex
-from commonplace.index.inmemory.vector_cache import InMemoryVectorCache
-
-__all__ = ["InMemoryIndex", "InMemoryVectorCache"]
+- store       `InMemoryIndex`, every change; `InMemoryVectorCache`
+- queries     `InMemoryReader`: search, chunks, counts, each by looking at every chunk
+- documents   stored documents; filters, links, facts and topics, by plain comparison
+"""

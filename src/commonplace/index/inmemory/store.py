@@ -1,17 +1,18 @@
-"""`Index` in memory: what is written."""
+"""`Index` and `VectorCache` in memory: every change."""
 
 import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import TYPE_CHECKING
 
 from commonplace.errors import Conflict, NotFound, UsageError
 from commonplace.index.base import Linker, Rules, vector_texts
-from commonplace.index.inmemory.entry import Entry, Rows
-from commonplace.index.inmemory.reading import InMemoryReading
-from commonplace.index.shrinking import shrink
+from commonplace.index.inmemory.documents import StoredDocument, VectorRows
+from commonplace.index.inmemory.queries import InMemoryReader
+from commonplace.index.segments.quantize import quantize
 from commonplace.model import Document, Stamp
 
 if TYPE_CHECKING:
@@ -20,150 +21,181 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class InMemoryIndex:
-    """An index that is gone with the process. Threads may read while one writes."""
+    """An index that is lost with the process. Threads may read while one writes."""
 
     user: str
     linker: Linker
     rules: Rules
-    _entries: dict[tuple[str, str], Entry] = field(default_factory=dict)
-    _next: int = 1
+    _stored: dict[tuple[str, str], StoredDocument] = field(default_factory=dict)  # by source type and source id
+    _next_number: int = 1
     _synced: str | None = None
 
     def stamps(self, source_type: str) -> Mapping[str, Stamp]:
-        """What is remembered of every document of a source, the removed ones too."""
-        return {path: _stamp(entry) for (source, path), entry in [*self._entries.items()] if source == source_type}
+        """The stamp of every document of a source, including removed ones, by its `source_id`."""
+        return {path: _stamp(stored) for (source, path), stored in [*self._stored.items()] if source == source_type}
 
     def stamp(self, source_type: str, source_id: str) -> Stamp | None:
-        """The same for one document."""
-        entry = self._entries.get((source_type, source_id))
-        return _stamp(entry) if entry else None
+        """The stamp of one document, or None."""
+        stored = self._stored.get((source_type, source_id))
+        return _stamp(stored) if stored else None
 
     def part_hashes(self, source_type: str, source_id: str) -> tuple[str, ...]:
-        """The sha256 of each text of which the document has a vector, a removed one too; () when it is not there."""
-        entry = self._entries.get((source_type, source_id))
-        chunks = entry.document.chunks if entry and entry.document.version else ()
+        """The sha256 of each text for which the document has a vector, also if removed; () if there is no document."""
+        stored = self._stored.get((source_type, source_id))
+        chunks = stored.document.chunks if stored and stored.document.version else ()
         texts = (text for chunk in chunks for text in vector_texts(chunk))
         return tuple(hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest() for text in texts)
 
     def put(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
-        """Add a document that is not there yet. Raises Conflict when it is."""
-        if _key(document) in self._entries:
-            raise Conflict(f"{document.source_id} is in the index already", path=document.source_id)
+        """Add a document. Raises Conflict if it exists."""
+        if _key(document) in self._stored:
+            raise Conflict(f"{document.source_id} is already in the index", path=document.source_id)
         self.upsert(document, vectors, now=now)
 
     def upsert(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
-        """Add a document or replace it. Raises UsageError when the vectors do not fit."""
+        """Add or replace a document. Raises UsageError if the vectors do not match its chunks."""
         rows = tuple(map(_rows, vectors))
         if document.version or rows:
-            fits = [len(each) for each in rows] == [len(vector_texts(chunk)) for chunk in document.chunks]
-            if not (fits and document.version):
-                raise UsageError(f"{document.source_id} comes with vectors that do not fit its chunks")
-        self._keep(document, rows or ((),) * len(document.chunks), now=now)
+            is_match = [len(each) for each in rows] == [len(vector_texts(chunk)) for chunk in document.chunks]
+            if not (is_match and document.version):
+                raise UsageError(f"the vectors of {document.source_id} do not match its chunks")
+        self._store(document, rows or ((),) * len(document.chunks), now=now)
 
     def touch(self, document: Document, *, now: float) -> None:
-        """Bring a document up to date in everything but its chunks. Raises NotFound, and Conflict for other chunks."""
-        entry = self._entry(document.source_type, document.source_id)
-        if entry.document.made_from != document.made_from:
+        """Update everything but the document's chunks. Raises NotFound, or Conflict if the chunks differ."""
+        stored = self._existing(document.source_type, document.source_id)
+        if stored.document.made_from != document.made_from:
             raise Conflict(f"{document.source_id} has other chunks", path=document.source_id)
-        kept = replace(document, user=self.user, chunks=entry.document.chunks, version=entry.document.version)
-        self._entries[_key(document)] = replace(entry, document=kept, seen=now, deleted=None)
+        updated = replace(document, user=self.user, chunks=stored.document.chunks, version=stored.document.version)
+        self._stored[_key(document)] = replace(stored, document=updated, seen=now, deleted=None)
 
     def rename(self, source_id: str, document: Document, *, now: float) -> None:
-        """Give the document at `source_id` the id, path and particulars of this one, and its chunks their new ids.
+        """Give the document at `source_id` the id, path and metadata of this one, and its chunks their new ids.
 
-        Raises NotFound, and Conflict when the path is taken or the chunks are others.
+        Raises NotFound, or Conflict if the path is taken or the chunks differ.
         """
-        entry = self._entry(document.source_type, source_id)
-        other = self._entries.get(_key(document))
-        if other and other is not entry and other.deleted is None:
-            raise Conflict(f"{document.source_id} is in the index already", path=document.source_id)
-        if _gist(document, entry) != _gist(entry.document, entry):
+        stored = self._existing(document.source_type, source_id)
+        other = self._stored.get(_key(document))
+        if other and other is not stored and other.deleted is None:
+            raise Conflict(f"{document.source_id} is already in the index", path=document.source_id)
+        if _chunk_content(document, stored) != _chunk_content(stored.document, stored):
             raise Conflict(
-                f"{document.source_id} has other chunks than {source_id}",
+                f"{document.source_id} does not have the same chunks as {source_id}",
                 path=document.source_id,
                 hint="Replace it instead.",
             )
-        del self._entries[(document.source_type, source_id)]
-        self._keep(replace(document, version=entry.document.version), entry.vectors, now=now)
+        del self._stored[(document.source_type, source_id)]
+        self._store(replace(document, version=stored.document.version), stored.vectors, now=now)
 
     def remove(self, source_type: str, source_id: str, *, now: float) -> bool:
-        """Let nothing find the document any more; whether it was there."""
-        entry = self._entries.get((source_type, source_id))
-        if entry is None or entry.deleted is not None:
+        """Hide the document from every query; False if there was none."""
+        stored = self._stored.get((source_type, source_id))
+        if stored is None or stored.deleted is not None:
             return False
-        self._entries[(source_type, source_id)] = replace(entry, deleted=math.floor(now))
+        self._stored[(source_type, source_id)] = replace(stored, deleted=math.floor(now))
         return True
 
     def erase(self, source_type: str, source_id: str) -> bool:
-        """Forget the document; whether it was there."""
-        return self._entries.pop((source_type, source_id), None) is not None
+        """Delete the document; False if there was none."""
+        return self._stored.pop((source_type, source_id), None) is not None
 
     def purge(self, *, before: float) -> int:
-        """Drop the documents that were removed before that moment; how many."""
-        gone = [
+        """Delete the documents that were removed before that time; returns how many."""
+        expired = [
             key
-            for key, entry in self._entries.items()
-            if entry.deleted is not None and entry.deleted < math.floor(before)
+            for key, stored in self._stored.items()
+            if stored.deleted is not None and stored.deleted < math.floor(before)
         ]
-        for key in gone:
-            del self._entries[key]
-        return len(gone)
+        for key in expired:
+            del self._stored[key]
+        return len(expired)
 
-    def mark_synced(self, at: str) -> None:
-        """Remember when a whole source was compared with the index."""
+    def record_sync(self, at: str) -> None:
+        """Store when a whole source was compared with the index."""
         self._synced = at
 
-    def settle(self) -> None:
-        """Nothing is faster here."""
+    def optimize(self) -> None:
+        """Do nothing: there is no faster form."""
 
     @contextmanager
-    def reading(self) -> Iterator[InMemoryReading]:
-        """A look at the index at this moment."""
-        every = [*self._entries.values()]  # at once: another thread may be writing
-        live = tuple(entry for entry in every if entry.deleted is None)
-        yield InMemoryReading(live, len(every) - len(live), self.linker, self.rules, self._synced)
+    def reader(self) -> Iterator[InMemoryReader]:
+        """A reader of the index at this moment."""
+        every = [*self._stored.values()]  # at once: another thread may be writing
+        live = tuple(stored for stored in every if stored.deleted is None)
+        yield InMemoryReader(live, len(every) - len(live), self.linker, self.rules, self._synced)
 
     @contextmanager
-    def rebuilding(self) -> Iterator["InMemoryIndex"]:
-        """A new, empty index. When the block ends well it takes the place of this one."""
-        fresh = InMemoryIndex(self.user, self.linker, self.rules, _next=self._next)
+    def replacement(self) -> Iterator["InMemoryIndex"]:
+        """A new, empty index. If the block succeeds it replaces this one."""
+        fresh = InMemoryIndex(self.user, self.linker, self.rules, _next_number=self._next_number)
         yield fresh
-        self._entries, self._next, self._synced = fresh._entries, fresh._next, fresh._synced
+        self._stored, self._next_number, self._synced = fresh._stored, fresh._next_number, fresh._synced
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
-    def _keep(self, document: Document, vectors: tuple[Rows, ...], *, now: float) -> None:
-        numbers = tuple(range(self._next, self._next + len(document.chunks)))
-        self._next += len(numbers)
-        self._entries[_key(document)] = Entry(replace(document, user=self.user), numbers, vectors, seen=now)
+    def _store(self, document: Document, vectors: tuple[VectorRows, ...], *, now: float) -> None:
+        numbers = tuple(range(self._next_number, self._next_number + len(document.chunks)))
+        self._next_number += len(numbers)
+        self._stored[_key(document)] = StoredDocument(replace(document, user=self.user), numbers, vectors, seen=now)
 
-    def _entry(self, source_type: str, source_id: str) -> Entry:
-        entry = self._entries.get((source_type, source_id))
-        if entry is None:
+    def _existing(self, source_type: str, source_id: str) -> StoredDocument:
+        stored = self._stored.get((source_type, source_id))
+        if stored is None:
             raise NotFound(f"{source_id} is not in the index", path=source_id)
-        return entry
+        return stored
+
+
+class InMemoryVectorCache:
+    """Vectors that are lost with the process."""
+
+    def __init__(self) -> None:
+        self._vectors: dict[tuple[str, str], Fixed] = {}
+
+    def get(self, version: str, hashes: Sequence[str]) -> "Mapping[str, Fixed]":
+        """The cached vectors among these, by hash."""
+        return {each: self._vectors[version, each] for each in hashes if (version, each) in self._vectors}
+
+    def put(self, version: str, vectors: "Mapping[str, Fixed]") -> None:
+        """Cache these vectors."""
+        self._vectors |= {(version, each): vector.copy() for each, vector in vectors.items()}
+
+    def forget(self, hashes: Sequence[str]) -> None:
+        """Delete the vectors of these texts, of every version."""
+        forgotten = set(hashes)
+        self._vectors = {key: vector for key, vector in self._vectors.items() if key[1] not in forgotten}
+
+    def repair(self) -> bool:
+        """Return False: memory cannot be damaged."""
+        return False
+
+    def drop_unused(self, *, before: date) -> int:
+        """Delete nothing: the vectors are lost with the process."""
+        return 0
+
+    def close(self) -> None:
+        """Do nothing: nothing is open."""
 
 
 def _key(document: Document) -> tuple[str, str]:
     return document.source_type, document.source_id
 
 
-def _rows(vectors: "Fixed") -> Rows:
-    shrunk = shrink(vectors)
-    return tuple(zip(shrunk.scales.tolist(), map(tuple, shrunk.rows.tolist()), strict=True))
+def _rows(vectors: "Fixed") -> VectorRows:
+    quantized = quantize(vectors)
+    return tuple(zip(quantized.scales.tolist(), map(tuple, quantized.rows.tolist()), strict=True))
 
 
-def _gist(document: Document, entry: Entry) -> list[object]:
-    """Words and voices of the chunks, and the texts of vectors if those of the entry are encoded."""
-    is_encoded = bool(entry.document.version)
+def _chunk_content(document: Document, stored: StoredDocument) -> list[object]:
+    """Words and voices of the document's chunks and, if the stored one is encoded, the texts of their vectors."""
+    is_encoded = bool(stored.document.version)
     return [
         (chunk.words, chunk.voice, is_encoded and (len(chunk.parts), vector_texts(chunk))) for chunk in document.chunks
     ]
 
 
-def _stamp(entry: Entry) -> Stamp:
-    document = entry.document
+def _stamp(stored: StoredDocument) -> Stamp:
+    document = stored.document
     return Stamp(
         id=document.id,
         content_hash=document.content_hash,
@@ -171,6 +203,6 @@ def _stamp(entry: Entry) -> Stamp:
         version=document.version,
         mtime=document.mtime,
         size=document.size,
-        seen=entry.seen,
-        deleted=entry.deleted is not None,
+        seen=stored.seen,
+        deleted=stored.deleted is not None,
     )

@@ -1,15 +1,19 @@
-"""Links in the file: which document each of them means, kept true whenever a document comes, goes or changes names."""
+"""Links in SQL: what each one resolves to, kept up to date when documents are added, removed or renamed.
+
+Tables: `memory_names`, `memory_links`, `memory_link_names`.
+"""
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 import apsw
 
-from commonplace.index.base import LINKED, Linker
-from commonplace.index.sqlite.filters import Entities
-from commonplace.index.sqlite.rows import folded, json_text, link_of, link_text, storable
+from commonplace.index.base import VAULT_SOURCE, Edge, Linker
+from commonplace.index.document_values import fold_label, valid_unicode
+from commonplace.index.sqlite.documents import json_text
+from commonplace.index.sqlite.filters import EntityMatches
 from commonplace.model import Document, Link
 
 _NAMES_OF: Final = "SELECT name FROM memory_names WHERE document = ?"
@@ -19,7 +23,7 @@ _ADD_LINK: Final = (
     " VALUES (?, ?, ?, ?, ?, ?) RETURNING key"
 )
 _ADD_LINK_NAME: Final = "INSERT INTO memory_link_names (name, link) VALUES (?, ?)"
-# CROSS JOIN holds SQLite to the order of the tables: left to itself it walks all documents of the user.
+# CROSS JOIN fixes the order of the tables: otherwise SQLite scans all documents of the user.
 _AFFECTED: Final = """
 SELECT l.key, d.source_id, l.link_json FROM memory_links l CROSS JOIN memory_documents d ON d.key = l.document
 WHERE d.user_id = :user AND l.key IN
@@ -35,61 +39,98 @@ _TITLED: Final = """
 SELECT d.key, d.source_id FROM memory_labels JOIN memory_documents d ON d.key = document
 WHERE field = 'title' AND label = :title AND d.user_id = :user AND d.deleted_at IS NULL
 """
+_LINKS: Final = """
+SELECT d.source_id, l.target, l.path, l.line, l.relation
+FROM memory_links l CROSS JOIN memory_documents d ON d.key = l.document
+WHERE d.user_id = :user AND d.deleted_at IS NULL {which} ORDER BY d.source_id, d.source_type, l.position
+"""
+# There is no index by path alone, but few source types: each is looked up in turn.
+_LINKS_OF: Final = """
+AND l.key IN (
+  WITH RECURSIVE types (type) AS (
+    SELECT min(source_type) FROM memory_documents WHERE user_id = :user
+    UNION ALL
+    SELECT (SELECT min(source_type) FROM memory_documents WHERE user_id = :user AND source_type > type)
+    FROM types WHERE type IS NOT NULL)
+  SELECT f.key FROM memory_documents s CROSS JOIN memory_links f ON f.document = s.key
+  WHERE s.user_id = :user AND s.source_type IN (SELECT type FROM types)
+    AND s.source_id IN (SELECT value FROM json_each(:paths))
+  UNION SELECT key FROM memory_links WHERE path IN (SELECT value FROM json_each(:paths)))
+"""
+_BONDS: Final = """
+SELECT DISTINCT s.path, b.target, t.path, 0, b.bond FROM {which} b
+CROSS JOIN memory_facts s ON s.key = b.fact AND s.user_id = :user AND s.keeps = 1
+CROSS JOIN memory_facts t INDEXED BY memory_facts_by_id ON t.id = b.target AND t.user_id = :user AND t.keeps = 1
+WHERE s.path <> t.path ORDER BY s.path, t.path, b.target, b.bond
+"""
+_BONDS_OF: Final = """
+(SELECT b.* FROM memory_facts f INDEXED BY memory_facts_by_path CROSS JOIN memory_bonds b ON b.fact = f.key
+ WHERE f.user_id = :user AND f.keeps = 1 AND f.path IN (SELECT value FROM json_each(:paths))
+ UNION SELECT b.* FROM memory_facts f INDEXED BY memory_facts_by_path CROSS JOIN memory_bonds b ON b.target = f.id
+ WHERE f.user_id = :user AND f.keeps = 1 AND f.path IN (SELECT value FROM json_each(:paths)))
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Links:
+class LinkTables:
     """The links of one user's documents. All methods work inside the caller's transaction."""
 
     user: str
     linker: Linker
 
     def names(self, connection: apsw.Connection, document: int) -> frozenset[str]:
-        """The names under which the document with that key can be meant now."""
+        """The names by which links can refer to the document with that key now."""
         return frozenset(name for (name,) in connection.execute(_NAMES_OF, (document,)))
 
     def write(self, connection: apsw.Connection, key: int, document: Document) -> frozenset[str]:
-        """Keep the document's names and links, in the place of earlier ones; its names come back."""
+        """Replace the document's names and links; returns its names."""
         connection.execute("DELETE FROM memory_names WHERE document = ?", (key,))
         connection.execute("DELETE FROM memory_links WHERE document = ?", (key,))
         names = self._names_of(document)
         connection.executemany(_ADD_NAME, ((name, key) for name in names))
         for position, link in enumerate(link for link in document.links if link.target):
-            values = (key, position, link.line, storable(link.target), storable(link.relation), link_text(link))
+            values = (
+                key,
+                position,
+                link.line,
+                valid_unicode(link.target),
+                valid_unicode(link.relation),
+                json_text(asdict(link)),
+            )
             row: int = connection.execute(_ADD_LINK, values).get
-            may_mean = {storable(name) for name in self.linker.names_in(link)}
-            connection.executemany(_ADD_LINK_NAME, ((name, row) for name in may_mean))
+            targets = {valid_unicode(name) for name in self.linker.names_in(link)}
+            connection.executemany(_ADD_LINK_NAME, ((name, row) for name in targets))
         return names
 
     def resolve(self, connection: apsw.Connection, document: int | None, changed: Iterable[str]) -> None:
-        """Resolve the links of that document, and those that may mean a document of one of the changed names."""
+        """Resolve the links of that document, and all links to one of the changed names, again."""
         values = {"user": self.user, "document": document, "names": json_text([*changed])}
         affected: list[Any] = connection.execute(_AFFECTED, values).fetchall()
-        known: dict[frozenset[str], dict[str, tuple[str, ...]]] = {}
+        candidates: dict[frozenset[str], dict[str, tuple[str, ...]]] = {}
         for key, source, text in affected:
-            link = link_of(text)
+            link = Link(**json.loads(text))
             names = frozenset(self.linker.names_in(link))
-            if names not in known:
-                known[names] = {path: aliases for _, path, aliases in self._among(connection, names)}
-            path = self.linker.resolve(link, source=source, among=known[names])
+            if names not in candidates:
+                candidates[names] = {path: aliases for _, path, aliases in self._among(connection, names)}
+            path = self.linker.resolve(link, source=source, among=candidates[names])
             connection.execute("UPDATE memory_links SET path = ? WHERE key = ? AND path IS NOT ?", (path, key, path))
 
-    def entities(self, connection: apsw.Connection, names: Iterable[str]) -> Entities:
-        """The documents that these titles, aliases or paths mean."""
+    def find_entities(self, connection: apsw.Connection, names: Iterable[str]) -> EntityMatches:
+        """The documents to which these titles, aliases or paths refer."""
         keys: dict[int, str] = {}
         for name in names:
-            titled = {"title": folded(name), "user": self.user}
+            titled = {"title": fold_label(name), "user": self.user}
             keys |= dict(connection.execute(_TITLED, titled))
-            link = _link_to(storable(name))
+            link = _link_to(valid_unicode(name))
             for key, path, aliases in self._among(connection, self.linker.names_in(link)):
                 if self.linker.resolve(link, source="", among={path: aliases}) == path:
                     keys[key] = path
-        return Entities(keys=tuple(sorted(keys)), paths=tuple(sorted(keys.values())))
+        return EntityMatches(keys=tuple(sorted(keys)), paths=tuple(sorted(keys.values())))
 
     def _names_of(self, document: Document) -> frozenset[str]:
-        if document.source_type != LINKED:
+        if document.source_type != VAULT_SOURCE:
             return frozenset()
-        return frozenset(storable(name) for name in self.linker.names_of(document.source_id, document.aliases))
+        return frozenset(valid_unicode(name) for name in self.linker.names_of(document.source_id, document.aliases))
 
     def _among(self, connection: apsw.Connection, names: Iterable[str]) -> list[tuple[int, str, tuple[str, ...]]]:
         values: Mapping[str, Any] = {"user": self.user, "names": json_text([*names])}
@@ -101,3 +142,13 @@ def _link_to(name: str) -> Link:
     return Link(
         target=name, heading=None, block=None, alias=None, form="wikilink", where="body", line=0, start=0, end=0
     )
+
+
+def edges_of(connection: apsw.Connection, user: str, paths: Iterable[str]) -> tuple[Edge, ...]:
+    """Edges from or to these documents, or all: links by document and position, then bonds, sorted."""
+    selected = [*paths]
+    values = {"user": user, "paths": json_text(selected)} if selected else {"user": user}
+    links = _LINKS.format(which=_LINKS_OF if selected else "")
+    bonds = _BONDS.format(which=_BONDS_OF if selected else "memory_bonds")
+    rows: list[Any] = [row for query in (links, bonds) for row in connection.execute(query, values)]
+    return tuple(Edge(*row) for row in rows)

@@ -1,16 +1,16 @@
-"""The tables of `index.db` and `vectors.db`: a file knows by `user_version` which form it has.
+"""The tables of `index.db` and `vectors.db`; `user_version` is the version of a file's schema.
 
-An index is derived: one of an older form loses its tables, and the next sync fills the new ones.
-Times are text such as 2026-03-01T09:12:44Z, so that their order as text is their order in time.
+An index is derived: the tables of an older version are dropped, and the next sync fills the new ones.
+Times are text such as 2026-03-01T09:12:44Z, so that text order is time order.
 """
 
 from typing import Final
 
-from commonplace.database import Wording
+from commonplace.database import ErrorWording
 from commonplace.errors import IndexDamaged
 
 # A document's chunks have the numbers first_chunk, first_chunk + 1, ...: a search knows them without reading chunks.
-# Words are kept as hashes with their counts, so that a text stands in the file once, in `content`.
+# Words are stored as hashes with counts, so that a text is in the file once, in `content`.
 _TABLES = """
 CREATE TABLE memory_documents (
   key               INTEGER PRIMARY KEY,
@@ -230,7 +230,7 @@ CREATE TABLE memory_state (
 INSERT INTO memory_state VALUES (1, lower(hex(randomblob(16))), 0);
 """
 
-# What the first two forms had. The numbers of chunks begin anew, so the index is another one for whoever has it open.
+# Tables of the first two versions. Chunk numbers restart, so the index gets a new identity for whoever has it open.
 _WITHOUT_OLDER = """
 DROP TABLE IF EXISTS memory_vectors;
 DROP TABLE IF EXISTS memory_labels;
@@ -261,14 +261,14 @@ CREATE INDEX cached_vectors_by_use ON cached_vectors (used);
 
 VECTOR_MIGRATIONS: Final = (_1_VECTORS,)
 
-WORDING: Final = Wording(
+INDEX_ERRORS: Final = ErrorWording(
     label="index",
     damaged=IndexDamaged,
     mend="Run `commonplace rebuild`.",
     too_new="Upgrade Commonplace, or run `commonplace rebuild`.",
 )
 
-VECTOR_WORDING: Final = Wording(
+VECTOR_CACHE_ERRORS: Final = ErrorWording(
     label="vector cache",
     damaged=IndexDamaged,
     mend="Run `commonplace rebuild`.",

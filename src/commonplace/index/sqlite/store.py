@@ -1,4 +1,4 @@
-"""`Index` in SQL: what is written, each change in one transaction."""
+"""`Index` in SQL: every change is one transaction."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,29 +11,31 @@ import apsw
 from commonplace.database import Database
 from commonplace.errors import Conflict, NotFound
 from commonplace.index.base import Linker, Rules
-from commonplace.index.shrinking import Fixed
+from commonplace.index.document_values import valid_unicode
+from commonplace.index.segments.quantize import Fixed
+from commonplace.index.segments.segment_file import MAX_SEGMENT_CHUNKS, MIN_SEGMENT_CHUNKS
 from commonplace.index.sqlite.documents import (
+    STAMP_COLUMNS,
     has_same_chunks,
     insert_document,
+    json_text,
+    stamp_of,
     stored_hashes,
     update_chunks,
     update_document,
 )
-from commonplace.index.sqlite.facts import Facts, Touched
-from commonplace.index.sqlite.links import Links
-from commonplace.index.sqlite.reading import SqliteReading
-from commonplace.index.sqlite.rows import STAMP_COLUMNS, json_text, stamp_of, storable, text_of_time
-from commonplace.index.sqlite.schema import MIGRATIONS, WORDING
-from commonplace.index.sqlite.segments import BUMP, Segments
-from commonplace.index.sqlite.settling import LEAST, MOST
-from commonplace.index.sqlite.swap import replacing
-from commonplace.index.sqlite.topics import Share, Topics
-from commonplace.index.sqlite.views import View, Views
+from commonplace.index.sqlite.facts import AffectedFacts, FactTables, TopicContribution, TopicTable
+from commonplace.index.sqlite.links import LinkTables
+from commonplace.index.sqlite.maintenance import BUMP_GENERATION, SegmentMaintenance, replace_index
+from commonplace.index.sqlite.queries import SqliteReader
+from commonplace.index.sqlite.schema import INDEX_ERRORS, MIGRATIONS
+from commonplace.index.sqlite.snapshots import Snapshot, SnapshotCache
 from commonplace.model import Document, Stamp
+from commonplace.model.moment import timestamp_text
 
 _OF_SOURCE: Final = " FROM memory_documents WHERE user_id = ? AND source_type = ?"
 _STAMPS: Final = f"SELECT {STAMP_COLUMNS}{_OF_SOURCE}"
-_KNOWN: Final = (
+_ROW: Final = (
     "SELECT key, source_id, deleted_at IS NOT NULL, first_chunk, chunk_count, embedding_version, aliases_json,"
     f" made_from{_OF_SOURCE} AND source_id = ?"
 )
@@ -41,11 +43,13 @@ _REMOVE: Final = "UPDATE memory_documents SET deleted_at = ? WHERE key = ?"
 _DELETE: Final = "DELETE FROM memory_documents WHERE key = ?"
 _PURGE: Final = "DELETE FROM memory_documents WHERE user_id = ? AND deleted_at < ?"
 _SYNC: Final = "INSERT INTO memory_syncs (user_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at"
-_TRIES: Final = 5
+_SNAPSHOT_TRIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _StoredRow:
+    """The row of a document, as far as a change needs it."""
+
     key: int
     source_id: str
     deleted: int
@@ -58,15 +62,17 @@ class _Known:
 
 @dataclass(frozen=True, slots=True)
 class _Before:
-    touched: Touched
-    share: Share | None
+    """What facts and topics need to know of a document before it changes."""
+
+    affected: AffectedFacts
+    contribution: TopicContribution | None
 
 
 class SqliteIndex:
-    """The index of one user in that file, made at first use; any number of processes may use it at once.
+    """The index of one user in one file, created at first use; any number of processes may share it.
 
-    `wait` is how many seconds a change waits for its turn before it raises VaultUnavailable(locked).
-    `least` and `most` are how many chunks make a segment.
+    `wait` is how many seconds a change waits for a lock before it raises VaultUnavailable(locked).
+    `min_chunks` and `max_chunks` bound the size of a segment.
     """
 
     def __init__(
@@ -77,219 +83,234 @@ class SqliteIndex:
         linker: Linker,
         rules: Rules,
         wait: float = 10.0,
-        least: int = LEAST,
-        most: int = MOST,
+        min_chunks: int = MIN_SEGMENT_CHUNKS,
+        max_chunks: int = MAX_SEGMENT_CHUNKS,
     ) -> None:
         self._file = file
         self._user = user
-        self._database = Database(file, migrations=MIGRATIONS, wording=WORDING, wait=wait)
-        self._links = Links(user=user, linker=linker)
-        self._facts = Facts(user=user, rules=rules)
-        self._topics = Topics(user=user)
-        self._segments = Segments(file, self._database, least=least, most=most, wait=wait)
-        self._views = Views()
+        self._database = Database(file, migrations=MIGRATIONS, wording=INDEX_ERRORS, wait=wait)
+        self._links = LinkTables(user=user, linker=linker)
+        self._facts = FactTables(user=user, rules=rules)
+        self._topics = TopicTable(user=user)
+        self._segments = SegmentMaintenance(
+            file, self._database, min_chunks=min_chunks, max_chunks=max_chunks, wait=wait
+        )
+        self._snapshots = SnapshotCache()
 
     def stamps(self, source_type: str) -> Mapping[str, Stamp]:
-        """What is remembered of every document of a source, the removed ones too, by its `source_id`."""
-        with self._database.reading() as connection:
+        """The stamp of every document of a source, including removed ones, by its `source_id`."""
+        with self._database.read_transaction() as connection:
             rows: list[Any] = connection.execute(_STAMPS, (self._user, source_type)).fetchall()
         return {source_id: stamp_of(row) for source_id, *row in rows}
 
     def stamp(self, source_type: str, source_id: str) -> Stamp | None:
-        """The same for one document."""
-        with self._database.reading() as connection:
-            asked = (self._user, source_type, storable(source_id))
-            row = connection.execute(f"{_STAMPS} AND source_id = ?", asked).fetchone()
+        """The stamp of one document, or None."""
+        with self._database.read_transaction() as connection:
+            values = (self._user, source_type, valid_unicode(source_id))
+            row = connection.execute(f"{_STAMPS} AND source_id = ?", values).fetchone()
         return stamp_of(row[1:]) if row else None
 
     def part_hashes(self, source_type: str, source_id: str) -> tuple[str, ...]:
-        """The sha256 of each text of which the document has a vector, a removed one too; () when it is not there."""
-        with self._database.reading() as connection:
-            known = self._known(connection, source_type, source_id)
-            return stored_hashes(connection, first=known.first_chunk, count=known.chunk_count) if known else ()
+        """The sha256 of each text for which the document has a vector, also if removed; () if there is no document."""
+        with self._database.read_transaction() as connection:
+            row = self._row(connection, source_type, source_id)
+            return stored_hashes(connection, first=row.first_chunk, count=row.chunk_count) if row else ()
 
     def put(self, document: Document, vectors: Sequence[Fixed], *, now: float) -> None:
-        """Add a document that is not there yet, nor was removed. Raises Conflict, UsageError."""
-        with self._changing() as connection:
-            if self._known(connection, document.source_type, document.source_id):
+        """Add a document. Raises Conflict if it exists, even removed; UsageError if the vectors do not match."""
+        with self._change() as connection:
+            if self._row(connection, document.source_type, document.source_id):
                 raise _taken(document.source_id)
             self._replace(connection, None, document, vectors, now=now)
 
     def upsert(self, document: Document, vectors: Sequence[Fixed], *, now: float) -> None:
-        """Add a document or replace it with its chunks and vectors. Raises UsageError."""
-        with self._changing() as connection:
-            known = self._known(connection, document.source_type, document.source_id)
-            self._replace(connection, known, document, vectors, now=now)
+        """Add or replace a document with its chunks and vectors. Raises UsageError if the vectors do not match."""
+        with self._change() as connection:
+            row = self._row(connection, document.source_type, document.source_id)
+            self._replace(connection, row, document, vectors, now=now)
 
     def touch(self, document: Document, *, now: float) -> None:
-        """Bring a document up to date in everything but its chunks and their version.
+        """Update everything but the document's chunks and their version.
 
-        Raises NotFound, and Conflict when the chunks that are there were made from something else.
+        Raises NotFound, or Conflict if the stored chunks were made from something else.
         """
-        with self._changing() as connection:
-            known = self._known(connection, document.source_type, document.source_id)
-            if not known:
+        with self._change() as connection:
+            row = self._row(connection, document.source_type, document.source_id)
+            if not row:
                 raise _missing(document.source_id)
-            if known.made_from != document.made_from:
-                raise _changed(known.source_id, document.source_id)
-            self._update(connection, known, document, now=now)
+            if row.made_from != document.made_from:
+                raise _changed(row.source_id, document.source_id)
+            self._update(connection, row, document, now=now)
 
     def rename(self, source_id: str, document: Document, *, now: float) -> None:
-        """Give the document at `source_id` the id, path and particulars of this one, and its chunks their new ids.
+        """Give the document at `source_id` the id, path and metadata of this one, and its chunks their new ids.
 
-        Raises NotFound, and Conflict when the path is taken or the chunks are others.
+        Raises NotFound, or Conflict if the path is taken or the chunks differ.
         """
-        with self._changing() as connection:
-            known = self._known(connection, document.source_type, source_id)
-            if not known:
+        with self._change() as connection:
+            row = self._row(connection, document.source_type, source_id)
+            if not row:
                 raise _missing(source_id)
-            self._make_way(connection, known, document)
+            self._free_path(connection, row, document)
             has_same = has_same_chunks(
-                connection, document, first=known.first_chunk, count=known.chunk_count, version=known.version
+                connection, document, first=row.first_chunk, count=row.chunk_count, version=row.version
             )
             if not has_same:
                 raise _changed(source_id, document.source_id)
-            self._update(connection, known, document, now=now)
-            update_chunks(connection, known.key, document.chunks, first=known.first_chunk)
+            self._update(connection, row, document, now=now)
+            update_chunks(connection, row.key, document.chunks, first=row.first_chunk)
 
     def remove(self, source_type: str, source_id: str, *, now: float) -> bool:
-        """Let nothing find the document any more; whether it was there."""
-        with self._changing() as connection:
-            known = self._known(connection, source_type, source_id)
-            if not known or known.deleted:
+        """Hide the document from every query; False if there was none."""
+        with self._change() as connection:
+            row = self._row(connection, source_type, source_id)
+            if not row or row.deleted:
                 return False
-            names = self._links.names(connection, known.key)
-            before = self._before(connection, known, None)
-            connection.execute(_REMOVE, (text_of_time(now), known.key))
-            connection.execute("DELETE FROM memory_names WHERE document = ?", (known.key,))
-            self._facts.drop(connection, known.key)
-            self._after(connection, known.key, before)
+            names = self._links.names(connection, row.key)
+            before = self._before(connection, row, None)
+            connection.execute(_REMOVE, (timestamp_text(now), row.key))
+            connection.execute("DELETE FROM memory_names WHERE document = ?", (row.key,))
+            self._facts.delete(connection, row.key)
+            self._after(connection, row.key, before)
             self._links.resolve(connection, None, names)
         return True
 
     def erase(self, source_type: str, source_id: str) -> bool:
-        """Leave no trace of the document in any file of the index; whether it was there."""
+        """Delete every trace of the document from every file of the index; False if there was none."""
         self.remove(source_type, source_id, now=0.0)
-        with self._database.reading() as connection:
-            known = self._known(connection, source_type, source_id)
-        self._segments.erase(_DELETE, known.key if known else None)  # what was purged may still be in a segment
-        self._views.forget()
-        self._database.scrub()
-        return known is not None
+        with self._database.read_transaction() as connection:
+            row = self._row(connection, source_type, source_id)
+        self._segments.erase(_DELETE, row.key if row else None)  # a purged document may still be in a segment
+        self._snapshots.clear()
+        self._database.vacuum()
+        return row is not None
 
     def purge(self, *, before: float) -> int:
-        """Drop the documents that were removed before that moment; how many."""
-        with self._database.changing() as connection:
-            connection.execute(_PURGE, (self._user, text_of_time(before)))
-            gone = connection.changes()
-            if gone:
-                connection.execute(BUMP)
-        return gone
+        """Delete the documents that were removed before that time; returns how many."""
+        with self._database.write_transaction() as connection:
+            connection.execute(_PURGE, (self._user, timestamp_text(before)))
+            deleted = connection.changes()
+            if deleted:
+                connection.execute(BUMP_GENERATION)
+        return deleted
 
-    def mark_synced(self, at: str) -> None:
-        """Remember when a whole source was compared with the index."""
-        with self._database.changing() as connection:
+    def record_sync(self, at: str) -> None:
+        """Store when a whole source was compared with the index."""
+        with self._database.write_transaction() as connection:
             connection.execute(_SYNC, (self._user, at))
 
-    def settle(self) -> None:
-        """Make segments of what was written lately, if it is worth it; write bad ones anew."""
-        self._segments.settle()
+    def optimize(self) -> None:
+        """Write recent changes to segments, if it is worth the work; rewrite damaged segments."""
+        self._segments.optimize()
 
     @contextmanager
-    def reading(self) -> Iterator[SqliteReading]:
-        """A look at the index at this moment."""
-        with self._database.reading() as connection:
-            view = self._view(connection)
-            yield SqliteReading(connection, view, links=self._links, facts=self._facts)
+    def reader(self) -> Iterator[SqliteReader]:
+        """A reader of the index at this moment."""
+        with self._database.read_transaction() as connection:
+            snapshot = self._snapshot(connection)
+            yield SqliteReader(connection, snapshot, links=self._links, facts=self._facts)
 
     @contextmanager
-    def rebuilding(self) -> Iterator["SqliteIndex"]:
-        """A new, empty index that takes the place of this one, for all its users, when the block ends well."""
-        with replacing(self._file, self._database, wait=self._segments.wait) as path:
+    def replacement(self) -> Iterator["SqliteIndex"]:
+        """A new, empty index. If the block succeeds it replaces this one, for every process."""
+        with replace_index(self._file, self._database, wait=self._segments.wait) as path:
             fresh = self._like(path)
             yield fresh
-            fresh.settle()
+            fresh.optimize()
             fresh.close()
         self.close()
 
     def close(self) -> None:
-        """Close the file and let go of the segments; the next call opens them again."""
-        self._views.forget()
+        """Close the file and unmap the segments; the next call opens them again."""
+        self._snapshots.clear()
         self._database.close()
 
     def _like(self, path: Path) -> "SqliteIndex":
-        of, linker, rules = self._segments, self._links.linker, self._facts.rules
+        """An index in another file with the settings of this one."""
+        segments = self._segments
         return SqliteIndex(
-            path, user=self._user, linker=linker, rules=rules, wait=of.wait, least=of.least, most=of.most
+            path,
+            user=self._user,
+            linker=self._links.linker,
+            rules=self._facts.rules,
+            wait=segments.wait,
+            min_chunks=segments.min_chunks,
+            max_chunks=segments.max_chunks,
         )
 
-    def _view(self, connection: apsw.Connection) -> View:
-        """The view that belongs to the connection's transaction, which begins anew when segments were just switched."""
-        for _ in range(_TRIES):
-            view = self._views.at(connection)
-            if view:
-                return view
+    def _snapshot(self, connection: apsw.Connection) -> Snapshot:
+        """The snapshot of the connection's transaction, which is restarted if segment files were just replaced."""
+        for _ in range(_SNAPSHOT_TRIES):
+            snapshot = self._snapshots.at(connection)
+            if snapshot:
+                return snapshot
             connection.execute("COMMIT; BEGIN")
-        return self._views.from_rows(connection)
+        return self._snapshots.from_rows(connection)
 
     @contextmanager
-    def _changing(self) -> Iterator[apsw.Connection]:
-        with self._database.changing() as connection:
+    def _change(self) -> Iterator[apsw.Connection]:
+        with self._database.write_transaction() as connection:
             yield connection
-            connection.execute(BUMP)
+            connection.execute(BUMP_GENERATION)
 
-    def _known(self, connection: apsw.Connection, source_type: str, source_id: str) -> _Known | None:
-        row = connection.execute(_KNOWN, (self._user, source_type, storable(source_id))).fetchone()
-        return _Known(*row) if row else None
+    def _row(self, connection: apsw.Connection, source_type: str, source_id: str) -> _StoredRow | None:
+        row = connection.execute(_ROW, (self._user, source_type, valid_unicode(source_id))).fetchone()
+        return _StoredRow(*row) if row else None
 
     def _replace(
         self,
         connection: apsw.Connection,
-        known: _Known | None,
+        row: _StoredRow | None,
         document: Document,
         vectors: Sequence[Fixed],
         *,
         now: float,
     ) -> None:
-        names = self._links.names(connection, known.key) if known else frozenset()
-        before, own = self._before(connection, known, document), replace(document, user=self._user)
-        if known:
-            connection.execute(_DELETE, (known.key,))
+        names = self._links.names(connection, row.key) if row else frozenset()
+        before, own = self._before(connection, row, document), replace(document, user=self._user)
+        if row:
+            connection.execute(_DELETE, (row.key,))
         key = insert_document(connection, own, vectors, now=now)
         self._facts.write(connection, key, own)
         self._after(connection, key, before)
-        self._link(connection, key, document, known=known, before=names)
+        self._link(connection, key, document, row=row, before=names)
 
-    def _update(self, connection: apsw.Connection, known: _Known, document: Document, *, now: float) -> None:
-        names = self._links.names(connection, known.key)
-        before, own = self._before(connection, known, document), replace(document, user=self._user)
-        update_document(connection, known.key, own, now=now)
-        self._facts.write(connection, known.key, own)
-        self._after(connection, known.key, before)
-        self._link(connection, known.key, document, known=known, before=names)
+    def _update(self, connection: apsw.Connection, row: _StoredRow, document: Document, *, now: float) -> None:
+        names = self._links.names(connection, row.key)
+        before, own = self._before(connection, row, document), replace(document, user=self._user)
+        update_document(connection, row.key, own, now=now)
+        self._facts.write(connection, row.key, own)
+        self._after(connection, row.key, before)
+        self._link(connection, row.key, document, row=row, before=names)
 
-    def _before(self, connection: apsw.Connection, known: _Known | None, document: Document | None) -> _Before:
-        """What facts and topics must know of a document before another takes its place."""
-        key = known.key if known else None
-        return _Before(self._facts.touched(connection, key, document), self._topics.share(connection, key))
+    def _before(self, connection: apsw.Connection, row: _StoredRow | None, document: Document | None) -> _Before:
+        """The state of facts and topics before this document replaces the stored one."""
+        key = row.key if row else None
+        return _Before(self._facts.affected(connection, key, document), self._topics.contribution(connection, key))
 
     def _after(self, connection: apsw.Connection, key: int, before: _Before) -> None:
-        """Bring facts and topics to what they would be if the document with that key had always been as it is now."""
-        self._facts.settle(connection, before.touched)
-        self._topics.exchange(connection, before.share, self._topics.share(connection, key))
+        """Update facts and topics to what they would be if the document had always been as it is now."""
+        self._facts.update(connection, before.affected)
+        self._topics.exchange(connection, before.contribution, self._topics.contribution(connection, key))
 
     def _link(
-        self, connection: apsw.Connection, key: int, document: Document, *, known: _Known | None, before: frozenset[str]
+        self,
+        connection: apsw.Connection,
+        key: int,
+        document: Document,
+        *,
+        row: _StoredRow | None,
+        before: frozenset[str],
     ) -> None:
-        """Resolve the document's links, and others that may mean another note now than before."""
+        """Resolve the document's links, and other links whose target may have changed with its names."""
         names = self._links.write(connection, key, document)
-        is_the_same = known and known.source_id == document.source_id and known.aliases == json_text(document.aliases)
-        self._links.resolve(connection, key, before ^ names if is_the_same else before | names)
+        is_unchanged = row and row.source_id == document.source_id and row.aliases == json_text(document.aliases)
+        self._links.resolve(connection, key, before ^ names if is_unchanged else before | names)
 
-    def _make_way(self, connection: apsw.Connection, known: _Known, document: Document) -> None:
-        """Free the path that the document will have, if a removed one holds it. Raises Conflict if a live one does."""
-        other = self._known(connection, document.source_type, document.source_id)
-        if other is None or other.key == known.key:
+    def _free_path(self, connection: apsw.Connection, row: _StoredRow, document: Document) -> None:
+        """Delete a removed document at the document's new path. Raises Conflict if there is one that is not removed."""
+        other = self._row(connection, document.source_type, document.source_id)
+        if other is None or other.key == row.key:
             return
         if not other.deleted:
             raise _taken(document.source_id)
@@ -297,11 +318,11 @@ class SqliteIndex:
 
 
 def _taken(path: str) -> Conflict:
-    return Conflict(f"{path} is in the index already", path=path, hint="Read it again and replace it instead.")
+    return Conflict(f"{path} is already in the index", path=path, hint="Read it again and replace it instead.")
 
 
 def _changed(old: str, path: str) -> Conflict:
-    return Conflict(f"{path} has other chunks than {old}", path=path, hint="Replace it instead.")
+    return Conflict(f"{path} does not have the same chunks as {old}", path=path, hint="Replace it instead.")
 
 
 def _missing(path: str) -> NotFound:

@@ -1,4 +1,4 @@
-"""The vectors of texts that were encoded once, in the file `vectors.db`."""
+"""The vectors of texts that were encoded before, in the file `vectors.db`."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -10,18 +10,18 @@ import numpy as np
 
 from commonplace.database import Database
 from commonplace.errors import IndexDamaged
-from commonplace.index.shrinking import Fixed
-from commonplace.index.sqlite.schema import VECTOR_MIGRATIONS, VECTOR_WORDING
+from commonplace.index.segments.quantize import Fixed
+from commonplace.index.sqlite.schema import VECTOR_CACHE_ERRORS, VECTOR_MIGRATIONS
 
 _THESE: Final = "hash IN (SELECT value FROM json_each(:hashes))"
 _GET: Final = f"SELECT hash, vector, used FROM cached_vectors WHERE version = :version AND {_THESE}"  # noqa: S608
-_USE: Final = f"UPDATE cached_vectors SET used = :today WHERE version = :version AND {_THESE}"  # noqa: S608
+_MARK_USED: Final = f"UPDATE cached_vectors SET used = :today WHERE version = :version AND {_THESE}"  # noqa: S608
 _PUT: Final = """
 INSERT INTO cached_vectors (version, hash, used, vector) VALUES (?, ?, ?, ?)
 ON CONFLICT DO UPDATE SET used = excluded.used, vector = excluded.vector
 """
 _FORGET: Final = f"DELETE FROM cached_vectors WHERE {_THESE}"  # noqa: S608
-_DROP: Final = "DELETE FROM cached_vectors WHERE used < ?"
+_DROP_UNUSED: Final = "DELETE FROM cached_vectors WHERE used < ?"
 
 
 def _today() -> date:
@@ -29,43 +29,43 @@ def _today() -> date:
 
 
 class SqliteVectorCache:
-    """The vectors in that file, made at first use; any number of processes may use it at once."""
+    """The vectors in one file, created at first use; any number of processes may share it."""
 
     def __init__(self, file: Path, *, wait: float = 10.0, today: Callable[[], date] = _today) -> None:
         self._file = file
-        self._database = Database(file, migrations=VECTOR_MIGRATIONS, wording=VECTOR_WORDING, wait=wait)
+        self._database = Database(file, migrations=VECTOR_MIGRATIONS, wording=VECTOR_CACHE_ERRORS, wait=wait)
         self._today = today
 
     def get(self, version: str, hashes: Sequence[str]) -> Mapping[str, Fixed]:
-        """Those vectors that are there, by hash. They count as used today."""
-        with self._database.reading() as connection:
+        """The cached vectors among these, by hash; marks them as used today."""
+        with self._database.read_transaction() as connection:
             rows: list[Any] = connection.execute(_GET, {"version": version, "hashes": json.dumps([*hashes])}).fetchall()
         today = self._today().isoformat()
         stale = [hash_ for hash_, _, used in rows if used < today]
         if stale:
-            with self._database.changing() as connection:
-                connection.execute(_USE, {"version": version, "hashes": json.dumps(stale), "today": today})
+            with self._database.write_transaction() as connection:
+                connection.execute(_MARK_USED, {"version": version, "hashes": json.dumps(stale), "today": today})
         return {hash_: np.frombuffer(blob, "<i2") for hash_, blob, _ in rows}
 
     def put(self, version: str, vectors: Mapping[str, Fixed]) -> None:
-        """Keep these vectors."""
+        """Cache these vectors."""
         today = self._today().isoformat()
         rows = [
             (version, hash_, today, np.ascontiguousarray(vector, "<i2").tobytes()) for hash_, vector in vectors.items()
         ]
-        with self._database.changing() as connection:
+        with self._database.write_transaction() as connection:
             connection.executemany(_PUT, rows)
 
     def forget(self, hashes: Sequence[str]) -> None:
-        """Leave no trace of the vectors of these texts, whatever their version."""
-        with self._database.changing() as connection:
+        """Delete every trace of the vectors of these texts, of every version."""
+        with self._database.write_transaction() as connection:
             connection.execute(_FORGET, {"hashes": json.dumps([*hashes])})
-        self._database.scrub()
+        self._database.vacuum()
 
-    def mend(self) -> bool:
-        """Begin a new file where this one cannot be read; whether that was so."""
+    def repair(self) -> bool:
+        """Delete the file if it is unreadable; True if it was. The next call creates a new one."""
         try:
-            with self._database.reading() as connection:
+            with self._database.read_transaction() as connection:
                 if connection.execute("PRAGMA quick_check(1)").get == "ok":
                     return False
         except IndexDamaged:
@@ -76,9 +76,9 @@ class SqliteVectorCache:
         return True
 
     def drop_unused(self, *, before: date) -> int:
-        """Drop the vectors that were last asked for before that day; how many."""
-        with self._database.changing() as connection:
-            connection.execute(_DROP, (before.isoformat(),))
+        """Delete the vectors that were last used before that day; returns how many."""
+        with self._database.write_transaction() as connection:
+            connection.execute(_DROP_UNUSED, (before.isoformat(),))
             return connection.changes()
 
     def close(self) -> None:

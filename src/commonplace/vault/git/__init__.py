@@ -1,5 +1,13 @@
-"""Git, by plumbing: a commit touches exactly our paths, whatever else the person has staged, edited or configured."""
+"""Git for a vault, through plumbing commands.
 
-from commonplace.vault.git.repository import Author, Kept, NewCommit, Repository
+A commit of ours touches exactly our paths, whatever else a person has staged, edited or configured.
 
-__all__ = ["Author", "Kept", "NewCommit", "Repository"]
+- `repository`  the facade that the rest of the vault uses; creates a repository with a baseline commit
+- `location`    where the repository is: its working tree, git directory and the vault's prefix
+- `state`       the branch, an operation in progress, change stamps of index and branch
+- `path_state`  what git knows about paths: blobs, attributes, ignored, excluded
+- `conversion`  line endings and encodings on the way into git and out
+- `commit`      commits by `git fast-import`, and index entries
+- `history`     revisions, trailers, the tree at a point in time, three-way merge
+- `run`         the git process: environment, settings, errors
+"""

@@ -1,16 +1,24 @@
-"""What the branch's history says: which commits touched a path, and what they say of themselves."""
+"""The history of a branch: which commits touched a path, the tree at a point in time, and three-way merges.
+
+A point in time is looked up on the first-parent line of the branch: a merged-in commit counts from its merge on.
+"""
 
 import json
 import os
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
-from commonplace.vault.base import Revision
-from commonplace.vault.git.program import Git, failed, literal
+from commonplace.errors import Refused, UsageError, VaultUnavailable
+from commonplace.model import Problem, Stat
+from commonplace.vault.base import KIND, Listing, Merge, Revision, Skip
+from commonplace.vault.git.location import FILE_MODES
+from commonplace.vault.git.run import Git, GitCommand, GitResult, git_failed, literal_pathspec
+from commonplace.vault.paths import is_git, is_temporary, normal, printable, skip_filter
 
-KIND: Final = "Commonplace-Kind"
 MUTATION: Final = "Commonplace-Mutation"
 PATH: Final = "Commonplace-Path"
 """The trailer that names a file of the commit; one for each."""
@@ -19,16 +27,23 @@ _NEWEST: Final = 500
 _RECORD: Final = re.compile(r"(?:^|\0)\x1e(?=[0-9a-f]{40,64}\0)")
 _FORMAT: Final = "%x1e%H%x00%cI%x00%an%x00 %B%x00"  # the blank: a message can begin with any character
 _TRAILER: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*):(?: (.*))?")
-_NO_TRAILER: Final = "(cherry picked from commit "  # git puts it among them
+_CHERRY_PICK_LINE: Final = "(cherry picked from commit "  # git puts it among the trailers
 _CHANGES: Final = {"A": "added", "M": "changed", "T": "changed", "D": "removed"}
 _LOG: Final = ("log", "--no-color", "--no-decorate", "--no-show-signature", "--no-notes", "--encoding=UTF-8")
 _PLAIN_DIFF: Final = ("--no-renames", "--no-ext-diff", "--no-textconv", "--relative", "-O/dev/null", "--name-status")
+_LINK_MODE: Final = "120000"
+_NO_COMMIT_YET: Final = ("unknown revision", "bad revision", "ambiguous argument")
+_MOST_CONFLICTS: Final = 127  # merge-file's exit status is the number of conflicts, at most this
+_CONFLICT_OPENS, _CONFLICT_CLOSES = b"<<<<<<< ", b">>>>>>> "
+
+
+# Revisions
 
 
 def find_mutation(git: Git, mutation: str) -> str | None:
-    """The commit that carries this mutation's id, if it is among the newest of the branch."""
-    log = git.ask(*_LOG, "-z", f"--max-count={_NEWEST}", "--format=%H%n%B")
-    for field in os.fsdecode(log.out).split("\0"):
+    """The commit whose trailer has this mutation's id, if it is among the newest of the branch."""
+    log = git.try_run(*_LOG, "-z", f"--max-count={_NEWEST}", "--format=%H%n%B")
+    for field in os.fsdecode(log.stdout).split("\0"):
         commit, _, body = field.partition("\n")
         if split_message(body)[1].get(MUTATION) == mutation:
             return commit
@@ -37,52 +52,51 @@ def find_mutation(git: Git, mutation: str) -> str | None:
 
 def revisions(git: Git, path: str | None, *, ours: bool, limit: int | None) -> tuple[Revision, ...]:
     """The commits of the branch that touched the path, or the vault; newest first."""
-    asked = limit
+    count = limit
     while True:
-        found = _log(git, path, ours=ours, limit=asked)
-        chosen = [each for each in found if not ours or KIND in each.trailers]
-        if asked is None or limit is None or len(found) < asked or len(chosen) >= limit:
+        candidates = _log(git, path, ours=ours, limit=count)
+        chosen = [each for each in candidates if not ours or KIND in each.trailers]
+        if count is None or limit is None or len(candidates) < count or len(chosen) >= limit:
             return tuple(chosen[:limit])
-        asked *= 2  # a person's text looked like our trailer
+        count *= 2  # a person's text looked like our trailer
 
 
 def held_by(git: Git, paths: Sequence[str]) -> tuple[int, tuple[str, ...]]:
     """How many commits of any branch or tag changed one of the paths, and the names of the remotes."""
-    count = git.tell("rev-list", "--count", "--full-history", "--all", "--", *map(literal, paths)).out
-    return int(count), tuple(os.fsdecode(git.tell("remote").out).splitlines())
+    count = git.run("rev-list", "--count", "--full-history", "--all", "--", *map(literal_pathspec, paths)).stdout
+    return int(count), tuple(os.fsdecode(git.run("remote").stdout).splitlines())
 
 
 def split_message(body: str) -> tuple[str, Mapping[str, str]]:
-    """The words of a message and its trailers: its last paragraph, if that is nothing but `Name: value` lines.
+    """The text of a message and its trailers: its last paragraph, if that consists of `Name: value` lines only.
 
-    Git's own reading ends at a line of scissors, wherever it stands. The values of a name that is repeated are joined
-    by line breaks.
+    Git's own parser stops at a scissors line, wherever it is. The values of a repeated name are joined by line breaks.
     """
     body = body.strip()
-    words, _, last = body.rpartition("\n\n")
-    lines = [line for line in last.split("\n") if not line.startswith(_NO_TRAILER)]
-    found = [match for line in lines if (match := _TRAILER.fullmatch(line.rstrip()))]
-    if not words or not found or len(found) < len(lines):
+    text, _, last = body.rpartition("\n\n")
+    lines = [line for line in last.split("\n") if not line.startswith(_CHERRY_PICK_LINE)]
+    matches = [match for line in lines if (match := _TRAILER.fullmatch(line.rstrip()))]
+    if not text or not matches or len(matches) < len(lines):
         return body, {}
     trailers: dict[str, str] = {}
-    for name, value in (match.groups(default="") for match in found):
-        trailers[name] = f"{trailers[name]}\n{_decoded(value)}" if name in trailers else _decoded(value)
-    return words.strip(), trailers
+    for name, value in (match.groups(default="") for match in matches):
+        trailers[name] = f"{trailers[name]}\n{_decode(value)}" if name in trailers else _decode(value)
+    return text.strip(), trailers
 
 
 def trailer_lines(trailers: Iterable[tuple[str, str]]) -> str:
-    """The trailers, each on one line, so that `split_message` finds the same values but for line breaks."""
-    return "\n".join(f"{name}: {_encoded(value)}" for name, value in trailers)
+    """The trailers, each on one line; `split_message` reads the same values back, except for line breaks."""
+    return "\n".join(f"{name}: {_encode(value)}" for name, value in trailers)
 
 
-def _encoded(value: str) -> str:
-    """The value on one line; as a JSON string when blanks at its ends, between its words, or quotes could be lost."""
+def _encode(value: str) -> str:
+    """The value on one line; as a JSON string when leading, trailing or repeated blanks or quotes could be lost."""
     value = re.sub(r"[\r\n]+", " ", value)
     is_plain = value == " ".join(value.split()) and value.isprintable() and '"' not in value
     return value if is_plain else json.dumps(value, ensure_ascii=not value.isprintable())
 
 
-def _decoded(value: str) -> str:
+def _decode(value: str) -> str:
     if not value.startswith('"'):
         return value
     try:
@@ -94,23 +108,23 @@ def _decoded(value: str) -> str:
 def _log(git: Git, path: str | None, *, ours: bool, limit: int | None) -> list[Revision]:
     if limit == 0:
         return []
-    choice = ["--basic-regexp", f"--grep=^{KIND}: "] if ours else []  # else the configuration says what a pattern is
+    selection = ["--basic-regexp", f"--grep=^{KIND}: "] if ours else []  # else the configuration sets the pattern type
     if limit is not None:
-        choice.append(f"--max-count={limit}")
-    answer = git.ask(
+        selection.append(f"--max-count={limit}")
+    result = git.try_run(
         *_LOG,
         *_PLAIN_DIFF,
-        *choice,
+        *selection,
         "-z",
         "--full-history",
         "--no-merges",
         f"--format={_FORMAT}",
         "--",
-        literal(path) if path else ".",
+        literal_pathspec(path) if path else ".",
     )
-    if not answer.ok and "does not have any commits yet" not in answer.err:
-        raise failed("log", answer.err)
-    return list(_records(answer.out.decode(errors="surrogateescape")))
+    if not result.ok and "does not have any commits yet" not in result.stderr:
+        raise git_failed("log", result.stderr)
+    return list(_records(result.stdout.decode(errors="surrogateescape")))
 
 
 def _records(text: str) -> Iterator[Revision]:
@@ -122,8 +136,8 @@ def _records(text: str) -> Iterator[Revision]:
 def _revision(record: str) -> Revision:
     commit, when, author, body, *changes = record.split("\0")
     message, trailers = split_message(body)
-    words = [word.strip("\n") for word in changes]
-    pairs = [word for word in words if word]
+    fields = [field.strip("\n") for field in changes]
+    pairs = [field for field in fields if field]
     return Revision(
         commit=commit,
         when=datetime.fromisoformat(when),
@@ -132,3 +146,121 @@ def _revision(record: str) -> Revision:
         trailers=trailers,
         paths={path: _CHANGES.get(letter[:1], "changed") for letter, path in zip(pairs[::2], pairs[1::2], strict=True)},
     )
+
+
+# The tree at a point in time
+
+
+def commit_at(git: Git, when: datetime) -> str | None:
+    """The newest commit whose committer time is not later. Raises UsageError for a time without a time zone."""
+    if when.tzinfo is None:
+        raise UsageError(
+            f"the time {when.isoformat()} has no time zone", hint="Give it one, such as datetime.now(UTC)."
+        )
+    seconds = int(when.timestamp() // 1)
+    if seconds < 0:
+        return None  # git counts from 1970
+    return _on_first_parents(git, "--max-count=1", f"--min-age={seconds}") or None
+
+
+def begins(git: Git) -> datetime | None:
+    """The time of the oldest first-parent commit; in a shallow clone, of the oldest one it has."""
+    line = _on_first_parents(git, "--max-parents=0", "--timestamp")
+    return datetime.fromtimestamp(int(line.split(" ")[0]), UTC) if line else None
+
+
+def list_at(git: Git, commit: str, *, skip: Skip | None) -> Listing:
+    """The files below the vault's folder in that commit, with the commit's time, sorted by path.
+
+    Sizes are those of the stored blobs: line endings may differ in the working tree.
+    Raises VaultUnavailable when there is no such commit.
+    """
+    when, tree = git.run_all(
+        GitCommand(("rev-list", "--max-count=1", "--timestamp", "--end-of-options", f"{commit}^0", "--")),
+        GitCommand(("ls-tree", "-r", "-z", "--long", "--end-of-options", f"{commit}^0")),
+    )
+    commit_time = float(when.stdout.split(b" ", 1)[0])
+    is_skipped = skip_filter(skip)
+    files, passed_over = list[Stat](), list[Problem]()
+    for mode, size, path in _tree_entries(tree):
+        if any(is_git(name) or is_temporary(name) for name in path.split("/")) or is_skipped(printable(path)):
+            continue
+        problem = _problem(path, mode)
+        if problem:
+            passed_over.append(problem)
+        else:
+            files.append(Stat(path, commit_time, int(size)))
+    return Listing(tuple(sorted(files, key=lambda file: file.path)), tuple(sorted(passed_over)))
+
+
+def _on_first_parents(git: Git, *selection: str) -> str:
+    """The last line that `rev-list --first-parent` prints for the branch; "" when no commit is selected."""
+    result = git.try_run("rev-list", "--first-parent", *selection, "HEAD", "--")
+    if not result.ok:
+        if any(sign in result.stderr for sign in _NO_COMMIT_YET):
+            return ""
+        raise git_failed("rev-list", result.stderr)
+    return os.fsdecode(result.stdout).strip().rpartition("\n")[2]
+
+
+def _tree_entries(tree: GitResult) -> Iterator[tuple[str, str, str]]:
+    """Mode, size and path of each entry; the size of an entry that is not a file is a dash."""
+    for field in tree.fields:
+        entry, _, path = field.partition("\t")
+        mode, _, _, size = entry.split()
+        yield mode, size, path
+
+
+def _problem(path: str, mode: str) -> Problem | None:
+    """Why a path is left out, in the words of a folder listing."""
+    try:
+        normal(path)
+    except Refused as refusal:
+        return Problem(printable(path), 0, refusal.message, "unusable-name")
+    if mode == _LINK_MODE:
+        return Problem(path, 0, "a symbolic link: links are not followed", "symlink")
+    if mode not in FILE_MODES:
+        return Problem(path, 0, "a repository of its own: its files are not stored here", "submodule")
+    return None
+
+
+# Three-way merge
+
+
+def merge(git: Git, *, base: bytes, ours: bytes, theirs: bytes) -> Merge:
+    """The three-way merge of one note by `git merge-file`, in the line ending of `ours`."""
+    ending = b"\r\n" if b"\r\n" in ours else b"\n"
+    try:
+        with tempfile.TemporaryDirectory(prefix="commonplace-merge-") as folder:
+            names = []
+            for name, content in (("ours", ours), ("base", base), ("theirs", theirs)):
+                file = Path(folder, name)
+                file.write_bytes(_with_ending(content, ending))
+                names.append(str(file))
+            labels = ("-L", "now", "-L", "before", "-L", "other")
+            result = git.try_run("merge-file", "-p", *labels, *names, settings=("merge.conflictStyle=merge",))
+    except OSError as error:
+        raise VaultUnavailable(
+            f"could not write the sides of a merge: {error.strerror}", hint="Check the folder for temporary files."
+        ) from error
+    if result.ok:
+        return Merge(result.stdout, None)
+    if result.code <= _MOST_CONFLICTS:
+        return Merge(result.stdout, _first_conflict(result.stdout))
+    if "binary" in result.stderr:
+        return Merge(ours, "the note contains bytes that are not text")
+    raise git_failed("merge-file", result.stderr)
+
+
+def _with_ending(content: bytes, ending: bytes) -> bytes:
+    return content.replace(b"\r\n", b"\n").replace(b"\n", ending)
+
+
+def _first_conflict(content: bytes) -> str:
+    lines: list[bytes] = []
+    for line in content.splitlines(keepends=True):
+        if lines or line.startswith(_CONFLICT_OPENS):
+            lines.append(line)
+        if lines and line.startswith(_CONFLICT_CLOSES):
+            break
+    return b"".join(lines).decode(errors="replace")

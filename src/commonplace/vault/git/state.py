@@ -1,15 +1,25 @@
-"""What a repository is in the middle of: a merge or a rebase is the person's, and nothing is committed into it."""
+"""The state of a repository: the branch, an operation in progress, and stamps that change with index and branch.
+
+During a merge or a rebase the repository belongs to the person who runs it, and nothing is committed into it.
+"""
 
 import os
+from pathlib import Path
 from typing import Final
 
 from commonplace.errors import VaultUnavailable
-from commonplace.vault.git.place import Place
-from commonplace.vault.git.program import Git, failed
-from commonplace.vault.trouble import disk_trouble
+from commonplace.vault.git.location import RepositoryLocation
+from commonplace.vault.git.run import Git, git_failed
+from commonplace.vault.syscalls import translate_os_errors
 
-# file or folder of the git folder -> what it means, and how it ends; the first that is there counts
-_UNDER_WAY: Final = (
+ChangeStamp = tuple[int, ...]
+"""Changes whenever the file does; empty when there is no file."""
+
+RepositoryStamp = tuple[ChangeStamp | bytes, ...]
+"""Changes whenever the index does, or the commit that HEAD resolves to."""
+
+# file or folder in the git directory -> the operation it belongs to, and how to end it; the first one present counts
+_IN_PROGRESS: Final = (
     ("rebase-apply/applying", "applying mailed patches (am)", "git am --continue' or 'git am --abort"),
     ("rebase-apply", "a rebase", "git rebase --continue' or 'git rebase --abort"),
     ("rebase-merge", "a rebase", "git rebase --continue' or 'git rebase --abort"),
@@ -19,57 +29,96 @@ _UNDER_WAY: Final = (
     ("sequencer", "a cherry-pick or revert", "git cherry-pick --continue' or 'git cherry-pick --abort"),
     ("BISECT_LOG", "a bisect", "git bisect reset"),
 )
-_REFERENCE = "ref: "
-_BRANCHES = "refs/heads/"
-_KEPT_ELSEWHERE = "refs/heads/.invalid"  # what the HEAD file says when references are in a reftable
+_REFERENCE: Final = "ref: "
+_BRANCHES: Final = "refs/heads/"
+_IN_REFTABLE: Final = "refs/heads/.invalid"  # the content of the HEAD file when references are in a reftable
+_CHECKSUM_LENGTH: Final = 32
 
 
-def refuse_if_busy(git: Git, place: Place) -> None:
+def refuse_if_busy(git: Git, location: RepositoryLocation) -> None:
     """Raise VaultUnavailable(repository_busy) during a merge, rebase, bisect..., and with a detached HEAD."""
-    for name, what, way_out in _UNDER_WAY:
-        if os.path.lexists(place.git_dir / name):
+    for name, operation, way_out in _IN_PROGRESS:
+        if os.path.lexists(location.git_dir / name):
             raise VaultUnavailable(
-                f"{what} is under way in the vault's repository",
+                f"{operation} is in progress in the vault's repository",
                 reason="repository_busy",
-                hint=f"Finish or stop it first: run '{way_out}'. Reading works meanwhile.",
+                hint=f"Finish or abort it first: run '{way_out}'. Reading works meanwhile.",
             )
-    branch(git, place)
+    branch(git, location)
 
 
-def branch(git: Git, place: Place) -> str:
-    """The full name of the branch that is checked out. Raises VaultUnavailable(repository_busy) when none is."""
-    name = _head_reference(git, place)
+def branch(git: Git, location: RepositoryLocation) -> str:
+    """The full name of the checked-out branch. Raises VaultUnavailable(repository_busy) when HEAD is detached."""
+    name = _head_reference(git, location)
     if not name.startswith(_BRANCHES):
         raise VaultUnavailable(
             "no branch is checked out in the vault's repository (detached HEAD)",
             reason="repository_busy",
-            hint="Check a branch out first: run 'git switch <branch>'. Reading works meanwhile.",
+            hint="Check out a branch first: run 'git switch <branch>'. Reading works meanwhile.",
         )
     return name
 
 
-def is_born(git: Git, place: Place, name: str) -> bool:
-    """Whether the branch has a commit."""
-    if (place.common_dir / name).is_file():
+def has_commit(git: Git, location: RepositoryLocation, name: str) -> bool:
+    """True if the branch has a commit."""
+    if (location.common_dir / name).is_file():
         return True
-    return git.ask("rev-parse", "--quiet", "--verify", f"{name}^0").ok
+    return git.try_run("rev-parse", "--quiet", "--verify", f"{name}^0").ok
 
 
-def _head_reference(git: Git, place: Place) -> str:
-    """The reference that HEAD stands for, "" when it stands for a commit."""
-    with disk_trouble("HEAD", doing="read"):
-        head = place.git_dir / "HEAD"
+def change_stamp(path: str | Path) -> ChangeStamp:
+    """The stamp of a file as it is now."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def repository_stamp(location: RepositoryLocation) -> RepositoryStamp:
+    """The stamp of index and branch as they are now, read without running git.
+
+    The index ends in its checksum and a branch's file holds a commit id, so contents are compared, not only times.
+    """
+    index, head = location.git_dir / "index", location.git_dir / "HEAD"
+    target = _read(head).strip()
+    prefix = _REFERENCE.encode()
+    name = target.removeprefix(prefix) if target.startswith(prefix) else b"HEAD"
+    return (
+        change_stamp(index),
+        _read(index, last=_CHECKSUM_LENGTH),
+        target,
+        _read(location.common_dir / os.fsdecode(name)),
+        change_stamp(location.common_dir / "packed-refs"),
+        change_stamp(location.common_dir / "reftable" / "tables.list"),
+    )
+
+
+def _head_reference(git: Git, location: RepositoryLocation) -> str:
+    """The reference that HEAD points to; "" when it points to a commit."""
+    with translate_os_errors("HEAD", doing="read"):
+        head = location.git_dir / "HEAD"
         if head.is_symlink():
             return os.readlink(head)
         text = head.read_text(encoding="utf-8", errors="surrogateescape").strip()
     if not text.startswith(_REFERENCE):
         return ""
     name = text.removeprefix(_REFERENCE).strip()
-    return _ask_for_reference(git) if name == _KEPT_ELSEWHERE else name
+    return _symbolic_ref(git) if name == _IN_REFTABLE else name
 
 
-def _ask_for_reference(git: Git) -> str:
-    answer = git.ask("symbolic-ref", "--quiet", "HEAD")
-    if answer.code not in (0, 1):
-        raise failed("symbolic-ref", answer.err)
-    return os.fsdecode(answer.out).strip()
+def _symbolic_ref(git: Git) -> str:
+    result = git.try_run("symbolic-ref", "--quiet", "HEAD")
+    if result.code not in (0, 1):
+        raise git_failed("symbolic-ref", result.stderr)
+    return os.fsdecode(result.stdout).strip()
+
+
+def _read(path: Path, *, last: int | None = None) -> bytes:
+    try:
+        with path.open("rb") as file:
+            if last is not None:
+                file.seek(-last, os.SEEK_END)
+            return file.read()
+    except OSError:
+        return b""

@@ -1,0 +1,191 @@
+"""The stores of a vault, as the settings describe them: vault and history at once, the index side at first use.
+
+The index side imports a tenth of a second of code, which reading a note does not need. The save lock lets one save run
+at a time, in all processes that share a data folder.
+"""
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from commonplace.app.encoders import MakeEncoders
+from commonplace.app.vaults import backends, data_folder_of
+from commonplace.encoders.base import heuristic_tokens
+from commonplace.errors import Refused, VaultUnavailable
+from commonplace.events import emit
+from commonplace.facts.claims import FactRules, rules_of
+from commonplace.flows.ingest.documents import form_of
+from commonplace.flows.ingest.memory_index_note import MEMORY_INDEX_NOTE
+from commonplace.flows.stores import Chunking, Encoders, IndexParts, Judge, OpenOnce, Stores
+from commonplace.history.base import History
+from commonplace.history.inmemory.history import InMemoryHistory
+from commonplace.history.sqlite.history import SqliteHistory
+from commonplace.notes.chunks import last_sentences
+from commonplace.notes.link_resolver import NoteLinker
+from commonplace.policy.options import ignores
+from commonplace.settings.schema import Settings
+from commonplace.sources.conversations import ConversationSource
+from commonplace.vault.base import Skip
+
+_POLL: Final = 0.005  # seconds between two tries
+
+
+def open_stores(
+    settings: Settings,
+    *,
+    clock: Callable[[], datetime],
+    judge: Judge | None,
+    waits_for_encoder: bool,
+    encoders: MakeEncoders,
+) -> Stores:
+    """The stores that these settings describe. Raises UsageError and VaultUnavailable."""
+    vault = backends(settings.vault).select(settings.vault.backend, root=settings.vault.root)
+    emit("vault_opened", level="debug", backend=vault.name, root=str(settings.vault.root or ""))
+    folder, rules = data_folder_of(settings, vault), rules_of(settings.facts, settings.user)
+    history: History = SqliteHistory(folder / "history.db") if folder else InMemoryHistory()
+    conversations = ConversationSource(history, closing=last_sentences)
+    return Stores(
+        vault=vault,
+        history=history,
+        parts=OpenOnce(partial(open_index, settings, folder, rules=rules, encoders=encoders)),
+        conversations=conversations,
+        sources=(conversations,) if settings.sources.chat.enabled else (),
+        rules=rules,
+        safety=settings.safety,
+        retrieval=settings.retrieval,
+        facts=settings.facts,
+        context=settings.context,
+        commit_message=settings.vault.commit_message,
+        lock_wait=settings.vault.lock_wait_seconds,
+        max_tokens=settings.embedding.max_tokens,
+        overlap=settings.embedding.chunk_overlap,
+        rename_window=settings.sources.vault.rename_window_seconds,
+        ignored=ignores((*settings.vault.ignore_globs, MEMORY_INDEX_NOTE)),
+        unindexed=_unindexed(settings),
+        clock=clock,
+        save_lock=save_lock_in(folder, wait=settings.vault.lock_wait_seconds),
+        judge=judge,
+        waits_for_encoder=waits_for_encoder,
+    )
+
+
+def _unindexed(settings: Settings) -> Skip:
+    source = settings.sources.vault
+    if not source.enabled:
+        return lambda path: True
+    return ignores((*settings.vault.ignore_globs, *source.ignore_globs, MEMORY_INDEX_NOTE))
+
+
+def open_index(settings: Settings, folder: Path | None, *, rules: FactRules, encoders: MakeEncoders) -> IndexParts:
+    """The index of the vault with that data folder, its vector cache and its encoders; in memory without a folder."""
+    chosen = encoders(settings.embedding)
+    return _on_disk(settings, chosen, folder, rules) if folder else _in_memory(settings, chosen, rules)
+
+
+def _in_memory(settings: Settings, encoders: Encoders, rules: FactRules) -> IndexParts:
+    from commonplace.index.inmemory.store import InMemoryIndex, InMemoryVectorCache
+
+    make = partial(InMemoryIndex, user=settings.user, linker=NoteLinker(), rules=rules)
+    return IndexParts(
+        make(),
+        InMemoryVectorCache(),
+        encoders,
+        past_index=lambda commit: make(),
+        forget_past=lambda: None,
+        temporary_index=lambda: nullcontext(make()),
+    )
+
+
+def _on_disk(settings: Settings, encoders: Encoders, folder: Path, rules: FactRules) -> IndexParts:
+    from commonplace.app.index_folders import PastIndexes, TemporaryIndexes
+    from commonplace.index.sqlite.store import SqliteIndex
+    from commonplace.index.sqlite.vector_cache import SqliteVectorCache
+
+    make = partial(SqliteIndex, user=settings.user, linker=NoteLinker(), rules=rules)
+    past = PastIndexes(folder / "past", make, _fingerprint(settings, encoders, rules))
+    temporary = TemporaryIndexes(folder, make)
+
+    def forget() -> None:
+        past.forget()
+        temporary.forget()
+
+    return IndexParts(
+        make(folder / "index" / "index.db"),
+        SqliteVectorCache(_cache_file(settings, folder)),
+        encoders,
+        past_index=past.at,
+        forget_past=forget,
+        temporary_index=temporary.one,
+    )
+
+
+def _cache_file(settings: Settings, folder: Path) -> Path:
+    """The file of the vector cache. Raises Refused if it is inside the vault, where git would commit it."""
+    file, root = settings.embedding.cache_file, settings.vault.root
+    if file and root and file.resolve().is_relative_to(root.resolve()):
+        message = "the vector cache must not be inside the vault"
+        raise Refused(message, path=str(file), hint="Choose another path in `embedding.cache_file`.")
+    return file or folder / "vectors.db"
+
+
+def _fingerprint(settings: Settings, encoders: Encoders, rules: FactRules) -> str:
+    """A hash of everything besides the commit that an index of the past depends on."""
+    encoder, options, source = encoders.current, settings.embedding, settings.sources.vault
+    version, is_remote = (encoder.version, encoder.is_remote) if encoder else ("", False)
+    chunking = Chunking(heuristic_tokens, options.max_tokens, options.chunk_overlap, version, is_remote)
+    made = (settings.user, form_of(chunking, settings.safety, rules), version, is_remote)
+    left_out = (source.enabled, *settings.vault.ignore_globs, *source.ignore_globs)
+    return hashlib.sha256(json.dumps([made, left_out]).encode()).hexdigest()[:8]
+
+
+def save_lock_in(folder: Path | None, *, wait: float) -> Callable[[], AbstractContextManager[None]]:
+    """A lock to hold from reading what is known until the index has what was written.
+
+    Entering it raises VaultUnavailable (reason `locked`) after `wait` seconds.
+    """
+    own = threading.Lock()
+
+    @contextmanager
+    def lock() -> Iterator[None]:
+        if not own.acquire(timeout=wait):
+            raise _timeout(wait)
+        try:
+            with _process_lock(folder, wait=wait):
+                yield
+        finally:
+            own.release()
+
+    return lock
+
+
+@contextmanager
+def _process_lock(folder: Path | None, *, wait: float) -> Iterator[None]:
+    if folder is None:
+        yield
+        return
+    from filelock import FileLock, Timeout  # forty milliseconds that reading does not need
+
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / "remember.lock")
+    try:
+        lock.acquire(timeout=wait, poll_interval=_POLL)
+    except Timeout as error:
+        raise _timeout(wait) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _timeout(wait: float) -> VaultUnavailable:
+    return VaultUnavailable(
+        f"other processes have been saving for {wait:g} seconds",
+        reason="locked",
+        hint="Try again, or raise the setting vault.lock_wait_seconds.",
+    )

@@ -1,0 +1,32 @@
+"""Arguments and options that several commands share."""
+
+from typing import Annotated, Final
+
+import typer
+
+from commonplace.model import FACT_CLASSES
+
+ENTRY_ID_HELP: Final = "The entry's id, its beginning or last six digits, or its path."
+
+
+EntryId = Annotated[str, typer.Argument(metavar="ID", help=ENTRY_ID_HELP)]
+
+
+Topics = Annotated[list[str] | None, typer.Option("--topic", metavar="T", help="A topic; may be repeated.")]
+
+
+ValidFrom = Annotated[str, typer.Option(metavar="D", help="True since: 2026-03-01, 2026-03, yesterday.")]
+
+
+ValidUntil = Annotated[str, typer.Option(metavar="D", help="True until: 2026-03-01, 2026-03.")]
+
+
+FactClass = Annotated[
+    str, typer.Option("--fact", metavar="F", help=f"How it ages: {', '.join(filter(None, FACT_CLASSES))}.")
+]
+
+
+Importance = Annotated[float | None, typer.Option(min=0, max=1, metavar="X", help="From 0 to 1.")]
+
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Change nothing; print the difference.")]

@@ -1,0 +1,88 @@
+"""Settings of contexts, and the phases of work: what each phase recalls, and how much."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from commonplace.model import option
+
+MIN_BUDGET: Final = 300
+"""Characters that hold the introduction, the marks of a section and a line of text."""
+
+NOTE_KIND: Final = "note"
+"""Among the kinds of a phase, stands for every note that is not an entry."""
+
+BRIEFING: Final = "briefing"
+"""The phase for a briefing: its context does without user memory, facts and dated memories."""
+
+DEFAULT_PHASES: Final = (
+    "plan 4000 decision idea insight crystallized domain-reference preference note",
+    "work 4000 workflow fix preference feedback domain-reference skill-pointer procedural note",
+    "review 3000 preference feedback decision workflow insight note",
+    "debug 4000 fix domain-reference insight workflow note",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A phase: its name, the most characters of recalled text, and the kinds it recalls."""
+
+    name: str
+    chars: int
+    kinds: tuple[str, ...]
+
+
+def parse_phase(line: str) -> Phase:
+    """The phase in a line such as `plan 4000 decision note`. Raises ValueError for any other line."""
+    words = line.casefold().split()
+    if len(words) <= 2 or not words[1].isdecimal():
+        raise ValueError(f"{line!r} is not a phase: write its name, a number of characters, and kinds")
+    name, chars, *kinds = words
+    return Phase(name, int(chars), tuple(kinds))
+
+
+def find_phase(name: str, lines: Iterable[str]) -> Phase | None:
+    """The phase with that name among the lines, or None."""
+    return next((phase for phase in map(parse_phase, lines) if phase.name == name.casefold()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOptions:
+    """The block `context`."""
+
+    budget: int = option(
+        9000,
+        "The most characters put before a prompt.",
+        at_least=MIN_BUDGET,
+        once_called=("max_memory_chars",),
+    )
+    tokens: int = option(
+        0, "The most tokens put before a prompt, by a conservative estimate; 0 limits characters only.", at_least=0
+    )
+    recall: bool = option(
+        True, "Whether passages from the vault are recalled for a prompt.", once_called=("auto_recall",)
+    )
+    recalled: int = option(6, "The most passages recalled.", at_least=0, at_most=32)
+    min_score: float = option(
+        0.3, "Score below which a passage is too far from a prompt to be recalled.", at_least=0.0, at_most=1.0
+    )
+    playbooks: int = option(2, "The most playbooks.", at_least=0, at_most=8)
+    dated_days: int = option(
+        3,
+        "How many of the newest dated files under Agent/memories are put before a prompt.",
+        at_least=0,
+        at_most=31,
+        once_called=("auto_load_dated_days",),
+    )
+    doubt_below: float = option(
+        0.2, "Importance, after ageing, below which a fact is marked as unsure.", at_least=0.0, at_most=1.0
+    )
+    phases: tuple[str, ...] = option(
+        DEFAULT_PHASES,
+        "What a phase of work recalls: its name, the most characters of recalled text, and kinds of entries; "
+        "`note` stands for every note that is not an entry.",
+    )
+
+    def __post_init__(self) -> None:
+        for line in self.phases:
+            parse_phase(line)

@@ -1,0 +1,251 @@
+"""Requests and responses as the guard sees them: request heads, error responses, security and CORS headers."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any, Final
+
+from commonplace.errors import CommonplaceError, Refused, UsageError, VaultUnavailable
+from commonplace.model import Scope
+
+if TYPE_CHECKING:
+    from starlette.types import Message, Receive, Send
+
+Headers = tuple[tuple[bytes, bytes], ...]
+
+SECURITY_HEADERS: Final[Headers] = (
+    (b"cache-control", b"no-store"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+)
+_REPLACED_HEADERS: Final = frozenset({name for name, _ in SECURITY_HEADERS} | {b"server", b"vary"})
+_LINGER_SECONDS: Final = 0.5  # a caller that is still sending would otherwise see a broken pipe, and not the reason
+_REQUEST_TIMEOUT: Final = 408
+_CORS_METHODS: Final = b"GET, POST, PUT, PATCH, DELETE"
+_CORS_HEADERS: Final = frozenset(
+    {"accept", "authorization", "commonplace-client", "commonplace-vault", "content-type", "last-event-id"}
+)
+_CORS_MAX_AGE: Final = b"600"  # seconds for which a browser need not ask again
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHead:
+    """Method, path without its query, headers as they came, and the port of ours that was reached.
+
+    `size` counts the bytes of the whole target and of the headers.
+    """
+
+    method: str
+    path: str
+    headers: tuple[tuple[bytes, bytes], ...]
+    port: int | None
+    size: int
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a header, in order."""
+        key = name.lower().encode("ascii")
+        return [value.decode("latin-1").strip() for header, value in self.headers if header == key]
+
+    def one(self, name: str) -> str | None:
+        """A header's first value; None if it is missing."""
+        return next(iter(self.all(name)), None)
+
+    @property
+    def has_body(self) -> bool:
+        """True if a body follows."""
+        return self.one("transfer-encoding") is not None or self.one("content-length") not in (None, "0")
+
+    @property
+    def content_length(self) -> int | None:
+        """The length of the body that the caller declares; None if it does not."""
+        value = self.one("content-length")
+        return int(value) if value and value.isascii() and value.isdigit() else None
+
+
+def request_head(scope: Mapping[str, Any]) -> RequestHead:
+    """The head of the request that an ASGI server parsed."""
+    server = scope.get("server") or ("", None)
+    target = len(scope.get("raw_path") or scope["path"]) + len(scope.get("query_string", b""))
+    size = target + sum(len(name) + len(value) for name, value in scope["headers"])
+    return RequestHead(scope["method"], scope["path"], tuple(scope["headers"]), port=server[1], size=size)
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorResponse:
+    """Why a request was refused: a status, and an error that never holds a secret; `caller` is empty if unknown."""
+
+    status: int
+    error: CommonplaceError
+    headers: Headers = ()
+    caller: str = ""
+
+    def body(self) -> bytes:
+        """The error in the JSON shape of all doors."""
+        return json.dumps({"ok": False, "error": self.error.as_dict()}).encode("ascii")
+
+
+def malformed(message: str, *, hint: str) -> ErrorResponse:
+    """400: the request itself is wrong."""
+    return ErrorResponse(400, UsageError(message, hint=hint))
+
+
+def wrong_host() -> ErrorResponse:
+    """421: the Host header names another machine."""
+    error = Refused(
+        "the Host header does not name this daemon", hint="Call the daemon as 127.0.0.1 or localhost, with its port."
+    )
+    return ErrorResponse(421, error)
+
+
+def wrong_origin() -> ErrorResponse:
+    """403: a web page that may not call the daemon."""
+    hint = "If you trust that page, add its origin to the setting serve.allowed_origins."
+    return ErrorResponse(403, Refused("web pages from this origin may not call the daemon", hint=hint))
+
+
+def invalid_token() -> ErrorResponse:
+    """401: no token, or not a valid one. All cases have the same text, so that a guess reveals nothing."""
+    hint = "Run `commonplace token create NAME` and send what it prints as `Authorization: Bearer ...`."
+    return ErrorResponse(401, Refused("missing or invalid token", hint=hint), ((b"www-authenticate", b"Bearer"),))
+
+
+def missing_scope(scope: Scope) -> ErrorResponse:
+    """403: a valid token without this scope."""
+    hint = f"Run `commonplace token create NAME --scope {scope}` and use that token."
+    return ErrorResponse(403, Refused(f"this token lacks the scope {scope}", hint=hint))
+
+
+def other_vault() -> ErrorResponse:
+    """403: a token that is bound to another vault."""
+    hint = "Leave out the header Commonplace-Vault, or create a token for that vault."
+    return ErrorResponse(403, Refused("this token is for another vault", hint=hint))
+
+
+def too_large(most: int) -> ErrorResponse:
+    """413: a body that is not read."""
+    hint = "Send less at once, or raise the setting serve.max_body_bytes."
+    return ErrorResponse(413, Refused(f"the request is larger than {most} bytes", reason="too_large", hint=hint))
+
+
+def head_too_large(most: int) -> ErrorResponse:
+    """431: a target or headers that are too long."""
+    message = f"the request's headers are larger than {most} bytes"
+    return ErrorResponse(431, Refused(message, reason="too_large", hint="Use the body."))
+
+
+def too_slow(seconds: float) -> ErrorResponse:
+    """408: a body that did not arrive in time."""
+    error = Refused(f"the request did not arrive within {seconds:g} s", hint="Send it again, in one go.")
+    return ErrorResponse(_REQUEST_TIMEOUT, error)
+
+
+def too_many_requests(wait: float) -> ErrorResponse:
+    """429: the caller exceeds the rate limit. `wait` is in seconds."""
+    seconds = ceil(wait)
+    error = Refused("too many requests", hint=f"Wait {seconds} s, then send fewer.")
+    return ErrorResponse(429, error, ((b"retry-after", str(seconds).encode("ascii")),))
+
+
+def too_many_guesses(wait: float) -> ErrorResponse:
+    """429: many wrong tokens; a valid one is still accepted. `wait` is in seconds."""
+    seconds = ceil(wait)
+    hint = f"Wait {seconds} s; find out which program sends a wrong token, and give it a new one."
+    error = Refused("too many requests without a valid token", hint=hint)
+    return ErrorResponse(429, error, ((b"retry-after", str(seconds).encode("ascii")),))
+
+
+def tokens_unreadable() -> ErrorResponse:
+    """503: no token can be checked. The path of the file is not told to callers."""
+    error = VaultUnavailable("the list of tokens cannot be read", hint="`commonplace token list` says why.")
+    return ErrorResponse(503, error)
+
+
+def internal_error() -> ErrorResponse:
+    """500: an unexpected error in a route."""
+    error = CommonplaceError("unexpected error", hint="`commonplace status` says where the log is.")
+    return ErrorResponse(500, error)
+
+
+class ResponseSender:
+    """An ASGI `send` whose responses carry our security headers, and CORS headers for an admitted page."""
+
+    def __init__(self, send: "Send", head: RequestHead | None = None) -> None:
+        self._send = send
+        self._headers = (*SECURITY_HEADERS, *(cors_headers(head) if head else ()))
+        self.is_started = False
+
+    async def __call__(self, message: "Message") -> None:
+        """Pass a message on."""
+        if message["type"] == "http.response.start":
+            self.is_started = True
+            own = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in _REPLACED_HEADERS]
+            message = {**message, "headers": [*own, *self._headers]}
+        await self._send(message)
+
+    async def send_empty(self, status: int, headers: Headers) -> None:
+        """Send a response without a body."""
+        await self({"type": "http.response.start", "status": status, "headers": headers})
+        await self({"type": "http.response.body", "body": b""})
+
+    async def send_error(self, error: ErrorResponse, *, headers: Headers = (), more: bool = False) -> None:
+        """Send an error; `more` keeps the stream open although Content-Length is satisfied."""
+        body = error.body()
+        content = ((b"content-type", b"application/json"), (b"content-length", str(len(body)).encode("ascii")))
+        start = {"type": "http.response.start", "status": error.status}
+        await self({**start, "headers": (*content, *error.headers, *headers)})
+        await self({"type": "http.response.body", "body": body, "more_body": more})
+
+
+async def refuse_request(
+    error: ErrorResponse, head: RequestHead, *, receive: "Receive", send: ResponseSender, most: int
+) -> None:
+    """Send the error; if the request has a body, which was not read, also close the connection."""
+    if not head.has_body:
+        await send.send_error(error)
+        return
+    await send.send_error(error, headers=((b"connection", b"close"),), more=True)
+    if error.status != _REQUEST_TIMEOUT:
+        await _drain(receive, most)
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _drain(receive: "Receive", most: int) -> None:
+    """Discard what a caller still sends, for a moment and up to `most` bytes, until it reads the response."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LINGER_SECONDS):
+            while most > 0:
+                message = await receive()
+                if message["type"] == "http.disconnect" or not message.get("more_body", False):
+                    return
+                most -= len(message.get("body", b""))
+
+
+def is_preflight(head: RequestHead) -> bool:
+    """True for a CORS preflight, with which a browser asks whether a page may make a request."""
+    return head.method == "OPTIONS" and bool(head.one("origin") and head.one("access-control-request-method"))
+
+
+def cors_headers(head: RequestHead) -> Headers:
+    """The headers that let the page behind a request read the response. Its origin has been admitted before."""
+    origin = head.one("origin")
+    if origin is None:
+        return ()
+    return (
+        (b"access-control-allow-origin", origin.encode("latin-1")),
+        (b"access-control-expose-headers", b"mcp-session-id, retry-after, www-authenticate"),
+        (b"vary", b"Origin"),
+    )
+
+
+def preflight_headers(head: RequestHead) -> Headers:
+    """What an admitted page may send: our methods, and those of the requested headers that we read."""
+    requested = (name.strip().lower() for name in (head.one("access-control-request-headers") or "").split(","))
+    allowed = [name for name in requested if name in _CORS_HEADERS or name.startswith("mcp-")]
+    return (
+        (b"access-control-allow-methods", _CORS_METHODS),
+        (b"access-control-allow-headers", ", ".join(allowed).encode("latin-1")),
+        (b"access-control-max-age", _CORS_MAX_AGE),
+    )

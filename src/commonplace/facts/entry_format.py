@@ -1,0 +1,355 @@
+"""The format of an entry: its frontmatter read as a Fact, and a Fact written as frontmatter.
+
+docs/formats/note.md specifies it. People edit entries by hand, so reading never raises: each odd key gets a fallback
+and a Problem.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from commonplace.facts.claims import FactRules
+from commonplace.facts.entry_paths import default_importance
+from commonplace.facts.triples import predicate_key
+from commonplace.model import FACT_CLASSES, STATUSES, TRUSTS, Bond, Fact, Note, Origins, Place, Problem
+from commonplace.model.layout import ALWAYS_LOAD_FOLDER, folder_of, is_entry_path
+from commonplace.model.moment import day_of, id_moment, read_moment, short_moment
+
+KEY_ORDER: Final = (
+    "id",
+    "kind",
+    "fact",
+    "status",
+    "always_load",
+    "importance",
+    "topics",
+    "subject",
+    "predicate",
+    "object",
+    "valid_from",
+    "valid_until",
+    "invalidated",
+    "recorded",
+    "supersedes",
+    "superseded_by",
+    "superseded_at",
+    "reason",
+    "deleted_at",
+    "relations",
+    "derived_from",
+    "source",
+    "confirmed",
+    "tags",
+    "slug",
+    "created",
+    "updated",
+)
+"""Our keys, in the order in which an entry has them."""
+
+_RELATIONS: Final[tuple[Bond, ...]] = ("extend", "derive", "contradict")
+_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_YES: Final = frozenset({"true", "yes", "on", "1"})
+_NO: Final = frozenset({"false", "no", "off", "0"})
+_COMMA: Final = re.compile(r"\s*,\s*")
+_Word = TypeVar("_Word", bound=str)
+
+
+def is_entry(note: Note) -> bool:
+    """True if the note is an entry: it is in a folder for entries and has an id."""
+    return is_entry_path(note.path) and bool(parse_id(note.frontmatter.get("id")))
+
+
+def read_entry(
+    note: Note, *, place: Place, sensitive: bool, rules: FactRules
+) -> tuple[Fact | None, tuple[Problem, ...]]:
+    """The fact in an entry and a Problem for each odd key; no fact if the note is not an entry."""
+    fields = EntryFields(note)
+    if is_entry(note):
+        fact = _read(note, fields, place=place, sensitive=sensitive)
+        hash = rules.fingerprint(subject=fact.subject, predicate=fact.predicate, object=fact.object, text=fact.text)
+        return replace(fact, fingerprint=hash), fields.problems
+    if is_entry_path(note.path) and note.frontmatter.get("id") is not None:
+        fields.add_problem("id", "`id` must be an id that Commonplace generated: the note is read as a plain note")
+    return None, fields.problems
+
+
+def entry_frontmatter(fact: Fact, *, tags: Sequence[str], slug: str, created: str) -> dict[str, object]:
+    """The keys of the fact's entry in order, without empty ones; a midnight is written as its day."""
+    keys = {**_keys_of(fact), "tags": list(tags), "slug": slug, "created": created}
+    return {key: keys[key] for key in KEY_ORDER if keys[key] not in ("", [], {}, None)}
+
+
+def changed_keys(old: Fact, new: Fact) -> dict[str, object | None]:
+    """The keys in which the entries of two facts differ, in order, with the new value; None for a key to remove.
+
+    The text is in the body, so it is not among them.
+    """
+    before = entry_frontmatter(old, tags=(), slug="", created="")
+    after = entry_frontmatter(new, tags=(), slug="", created="")
+    return {key: after.get(key) for key in KEY_ORDER if before.get(key) != after.get(key)}
+
+
+def key_line(note: Note, key: str) -> int:
+    """The line of the frontmatter on which the key begins, else the first line of the note."""
+    head = note.text.split("\n", note.body_line - 1)[: note.body_line - 1]
+    return next((number for number, line in enumerate(head, 1) if line.startswith(f"{key}:")), 1)
+
+
+def parse_id(value: object) -> str:
+    """The id in lower case; empty if the value is not an id."""
+    text = value.strip().lower() if isinstance(value, str) else ""
+    return text if _ID.fullmatch(text) else ""
+
+
+class EntryFields:
+    """Typed access to one note's keys. A nested key is named after its parent: `moment("invalidated", "at")`."""
+
+    __slots__ = ("_note", "_problems")
+
+    def __init__(self, note: Note) -> None:
+        self._note = note
+        self._problems: list[Problem] = []
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The Problems of the keys read so far, in the order of reading, each once."""
+        return tuple(dict.fromkeys(self._problems))
+
+    def add_problem(self, key: str, message: str, code: str = "entry-key") -> None:
+        """Record that something is wrong with a key."""
+        self._problems.append(Problem(self._note.path, key_line(self._note, key), message, code))
+
+    def text(self, *names: str) -> str:
+        """Stripped text, or a number as written; a wikilink need not be quoted."""
+        value = self._value(names)
+        text = _unquoted_link(value) or _scalar_text(value)
+        if value is not None and text is None:
+            self.add_problem(names[0], f"`{'.'.join(names)}` is not text: it is ignored")
+        return text or ""
+
+    def word(self, *names: str) -> str:
+        """Text without case."""
+        return self.text(*names).casefold()
+
+    def one_of(self, *names: str, words: Sequence[_Word], absent: _Word, invalid: _Word) -> _Word:
+        """One of these words; `absent` if the key is missing or empty, `invalid` if it has another value."""
+        text = self.word(*names)
+        if not text:
+            return absent
+        word = next((word for word in words if word == text), None)
+        if word is None:
+            choice = ", ".join(filter(None, words))
+            self.add_problem(
+                names[0], f"`{'.'.join(names)}` must be one of {choice}: it is read as {invalid or 'none'}"
+            )
+        return invalid if word is None else word
+
+    def flag(self, *names: str) -> bool:
+        """True if the key says yes."""
+        text = str(self._value(names) or "").strip().casefold()
+        if text not in _YES | _NO | {""}:
+            self.add_problem(names[0], f"`{'.'.join(names)}` must be true or false: it is read as false")
+        return text in _YES
+
+    def fraction(self, *names: str, absent: float) -> float:
+        """A number from 0 to 1, clamped; `absent` if the key is missing or not a number."""
+        value = self._value(names)
+        if value is None:
+            return absent
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            self.add_problem(names[0], f"`{'.'.join(names)}` must be a number from 0 to 1: it is read as {absent}")
+            return absent
+        clamped = float(max(0.0, min(1.0, value)))
+        if clamped != value:
+            self.add_problem(names[0], f"`{'.'.join(names)}` must be a number from 0 to 1: it is read as {clamped:g}")
+        return clamped
+
+    def moment(self, *names: str) -> str:
+        """A moment or a day, as a moment; empty if the key is missing."""
+        value = self._value(names)
+        return self._as_moment(value, names) if value not in (None, "") else ""
+
+    def days(self, *names: str) -> tuple[str, ...]:
+        """Days in order, each once."""
+        moments = (self._as_moment(value, names) for value in self._list(names))
+        return tuple(sorted({day_of(moment) for moment in moments if moment}))
+
+    def names(self, *names: str) -> tuple[str, ...]:
+        """A list of names, or one text with commas; each once, in the order written, without a leading `#`."""
+        texts = [_scalar_text(value) for value in self._list(names)]
+        if None in texts:
+            self.add_problem(names[0], f"`{'.'.join(names)}` must be a list of words: other values are left out")
+        return tuple(dict.fromkeys(name for each in texts if each and (name := each.lstrip("#").strip())))
+
+    def id(self, *names: str) -> str:
+        """The id of a fact; empty if the key is missing."""
+        value = self._value(names)
+        return self._as_id(value, names) if value not in (None, "") else ""
+
+    def ids(self, *names: str) -> tuple[str, ...]:
+        """Ids of facts in order, each once."""
+        return tuple(sorted({id for value in self._list(names) if (id := self._as_id(value, names))}))
+
+    def nested_keys(self, *names: str) -> tuple[str, ...]:
+        """The keys inside a key; a Problem if it holds something else."""
+        value = self._value(names)
+        if isinstance(value, Mapping):
+            return tuple(value)
+        if value is not None:
+            self.add_problem(names[0], f"`{'.'.join(names)}` must be a mapping: it is ignored")
+        return ()
+
+    def _value(self, names: Sequence[str]) -> Any:
+        value: Any = self._note.frontmatter
+        for name in names:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return value
+
+    def _list(self, names: Sequence[str]) -> list[Any]:
+        value = self._value(names)
+        if isinstance(value, str):
+            return _COMMA.split(value.strip()) if value.strip() else []
+        return value if isinstance(value, list) else [] if value is None else [value]
+
+    def _as_moment(self, value: object, names: Sequence[str]) -> str:
+        moment = read_moment(value)
+        if not moment:
+            message = f"`{'.'.join(names)}` must be a date such as 2026-03-01: it is ignored"
+            self.add_problem(names[0], message, "entry-date")
+        return moment
+
+    def _as_id(self, value: object, names: Sequence[str]) -> str:
+        id = parse_id(value)
+        if not id:
+            self.add_problem(names[0], f"`{'.'.join(names)}` must list ids of facts: other values are left out")
+        return id
+
+
+def _read(note: Note, fields: EntryFields, *, place: Place, sensitive: bool) -> Fact:
+    """The fact of an entry, without its fingerprint."""
+    id = parse_id(note.frontmatter["id"])
+    fact_class = fields.one_of("fact", words=FACT_CLASSES, absent="", invalid="")
+    subject, predicate, object = _triple(fields)
+    recorded = fields.moment("recorded") or fields.moment("created") or id_moment(id)
+    return Fact(
+        id=id,
+        path=note.path,
+        line=_first_line(note),
+        origin="entry",
+        text=note.body.strip(),
+        kind=fields.word("kind"),
+        fact=fact_class,
+        status=fields.one_of("status", words=STATUSES, absent="active", invalid="active"),
+        place=place,
+        sensitive=sensitive,
+        always_load=fields.flag("always_load") or folder_of(note.path) == ALWAYS_LOAD_FOLDER,
+        importance=fields.fraction("importance", absent=default_importance(fact_class)),
+        topics=fields.names("topics") or fields.names("topic"),
+        subject=subject,
+        predicate=predicate,
+        object=object,
+        valid_from=fields.moment("valid_from"),
+        valid_until=fields.moment("valid_until"),
+        recorded=recorded,
+        updated=fields.moment("updated") or recorded,
+        supersedes=fields.id("supersedes"),
+        superseded_by=fields.id("superseded_by"),
+        superseded_at=fields.moment("superseded_at"),
+        deleted_at=fields.moment("deleted_at"),
+        invalidated_at=fields.moment("invalidated", "at") if fields.nested_keys("invalidated") else "",
+        was_valid_until=fields.moment("invalidated", "was"),
+        reason=fields.text("reason"),
+        bonds=_bonds(fields),
+        confirmed=fields.days("confirmed"),
+        origins=_origins(fields),
+    )
+
+
+def _keys_of(fact: Fact) -> Mapping[str, object]:
+    bonds: dict[str, list[str]] = {bond: [id for its, id in fact.bonds if its == bond] for bond in _RELATIONS}
+    derived = bonds.pop("derive")
+    origins = fact.origins
+    return {
+        "id": fact.id,
+        "kind": fact.kind,
+        "fact": fact.fact,
+        "status": fact.status,
+        "always_load": fact.always_load or None,
+        "importance": fact.importance,
+        "topics": list(fact.topics),
+        "subject": fact.subject,
+        "predicate": fact.predicate,
+        "object": fact.object,
+        "valid_from": short_moment(fact.valid_from),
+        "valid_until": short_moment(fact.valid_until),
+        "invalidated": _present({"at": fact.invalidated_at, "was": short_moment(fact.was_valid_until)}),
+        "recorded": fact.recorded,
+        "supersedes": fact.supersedes,
+        "superseded_by": fact.superseded_by,
+        "superseded_at": fact.superseded_at,
+        "reason": fact.reason,
+        "deleted_at": fact.deleted_at,
+        "relations": _present(bonds),
+        "derived_from": derived,
+        "source": _present(
+            {"interface": origins.interface, "conversation": origins.conversation, "trust": origins.trust}
+        ),
+        "confirmed": list(fact.confirmed),
+        "updated": fact.updated,
+    }
+
+
+def _present(nested: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in nested.items() if value not in ("", [])}
+
+
+def _triple(fields: EntryFields) -> tuple[str, str, str]:
+    """Subject, predicate and object; an incomplete triple is a Problem and counts as a plain statement."""
+    subject, predicate, object = fields.text("subject"), predicate_key(fields.text("predicate")), fields.text("object")
+    if bool(predicate) == bool(object) and (subject or not predicate):
+        return subject, predicate, object
+    present = "predicate" if predicate else "object"
+    message = "`subject`, `predicate` and `object` belong together: give all three, or only a subject"
+    fields.add_problem(present, message)
+    return subject, "", ""
+
+
+def _bonds(fields: EntryFields) -> tuple[tuple[Bond, str], ...]:
+    for name in fields.nested_keys("relations"):
+        if name not in _RELATIONS:
+            choice = ", ".join(_RELATIONS)
+            fields.add_problem("relations", f"`relations` may only have the keys {choice}: others are left out")
+    bonds: set[tuple[Bond, str]] = {("derive", id) for id in fields.ids("derived_from")}
+    bonds |= {(bond, id) for bond in _RELATIONS for id in fields.ids("relations", bond)}
+    return tuple(sorted(bonds))
+
+
+def _origins(fields: EntryFields) -> Origins:
+    """Where the fact comes from: written into a note if the entry does not say; an unknown trust counts least."""
+    if not fields.nested_keys("source"):
+        return Origins(trust="read")
+    return Origins(
+        interface=fields.text("source", "interface"),
+        conversation=fields.text("source", "conversation"),
+        trust=fields.one_of("source", "trust", words=TRUSTS, absent="read", invalid="imported"),
+    )
+
+
+def _first_line(note: Note) -> int:
+    blank = len(note.body) - len(note.body.lstrip())
+    return note.body_line + note.body.count("\n", 0, blank)
+
+
+def _scalar_text(value: object) -> str | None:
+    """Text and numbers as text, empty for no value; None for anything else."""
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
+        return str(value).strip()
+    return "" if value is None else None
+
+
+def _unquoted_link(value: object) -> str:
+    """The wikilink in `[[Note]]` without quotes, which YAML reads as a list in a list; empty for anything else."""
+    nested = value[0] if isinstance(value, list) and len(value) == 1 else None
+    name = nested[0] if isinstance(nested, list) and len(nested) == 1 else None
+    return f"[[{name}]]" if isinstance(name, str) else ""

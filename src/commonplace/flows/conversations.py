@@ -1,0 +1,174 @@
+"""Conversations: record or capture -> without secrets -> history -> index; then list, find, close, erase.
+
+`capture_lines` is how an agent's transcript comes in: what is new in it -> messages -> recorded.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from commonplace.errors import CommonplaceError, NotFound, Refused, UsageError
+from commonplace.events import emit
+from commonplace.flows.ingest.index_notes import unindex_source_item
+from commonplace.flows.ingest.sync import index_source_items
+from commonplace.flows.stores import Session, Stores
+from commonplace.history.base import History, NewThread
+from commonplace.history.normalize import identify_thread, thread_id
+from commonplace.model import Message, RecordResult, Thread
+from commonplace.sources.conversations import conversation_title
+from commonplace.sources.transcripts import read_agent_lines
+
+_NAMED: Final = 3  # conversations that an error names
+_MARGIN: Final = 4000  # characters after the cut, so that a secret that begins before it is seen whole
+_FIRST: Final = 8  # messages in which a title is looked for
+
+Window = tuple[datetime, datetime]
+"""From one moment until just before another."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureResult:
+    """The bytes that were read, the messages that were new or already known, and the lines that could not be read."""
+
+    consumed_bytes: int
+    added: int
+    known: int
+    broken: int
+
+
+def record_conversation(
+    thread: NewThread, messages: Sequence[Message], session: Session, *, longest: int | None = None
+) -> RecordResult:
+    """Record the new messages of a conversation and index it. Raises UsageError, Refused and VaultUnavailable.
+
+    What a program records has at most the trust `said`, and cannot be added to what a person told. Its secrets are
+    redacted, and its messages are cut to `longest` characters.
+    """
+    if session.actor.kind != "person":
+        thread = replace(thread, trust="said") if thread.trust == "told" else thread
+        messages = _redacted(messages, longest=longest)
+    result = session.stores.history.record_conversation(thread, messages, now=session.clock())
+    _index(result.id, session.stores)
+    emit("conversation_recorded", id=result.id, added=result.added, known=result.known)
+    return result
+
+
+def _redacted(messages: Sequence[Message], *, longest: int | None) -> list[Message]:
+    """The messages without secrets, cut to `longest` characters."""
+    from commonplace.screening.secrets import redact  # its expressions take a moment to load, and few calls need them
+
+    most = longest or max((len(each.text) for each in messages), default=0)
+    texts = redact([_beginning(each.text, most + _MARGIN) for each in messages])
+    return [
+        replace(each, text=text if len(each.text) <= most else f"{text[:most]}\n[cut: {len(each.text)} characters]")
+        for each, text in zip(messages, texts, strict=True)
+    ]
+
+
+def _beginning(text: str, most: int) -> str:
+    """The text, cut at a blank: half a word at the end could be half a secret, which no detector recognises."""
+    return text if len(text) <= most else text[:most].rsplit(None, 1)[0]
+
+
+def _index(id: str, stores: Stores) -> None:
+    """Index the conversation. It is recorded already: a failure is an event, and the next sync mends the index."""
+    try:
+        for source in stores.sources:
+            if source.type == stores.conversations.type:
+                index_source_items(source, [id], stores)
+    except CommonplaceError as error:
+        emit("ingest_failed", level="warning", conversations=1, said=str(error))
+
+
+def capture_lines(
+    content: bytes, thread: NewThread, *, session: Session, left_out: Sequence[Window], longest: int, ends: bool
+) -> CaptureResult:
+    """Record the messages in these transcript lines, except those within the windows that are left out.
+
+    If the conversation `ends`, it is closed, and a last line without a line break is read too. Raises UsageError for an
+    unknown host, and as `record_conversation` does.
+    """
+    read = read_agent_lines(content, host=thread.interface, is_whole=ends)
+    messages = [each for each in read.messages if not _is_within(each, left_out)]
+    added = known = 0
+    if messages:
+        result = record_conversation(thread, messages, session, longest=longest)
+        added, known = result.added, result.known
+    if ends:
+        _close_recorded(thread, session)
+    return CaptureResult(read.consumed, added, known, read.broken)
+
+
+def _is_within(message: Message, windows: Sequence[Window]) -> bool:
+    """True if the message is from one of the windows; without a time, it may be."""
+    if message.at is None:
+        return bool(windows)
+    return any(begin <= message.at < end for begin, end in windows)
+
+
+def _close_recorded(thread: NewThread, session: Session) -> None:
+    """Close the conversation if any of it was recorded and it is open."""
+    recorded = session.stores.history.conversation(thread_id(identify_thread(thread, ())))
+    if recorded and recorded.closed is None:
+        close_conversation(recorded.id, session)
+
+
+def list_conversations(
+    history: History, *, interface: str | None, since: datetime | None, limit: int | None
+) -> tuple[Thread, ...]:
+    """The conversations of that program with a message since then, newest first, each with a title."""
+    threads = history.conversations(interface=interface, since=since, limit=limit)
+    return tuple(_titled(each, history) for each in threads)
+
+
+def find_conversation(id: str, history: History) -> Thread:
+    """The conversation with that id, or the only one whose id begins so. Raises NotFound, UsageError for several."""
+    if thread := history.conversation(id):
+        return _titled(thread, history)
+    matches = [each for each in history.conversations() if each.id.startswith(id)] if id else []
+    if len(matches) > 1:
+        named = ", ".join(each.id for each in matches[:_NAMED])
+        raise UsageError(f"{len(matches)} conversations have an id that begins with {id}", hint=f"Such as {named}.")
+    if not matches:
+        raise NotFound(f"no such conversation: {id}", hint="`commonplace conversation list` lists them.")
+    return _titled(matches[0], history)
+
+
+def _titled(thread: Thread, history: History) -> Thread:
+    """The thread with its title, or with one made from its first messages."""
+    if thread.title:
+        return thread
+    return replace(thread, title=conversation_title(history.messages(thread.id, last=_FIRST)))
+
+
+def close_conversation(id: str, session: Session) -> Thread:
+    """Close a conversation, named by its id or by its program's id; a new message opens it again.
+
+    Raises as `find_conversation` does.
+    """
+    history = session.stores.history
+    by_source = next((each for each in history.conversations() if each.source_id == id), None) if id else None
+    thread = by_source or find_conversation(id, history)
+    history.close_conversation(thread.id, now=session.clock())
+    emit("conversation_closed", id=thread.id)
+    return find_conversation(thread.id, history)
+
+
+def erase_conversation(id: str, session: Session) -> Thread:
+    """Remove the conversation for good, from the history, the index and its caches; returns what it was.
+
+    Raises Refused unless a person asks, and NotFound.
+    """
+    if session.actor.kind != "person":
+        raise Refused("only a person may erase a conversation", hint="Ask the owner of the vault.")
+    stores = session.stores
+    history, source = stores.history, stores.conversations
+    thread = find_conversation(id, history)
+    if item := source.read(thread.id):
+        unindex_source_item(source.type, item, stores)
+    history.forget_conversation(thread.id)
+    if stores.index.stamp(source.type, thread.id):  # another process has indexed it meanwhile
+        stores.index.erase(source.type, thread.id)
+    emit("conversation_erased", id=thread.id, messages=thread.count)
+    return thread

@@ -1,0 +1,349 @@
+"""Index given notes: read -> parse -> unchanged, renamed or new? -> chunk -> encode -> one transaction per document.
+
+`index_notes` looks at a few paths: those that a writer wrote, a watcher saw, or a search found to be stale. `Batch`
+does the work, for `sync` and other sources too. The opposite is `unindex_notes`, which leaves no trace of erased notes.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
+
+from commonplace.encoders.base import heuristic_tokens
+from commonplace.errors import Conflict, NotFound, ProviderFailed, Refused, VaultUnavailable
+from commonplace.events import emit
+from commonplace.flows.encode import Encoding, encode_parts, text_hash
+from commonplace.flows.ingest.documents import (
+    VAULT,
+    document_of,
+    document_without_chunks,
+    form_of,
+    made_from,
+    source_document,
+)
+from commonplace.flows.read import NOTE_ENDING, locate, stat_or_none
+from commonplace.flows.stores import Chunking, Stores
+from commonplace.model import Document, Note, Problem, Stamp
+from commonplace.model.layout import MEMORY
+from commonplace.notes import parse
+from commonplace.sources.base import SourceItem
+from commonplace.vault.base import Blob
+from commonplace.vault.paths import skip_filter
+
+BATCH: Final = 16  # documents that are encoded together
+_ATTEMPTS: Final = 5  # tries to index a note that keeps changing
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What an ingest did, by number of documents. `waiting` are those indexed without vectors, `missing` says why."""
+
+    added: int = 0
+    changed: int = 0
+    renamed: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    encoded: int = 0
+    reused: int = 0
+    waiting: int = 0
+    problems: tuple[Problem, ...] = ()
+    missing: str = ""
+    seconds: float = 0.0
+    seconds_encoding: float = 0.0
+
+    def add(self, other: "SyncReport") -> None:
+        """Add the numbers of another source."""
+        self.added += other.added
+        self.changed += other.changed
+        self.removed += other.removed
+        self.unchanged += other.unchanged
+        self.encoded += other.encoded
+        self.reused += other.reused
+        self.waiting += other.waiting
+        self.missing = self.missing or other.missing
+        self.seconds_encoding += other.seconds_encoding
+
+    def counts(self) -> dict[str, Any]:
+        """The numbers of added, changed, renamed, removed and unchanged documents."""
+        return {
+            "added": self.added,
+            "changed": self.changed,
+            "renamed": self.renamed,
+            "removed": self.removed,
+            "unchanged": self.unchanged,
+        }
+
+
+def index_notes(paths: Iterable[str], stores: Stores, *, parsed: Iterable[Note] = ()) -> SyncReport:
+    """Bring these notes up to date in the index, whether they are new, changed or gone. Raises as `sync` does.
+
+    `parsed` are notes that the caller has parsed; each is used if the file still has its bytes.
+    """
+    start = time.perf_counter()
+    report = SyncReport(missing=stores.encoders.missing)
+    notes = [path for path in dict.fromkeys(paths) if path.lower().endswith(NOTE_ENDING)]
+    index_until_stable(notes, stores, report, parsed=parsed)
+    stores.index.optimize()
+    report.seconds = time.perf_counter() - start
+    return report
+
+
+def refresh_note(path: str, stores: Stores) -> bool:
+    """True if the index was up to date for the note; if it was not, it is now. Raises as `sync` does."""
+    stamp, stat = stores.index.stamp(VAULT, path), stat_or_none(path, stores.vault)
+    if stamp and stat and (stamp.mtime, stamp.size) == (stat.mtime, stat.size):
+        return True
+    index_notes([path], stores)
+    return False
+
+
+def index_entries(stores: Stores) -> None:
+    """Index every entry that has no document yet. Raises as `sync` does."""
+    paths = [stat.path for stat in stores.vault.list(skip=stores.unindexed).files]
+    entries = (path for path in paths if path.startswith(f"{MEMORY}/"))
+    index_notes((path for path in entries if not stores.index.stamp(VAULT, path)), stores)
+
+
+def index_until_stable(paths: list[str], stores: Stores, report: SyncReport, *, parsed: Iterable[Note] = ()) -> None:
+    """Index these notes until what was indexed is what the files say; one that never rests waits for the next sync."""
+    by_path = {note.path: note for note in parsed}
+    for _ in range(_ATTEMPTS):
+        if not paths:
+            return
+        paths = _index_once(paths, stores, report, by_path)
+
+
+def _index_once(paths: Sequence[str], stores: Stores, report: SyncReport, parsed: Mapping[str, Note]) -> list[str]:
+    """Index these notes as they are now; returns the paths that changed meanwhile."""
+    is_ignored = skip_filter(stores.unindexed)
+    stamps = {path: stamp for path in paths if (stamp := stores.index.stamp(VAULT, path))}
+    there = [path for path in paths if not is_ignored(path) and stat_or_none(path, stores.vault)]
+    gone = {path: stamp for path, stamp in stamps.items() if path not in there and not stamp.deleted}
+    batch = Batch(stores, stamps, gone, report, parsed=parsed)
+    blobs = list(read_blobs(stores, there, batch.unreadable))
+    for some in batches(blobs):
+        batch.add_notes(some)
+    returned = batch.remove_gone()
+    report.problems = tuple(batch.unreadable)
+    return [*changed_meanwhile(there, blobs, batch.unreadable, stores), *returned]
+
+
+def read_blobs(stores: Stores, paths: Iterable[str], unreadable: list[Problem]) -> Iterator[Blob]:
+    """The notes' bytes. A note that vanished is left out; one that cannot be read becomes a Problem."""
+    for path in paths:
+        try:
+            yield stores.vault.read(locate(path, stores.vault))
+        except NotFound:
+            continue
+        except (Refused, VaultUnavailable) as error:
+            unreadable.append(Problem(path, 0, error.message, "unreadable-file"))
+
+
+def changed_meanwhile(
+    paths: Sequence[str], blobs: Sequence[Blob], unreadable: Sequence[Problem], stores: Stores
+) -> list[str]:
+    """The paths whose notes were saved or removed since, or while, they were read."""
+    read = {blob.stat.path for blob in blobs} | {each.path for each in unreadable}
+    vanished = [path for path in paths if path not in read]
+    return vanished + [blob.stat.path for blob in blobs if _has_changed(blob, stores)]
+
+
+def _has_changed(blob: Blob, stores: Stores) -> bool:
+    stat = stat_or_none(blob.stat.path, stores.vault)
+    return stat is None or (stat.mtime, stat.size) != (blob.stat.mtime, blob.stat.size)
+
+
+def batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """The items in slices that are encoded together."""
+    return (items[at : at + BATCH] for at in range(0, len(items), BATCH))
+
+
+class Batch:
+    """Documents of one source on their way into the index: what it held before, and what has been done so far."""
+
+    def __init__(
+        self,
+        stores: Stores,
+        stamps: Mapping[str, Stamp],
+        gone: dict[str, Stamp],
+        report: SyncReport,
+        *,
+        source_type: str = VAULT,
+        parsed: Mapping[str, Note] | None = None,
+    ) -> None:
+        self.stores, self.stamps, self.gone, self.report, self.source_type = stores, stamps, gone, report, source_type
+        self.chunking, self._parsed = stores.chunking, parsed or {}
+        self._gone_by_chunks: dict[tuple[str, str], list[str]] = {}
+        for path, stamp in gone.items():
+            self._gone_by_chunks.setdefault((stamp.made_from, stamp.version), []).append(path)
+        self.unreadable: list[Problem] = []
+
+    def add_notes(self, blobs: Iterable[Blob]) -> None:
+        """Index these notes: touch the unchanged ones, rename the moved ones, and store the others."""
+        now = self.stores.clock().timestamp()
+        new: list[Document] = []
+        for blob in blobs:
+            note = self._note(blob)
+            try:
+                is_indexed = self._touch(note, now=now) or self._rename(note, now=now)
+            except (NotFound, Conflict):  # another process has just renamed or erased it in the index
+                is_indexed = False
+            if not is_indexed:
+                new.append(self._document(note))
+        if new:
+            self._store(new, now=now)
+
+    def _note(self, blob: Blob) -> Note:
+        note = self._parsed.get(blob.stat.path)
+        if note and note.version == blob.version:
+            return replace(note, mtime=blob.stat.mtime)
+        return parse(blob.content, path=blob.stat.path, mtime=blob.stat.mtime)
+
+    def _touch(self, note: Note, *, now: float) -> bool:
+        """True if the note's chunks are unchanged; updates the other columns."""
+        stamp = self.stamps.get(note.path)
+        if not stamp or self.chunking.version not in ("", stamp.version):
+            return False
+        if stamp.made_from != self._made_from(note):
+            return False
+        document = document_without_chunks(note, self.chunking, rules=self.stores.rules, safety=self.stores.safety)
+        self.stores.index.touch(replace(document, version=stamp.version), now=now)
+        self.report.unchanged += 1
+        return True
+
+    def _rename(self, note: Note, *, now: float) -> bool:
+        """True if the note was moved from a path that is gone; gives its document the new path."""
+        old = None if note.path in self.stamps else self._moved_from(note)
+        if old is None:
+            return False
+        self.stores.index.rename(old, self._document(note), now=now)
+        del self.gone[old]
+        self.report.renamed += 1
+        return True
+
+    def add_source_items(self, items: Sequence[tuple[SourceItem, str]]) -> None:
+        """Index these items of another source, each with its stamp."""
+        form = form_of(self.chunking, self.stores.safety, self.stores.rules)
+        user = self.stores.rules.user
+        documents = [
+            source_document(item, self.chunking, user=user, source_type=self.source_type, stamp=stamp, form=form)
+            for item, stamp in items
+        ]
+        if documents:
+            self._store(documents, now=self.stores.clock().timestamp())
+
+    def remove_gone(self) -> list[str]:
+        """Remove the documents of notes that are gone or cannot be read any more.
+
+        Returns the paths that exist again: a note that was just created again must not stay removed.
+        """
+        now = self.stores.clock().timestamp()
+        unreadable = [each.path for each in self.unreadable if each.path in self.stamps]
+        for path in (*self.gone, *unreadable):
+            self.report.removed += self.stores.index.remove(self.source_type, path, now=now)
+        if self.source_type != VAULT:
+            return []
+        is_ignored = skip_filter(self.stores.unindexed)
+        return [path for path in self.gone if not is_ignored(path) and stat_or_none(path, self.stores.vault)]
+
+    def _store(self, documents: Sequence[Document], *, now: float) -> None:
+        start = time.perf_counter()
+        encoding = self._encode(documents)
+        for document in documents:
+            if encoding:
+                self.stores.index.upsert(document, encoding.of(document), now=now)
+            else:
+                self.stores.index.upsert(replace(document, version=""), (), now=now)
+                self.report.waiting += 1
+            stamp = self.stamps.get(document.source_id)
+            if stamp is None or stamp.deleted:
+                self.report.added += 1
+            else:
+                self.report.changed += 1
+        emit(
+            "memory_ingest_batch",
+            documents=len(documents),
+            encoded=encoding.encoded if encoding else 0,
+            latency_ms=round((time.perf_counter() - start) * 1000, 1),
+        )
+
+    def _encode(self, documents: Sequence[Document]) -> Encoding | None:
+        """The vectors of these documents; None without an encoder. One that fails is not asked again in this batch."""
+        if not self.chunking.version:
+            return None
+        start = time.perf_counter()
+        try:
+            encoding = encode_parts(documents, self.stores)
+        except ProviderFailed as failure:
+            emit("encoder_failed", level="warning", said=str(failure))
+            self.report.missing = str(failure)
+            self.chunking = replace(self.chunking, version="")
+            return None
+        finally:
+            self.report.seconds_encoding += time.perf_counter() - start
+        self.report.encoded += encoding.encoded
+        self.report.reused += encoding.reused
+        return encoding
+
+    def _moved_from(self, note: Note) -> str | None:
+        """The gone path that had exactly these chunks, if there is only one."""
+        key = (self._made_from(note), self.chunking.version)
+        same = [path for path in self._gone_by_chunks.get(key, ()) if path in self.gone]
+        return same[0] if len(same) == 1 else None
+
+    def _made_from(self, note: Note) -> str:
+        return made_from(note, self.chunking, rules=self.stores.rules, safety=self.stores.safety)
+
+    def _document(self, note: Note) -> Document:
+        return document_of(note, self.chunking, rules=self.stores.rules, safety=self.stores.safety)
+
+
+def unindex_notes(paths: Sequence[str], contents: Iterable[bytes], stores: Stores) -> None:
+    """Erase the notes at these paths from the index and from all indexes of the past. Raises as `sync` does.
+
+    Their cached vectors and logged model calls go too: those of the texts in the index, and those of `contents`,
+    chunked as today. Vectors of an earlier text that was chunked by other settings cannot be found this way; such a row
+    holds no text, and a vector that is no longer used goes with a later rebuild.
+    """
+    hashes = {each for path in paths for each in stores.index.part_hashes(VAULT, path)}
+    for path in paths:
+        stores.index.erase(VAULT, path)
+    notes = (parse(content, path=path, mtime=0.0) for content in contents for path in paths)
+    hashes |= {each for note in notes for each in _text_hashes(_maker(note, stores), stores)}
+    _forget_texts(hashes, stores)
+    stores.parts().forget_past()
+
+
+def _maker(note: Note, stores: Stores) -> Callable[[Chunking], Document]:
+    return lambda chunking: document_of(note, chunking, rules=stores.rules, safety=stores.safety)
+
+
+def unindex_source_item(source_type: str, item: SourceItem, stores: Stores) -> None:
+    """Erase an item of another source from the index, with its cached vectors and logged model calls."""
+    hashes = {*stores.index.part_hashes(source_type, item.source_id)}
+    stores.index.erase(source_type, item.source_id)
+
+    def make(chunking: Chunking) -> Document:
+        return source_document(item, chunking, user=stores.rules.user, source_type=source_type, stamp="", form="")
+
+    _forget_texts({*hashes, *_text_hashes(make, stores)}, stores)
+
+
+def _forget_texts(hashes: Iterable[str], stores: Stores) -> None:
+    ordered = sorted(hashes)
+    stores.cache.forget(ordered)
+    stores.history.forget_calls(ordered)
+
+
+def _text_hashes(make: Callable[[Chunking], Document], stores: Stores) -> Iterator[str]:
+    """The hashes of all encoded texts of a document, chunked for the current encoder and for none."""
+    local = replace(stores.chunking, is_remote=False)  # sensitive text may have been encoded by an earlier, local one
+    for chunking in (local, replace(local, tokens=heuristic_tokens)):
+        try:
+            document = make(chunking)
+        except ProviderFailed as failure:
+            emit("encoder_failed", level="warning", said=str(failure))
+            continue
+        yield from (text_hash(text) for chunk in document.chunks for text in (*chunk.parts, *chunk.sentences))

@@ -1,0 +1,220 @@
+"""Amend an entry in place: confirm, forget, invalidate, always load; or erase it. Its words stay; a verb is one commit.
+
+Each verb looks up the entry under the save lock, changes keys of its note, and writes through `notes.write.change`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from commonplace.errors import Conflict, Refused, UsageError
+from commonplace.facts.entry_format import changed_keys, read_entry
+from commonplace.facts.entry_paths import entry_path, slug_of
+from commonplace.facts.validity import state_of, until_of
+from commonplace.flows.ingest.index_notes import index_notes, refresh_note
+from commonplace.flows.memory.facts import entry_reader, find_fact
+from commonplace.flows.memory.new_entry import refuse_secrets, with_keys
+from commonplace.flows.notes.erase import erase_note
+from commonplace.flows.notes.move import MOVED_FROM, MOVED_TO
+from commonplace.flows.notes.write import Edit, Permit, Reader, change, change_result, commit_message
+from commonplace.flows.read import locate
+from commonplace.flows.stores import Session
+from commonplace.index.base import FactQuery, IndexReader
+from commonplace.model import Bond, EntryResult, Erasure, Fact, FactRecord, Note, Terms, Verb
+from commonplace.notes import parse
+from commonplace.policy.write_policy import Decision
+
+
+def confirm(name: str, session: Session) -> EntryResult:
+    """Confirm that the entry still holds: today is added to the days on which it was confirmed.
+
+    Raises NotFound, and Conflict if the entry does not hold.
+    """
+    with session.stores.save_lock():
+        here = session.at(session.clock())
+        record = active_entry(name, here)
+        state = state_of(record, at=here.now)
+        if state not in ("current", "staged"):
+            hint = "Save what is true now; `commonplace timeline` shows what was true when."
+            raise Conflict(f"the entry {record.fact.id} is not true now: {state}", path=record.fact.path, hint=hint)
+        return confirm_fact(record.fact, here, reason="it was stated again")
+
+
+def confirm_fact(fact: Fact, session: Session, *, reason: str, bonds: Sequence[tuple[Bond, str]] = ()) -> EntryResult:
+    """Confirm this fact today, and add the bonds; a second confirmation on one day changes nothing."""
+    days = dict.fromkeys((*fact.confirmed, session.now[:10]))
+    confirmed = replace(fact, confirmed=tuple(days), bonds=tuple(sorted({*fact.bonds, *bonds})))
+    if confirmed == fact:
+        return EntryResult("confirm", fact, reason, old=fact.id, changed=False)
+    confirmed = replace(confirmed, updated=session.now)
+    return _amend(fact, confirmed, session, verb="confirm", action="confirm", reason=reason)
+
+
+def forget(name: str, session: Session, *, reason: str = "") -> EntryResult:
+    """Mark the entry as deleted, so that nothing recalls it; its note stays. Raises NotFound, Conflict and Refused."""
+    refuse_secrets(reason)
+    with session.stores.save_lock():
+        here = session.at(session.clock())
+        fact = active_entry(name, here).fact
+        forgotten = replace(fact, status="deleted", deleted_at=here.now, reason=reason, updated=here.now)
+        return _amend(fact, forgotten, here, verb="forget", action="forget", reason=reason or "it was requested")
+
+
+def invalidate(name: str, session: Session, *, at: str = "") -> EntryResult:
+    """End the entry's validity at that moment, or now, even if it had a later end.
+
+    Raises NotFound, Conflict, Refused, and UsageError for an end before its beginning or after the end it has.
+    """
+    with session.stores.save_lock():
+        here = session.at(session.clock())
+        record = active_entry(name, here)
+        fact, now, ends = record.fact, here.now, at or here.now
+        until, _ = until_of(record)
+        if fact.begins and ends < fact.begins:
+            raise UsageError(f"the entry would end before it begins, at {fact.begins}", hint="Give a later end.")
+        if until and until <= ends:
+            if at and until != at:
+                raise UsageError(f"the entry already ends at {until}", hint="To extend it, evolve the entry.")
+            return EntryResult("invalidate", fact, f"it ends at {until}", old=fact.id, changed=False)
+        ended = replace(fact, valid_until=ends, invalidated_at=now, was_valid_until=fact.valid_until, updated=now)
+        return _amend(fact, ended, here, verb="remember", action="invalidate", reason=f"it ends at {ends}")
+
+
+def load_always(name: str, session: Session, *, always: bool) -> EntryResult:
+    """Load an entry before every prompt, or only when it is recalled; its note moves to the folder for that.
+
+    Raises NotFound, Conflict, and Refused unless a person asks.
+    """
+    with session.stores.save_lock():
+        here = session.at(session.clock())
+        fact = active_entry(name, here).fact
+        if fact.always_load == always:
+            return EntryResult("load", fact, "it is already set", old=fact.id, changed=False)
+        slug = slug_of(fact.text)
+        path = entry_path(fact.kind, id=fact.id, slug=slug, recorded=fact.recorded, always_load=always)
+        moved = replace(fact, always_load=always, path=path, updated=here.now)
+        reason = "it is loaded before every prompt" if always else "it is recalled only when relevant"
+        return _amend(fact, moved, here, verb="remember", action="load", reason=reason)
+
+
+def _amend(fact: Fact, changed: Fact, session: Session, *, verb: Verb, action: str, reason: str) -> EntryResult:
+    """Write the changed keys into the entry's note, and move it if its path changed, in one commit."""
+    stores, is_moved = session.stores, changed.path != fact.path
+    permit = Permit(session, Terms(message=commit_message(stores, verb=action, path=changed.path)), verb, fact.path)
+    permit.ask()
+
+    def plan(read: Reader) -> tuple[Edit, ...]:
+        edit, note = entry_edit(fact, changed_keys(fact, changed), session, read)
+        refuse_redirect(permit.ask(there=note), fact.path)
+        if not is_moved:
+            return (edit,)
+        refuse_redirect(permit.ask(changed.path, there=note, moved_from=fact.path), changed.path)
+        return (replace(edit, moved_to=locate(changed.path, stores.vault)),)
+
+    trailers = {MOVED_FROM: fact.path, MOVED_TO: changed.path} if is_moved else {}
+    (edit,), result = change(plan, [permit], path=changed.path, trailers=trailers)
+    outcome = change_result(edit, permit, result)
+    return EntryResult(action, changed, reason, old=fact.id, commit=outcome.commit, changed=outcome.changed)
+
+
+def entry_edit(fact: Fact, keys: Mapping[str, object | None], session: Session, read: Reader) -> tuple[Edit, Note]:
+    """The edit that sets these keys in the entry's note, and the note as it is.
+
+    Raises Conflict if the note is no longer the entry that was looked up.
+    """
+    at = locate(fact.path, session.stores.vault)
+    there = read(at)
+    note = parse(there.content, path=fact.path, mtime=there.stat.mtime)
+    current, _ = read_entry(note, place=fact.place, sensitive=fact.sensitive, rules=session.stores.rules)
+    if current is None or replace(current, line=fact.line) != fact:
+        index_notes([fact.path], session.stores)
+        raise Conflict(
+            f"{fact.path} has changed since it was looked up",
+            path=fact.path,
+            hint="Read it again and repeat the change; the index is up to date now.",
+        )
+    return Edit(at, there.content, with_keys(there.content, keys, path=fact.path)), note
+
+
+def active_entry(name: str, session: Session) -> FactRecord:
+    """The entry of that name, as its note has it now.
+
+    Raises NotFound, Conflict if it is not active, and UsageError for a line of a note.
+    """
+    record = _find(name, session)
+    if record.fact.origin == "entry" and not refresh_note(record.fact.path, session.stores):
+        record = _find(record.fact.id, session)
+    fact = record.fact
+    if fact.origin == "line":
+        hint = "Change the line in the note itself."
+        raise UsageError(f"this fact is line {fact.line} of {fact.path}, not an entry", path=fact.path, hint=hint)
+    if fact.status != "active":
+        newer = f", replaced by {fact.superseded_by}" if fact.superseded_by else ""
+        hint = "Name the entry that is active; `commonplace undo` reverts the last change."
+        raise Conflict(f"the entry {fact.id} is {fact.status}{newer}", path=fact.path, hint=hint)
+    return record
+
+
+def _find(name: str, session: Session) -> FactRecord:
+    with entry_reader(session.stores) as reader:
+        return find_fact(name, reader, session)
+
+
+def refuse_redirect(decision: Decision, path: str) -> None:
+    """Raise Refused if policy would write the entry elsewhere: that would not change this entry."""
+    if decision.path != path:
+        raise Refused(
+            f"may not change {path}: it is always loaded or the person's own word",
+            path=path,
+            hint="Save the new statement instead: it is staged until the person saves it themselves.",
+        )
+
+
+def erase_entry(name: str, session: Session) -> Erasure:
+    """Remove the entry for good, and its id from the entries that name it.
+
+    Raises NotFound, Refused unless a person asks, and UsageError for a line of a note.
+    """
+    with session.stores.save_lock():
+        here = session.at(session.clock())
+        with here.stores.index.reader() as reader:
+            fact = find_fact(name, reader, here).fact
+            others = _linked_entries(fact, reader)
+        if fact.origin == "line":
+            hint = "Remove the line in the note; `commonplace note erase` removes the whole note."
+            raise UsageError(f"this fact is line {fact.line} of {fact.path}, not an entry", path=fact.path, hint=hint)
+        erasure = erase_note(fact.path, here, Terms())
+        here.stores.history.forget_uses([fact.id])
+        _drop_links(fact.id, [each for each in others if refresh_note(each.path, here.stores)], here)
+        return erasure
+
+
+def _linked_entries(fact: Fact, reader: IndexReader) -> tuple[Fact, ...]:
+    """The entries that name this one: its predecessor, its successor, and those with a bond to it."""
+    ids = {each for edge in reader.bonds([fact.id]) for each in (edge.source, edge.target)}
+    ids = (ids | {fact.supersedes, fact.superseded_by}) - {fact.id, ""}
+    records = reader.facts(FactQuery(ids=tuple(sorted(ids)), staged=True)) if ids else ()
+    return tuple(record.fact for record in records if record.fact.origin == "entry")
+
+
+def _drop_links(id: str, others: Sequence[Fact], session: Session) -> None:
+    """Remove the id from these entries, in one commit."""
+    pairs = [(each, without) for each in others if (without := _without(each, id)) != each]
+    if not pairs:
+        return
+    what = f"links of {len(pairs)} entries"
+    terms = Terms(message=commit_message(session.stores, verb="erase", path=what))
+    permits = [Permit(session, terms, "remember", before.path) for before, _ in pairs]
+
+    def plan(read: Reader) -> tuple[Edit, ...]:
+        return tuple(entry_edit(before, changed_keys(before, after), session, read)[0] for before, after in pairs)
+
+    change(plan, permits, path=what)
+
+
+def _without(fact: Fact, id: str) -> Fact:
+    return replace(
+        fact,
+        supersedes="" if fact.supersedes == id else fact.supersedes,
+        superseded_by="" if fact.superseded_by == id else fact.superseded_by,
+        bonds=tuple(bond for bond in fact.bonds if bond[1] != id),
+    )

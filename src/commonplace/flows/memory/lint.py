@@ -1,0 +1,123 @@
+"""Lint: check every entry and every chain of facts, read-only; on request, fix what can be fixed safely."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commonplace.errors import NotFound, Refused
+from commonplace.facts.entry_format import read_entry
+from commonplace.facts.entry_paths import KINDS
+from commonplace.facts.lint import Fix, lint_entry, lint_facts, safe_fixes
+from commonplace.flows.ingest.sync import sync
+from commonplace.flows.memory.new_entry import with_keys
+from commonplace.flows.notes.write import Edit, Permit, Reader, change, commit_message, parse_existing
+from commonplace.flows.read import Progress, list_notes, locate, read_all
+from commonplace.flows.stores import Session
+from commonplace.index.base import FactQuery, IndexReader
+from commonplace.model import Fact, Note, Problem, Stat, Terms
+from commonplace.model.layout import MEMORY, is_entry_path, place_of
+from commonplace.policy.sensitivity import is_sensitive
+
+
+@dataclass(frozen=True, slots=True)
+class LintReport:
+    """The number of entries checked, the problems found, and those of them that were fixed."""
+
+    entries: int
+    problems: tuple[Problem, ...]
+    mended: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _EntryNote:
+    """A note among the entries, its fact if it is an entry, and the problems in reading it."""
+
+    note: Note
+    fact: Fact | None
+    problems: tuple[Problem, ...]
+
+
+def lint(session: Session, *, fix: bool, progress: Progress) -> LintReport:
+    """The problems of the entries, after a sync. With `fix`, the safe ones are fixed. Raises as `sync` and `change`."""
+    stores = session.stores
+    sync(stores, progress=progress)
+    entries, unreadable = _entries(session)
+    fixed = _fix(session) if fix else ()
+    if fixed:
+        entries, unreadable = _entries(session)
+    kinds = (*KINDS, *stores.facts.kinds)
+    problems = {*unreadable, *(problem for each in entries for problem in each.problems)}
+    problems |= {problem for each in entries for problem in lint_entry(each.note, each.fact, kinds=kinds)}
+    with stores.index.reader() as reader:
+        problems |= {*_conflicts(reader, session), *_broken_links(reader, entries)}
+    return LintReport(len(entries), tuple(sorted(problems)), fixed)
+
+
+def _entries(session: Session) -> tuple[list[_EntryNote], list[Problem]]:
+    """The notes among the entries that this actor may see, and a Problem for each that cannot be read."""
+    stores, entries, unreadable = session.stores, [], []
+    for note in read_all(stores.vault, _stats(session)):
+        if isinstance(note, Problem):
+            unreadable.append(note)
+        elif note:
+            sensitive = is_sensitive(note, stores.safety)
+            if session.sees_sensitive or not sensitive:
+                fact, odd = read_entry(note, place=place_of(note.path), sensitive=sensitive, rules=stores.rules)
+                entries.append(_EntryNote(note, fact, (*note.problems, *odd)))
+    return entries, unreadable
+
+
+def _stats(session: Session) -> tuple[Stat, ...]:
+    try:
+        stats = list_notes(MEMORY, session.stores.vault, skip=session.stores.ignored)
+    except NotFound:
+        return ()
+    return tuple(stat for stat in stats if is_entry_path(stat.path))
+
+
+def _conflicts(reader: IndexReader, session: Session) -> tuple[Problem, ...]:
+    """Problems between facts; those that name a sensitive note are not shown to agents."""
+    records = reader.facts(FactQuery(staged=True))
+    problems = lint_facts(records, twins=reader.duplicate_ids(), contests=reader.claim_conflicts())
+    hidden = () if session.sees_sensitive else [each.fact.path for each in records if each.fact.sensitive]
+    return tuple(each for each in problems if not any(path in f"{each.path} {each.message}" for path in hidden))
+
+
+def _broken_links(reader: IndexReader, entries: Iterable[_EntryNote]) -> Iterator[Problem]:
+    paths = {each.note.path for each in entries}
+    for edge in reader.edges(sorted(paths)) if paths else ():
+        if edge.path is None and edge.source in paths:
+            message = f"the link to {edge.target[:80]!r} leads nowhere: correct it, or write that note"
+            yield Problem(edge.source, edge.line, message, "entry-link")
+
+
+def _fix(session: Session) -> tuple[Problem, ...]:
+    """Fix what is safe, in one commit; returns what was fixed. Raises Refused unless a person asks."""
+    if session.actor.kind != "person":
+        raise Refused("only a person may fix entries", hint="Lint without fixing: it reports what is wrong.")
+    with session.stores.save_lock():
+        entries, _ = _entries(session)
+        fixes = safe_fixes((each.note, each.fact) for each in entries if each.fact)
+        return _write_fixes(fixes, session) if fixes else ()
+
+
+def _write_fixes(fixes: Sequence[Fix], session: Session) -> tuple[Problem, ...]:
+    by_path: dict[str, dict[str, Any]] = {}
+    for each in fixes:
+        by_path.setdefault(each.problem.path, {}).update(each.keys)
+    what = f"{len(by_path)} entries"
+    terms = Terms(message=commit_message(session.stores, verb="lint", path=what))
+    permits = {path: Permit(session, terms, "remember", path) for path in by_path}
+
+    def plan(read: Reader) -> tuple[Edit, ...]:
+        return tuple(_edit(path, keys, permits[path], read) for path, keys in by_path.items())
+
+    change(plan, [*permits.values()], path=what)
+    return tuple(sorted(each.problem for each in fixes))
+
+
+def _edit(path: str, keys: Mapping[str, object], permit: Permit, read: Reader) -> Edit:
+    at = locate(path, permit.session.stores.vault)
+    there = read(at)
+    permit.ask(there=parse_existing(there))
+    return Edit(at, there.content, with_keys(there.content, keys, path=path))

@@ -1,0 +1,235 @@
+"""A candidate made into an entry: completed, screened, and turned into a fact and the text of its note.
+
+`JudgedCandidate` holds what was decided about a candidate; its properties say whether it must wait for a person, and
+what happens to the entry that it is about. Nothing here writes to the vault: `save` does.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+from uuid import UUID
+
+from commonplace.errors import Refused, UsageError
+from commonplace.facts.entry_format import KEY_ORDER, changed_keys, entry_frontmatter
+from commonplace.facts.entry_paths import checked_kind, default_importance, entry_path, fact_class_of, slug_of
+from commonplace.facts.triples import ME, triple_sentence
+from commonplace.flows.stores import Session
+from commonplace.model import ActorKind, Bond, Candidate, Fact, Verdict
+from commonplace.model.layout import staging_path
+from commonplace.model.moment import moment_text
+from commonplace.notes import remove_key, set_key
+from commonplace.notes.note_text import split_note
+from commonplace.notes.yaml_emit import emit_yaml, plain_value
+
+if TYPE_CHECKING:
+    from commonplace.screening.gate import GateResult
+
+_MICROSECONDS: Final = 1000  # in a millisecond: a number that fits the 12 bits below it
+_KEEP_ELSEWHERE: Final = "Keep secrets in a password manager."
+
+
+def complete_candidate(candidate: Candidate, session: Session) -> Candidate:
+    """The candidate with its statement, class and validity filled in. Raises UsageError if it is not consistent."""
+    if candidate.predicate and not (candidate.subject and candidate.object):
+        raise UsageError("a triple needs a subject, a predicate and an object", hint="Give all three, or none of them.")
+    if candidate.importance is not None and not 0 <= candidate.importance <= 1:
+        raise UsageError(
+            f"importance must be from 0 to 1, not {candidate.importance}", hint="Give a number such as 0.5."
+        )
+    kind = checked_kind(candidate.kind) if candidate.kind else ""
+    rules = session.stores.rules
+    begins = candidate.valid_from or session.now
+    until = candidate.valid_until or rules.predicates.default_until(candidate.predicate, begins)
+    if until and until <= begins:
+        raise UsageError("the entry would end before it begins", hint="Give a later end, or an earlier beginning.")
+    text = _stripped(candidate.text)
+    if candidate.predicate and not text:
+        text = triple_sentence(candidate.subject, candidate.predicate, candidate.object, user=rules.user)
+    is_identity = rules.entity(candidate.subject) == ME and rules.predicates.is_single(candidate.predicate)
+    fact = candidate.fact or ("identity" if is_identity else fact_class_of(kind))
+    return replace(candidate, text=text, kind=kind, fact=fact, valid_until=until)
+
+
+def _stripped(text: str) -> str:
+    """The text without surrounding blanks. Raises UsageError if UTF-8 cannot encode it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"an entry must be text: {error.reason}", hint="Give text.") from error
+    return text.strip()
+
+
+def screen_candidate(candidate: Candidate, session: Session) -> "GateResult":
+    """The gate's verdict on the candidate. Raises Refused for a secret in any field, and for junk."""
+    from commonplace.screening.gate import gate  # seventy milliseconds of patterns that a reader need not spend
+
+    origins = candidate.origins
+    refuse_secrets(
+        candidate.kind,
+        candidate.subject,
+        candidate.predicate,
+        candidate.object,
+        *candidate.topics,
+        *candidate.tags,
+        origins.interface,
+        origins.conversation,
+        " ".join((candidate.subject, candidate.predicate.replace("_", " "), candidate.object)),
+    )
+    result = gate(
+        candidate.text,
+        trust=origins.trust,
+        always_load=candidate.always_load,
+        actor=session.actor.kind,
+        staged_trusts=session.stores.facts.staged_trusts,
+    )
+    if result.verdict == "refuse":
+        is_secret = result.reason == "secret"
+        hint = _KEEP_ELSEWHERE if is_secret else "Say one thing worth knowing, in a sentence."
+        raise Refused(result.message, reason="secret" if is_secret else "junk", hint=hint)
+    return result
+
+
+def refuse_secrets(*texts: str) -> None:
+    """Raise Refused if one of these texts contains a secret; the message does not repeat it."""
+    from commonplace.screening.secrets import find_secrets
+
+    for secret in (secret for text in texts if text for secret in find_secrets(text)):
+        raise Refused(f"it contains a secret: {secret.kind}", reason="secret", hint=_KEEP_ELSEWHERE)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCandidate:
+    """A candidate and the decision about it at one moment; `old` is the known fact that the verdict names.
+
+    `holds` is whether the old fact holds now; `contradicts`, that the candidate contradicts yet another fact;
+    `waiting` is a staged entry with the same words; `was_forgotten`, that someone asked to forget these words.
+    """
+
+    candidate: Candidate
+    verdict: Verdict
+    old: Fact | None
+    gate: "GateResult"
+    actor: ActorKind
+    now: datetime
+    holds: bool = True
+    contradicts: bool = False
+    waiting: Fact | None = None
+    was_forgotten: bool = False
+
+    @property
+    def ended(self) -> Fact | None:
+        """The entry that ends when the new one begins. A line of a note stays as its person wrote it."""
+        is_entry = self.old is not None and self.old.origin == "entry"
+        return self.old if self.verdict.action in ("supersede", "insert") and is_entry else None
+
+    @property
+    def replaces_now(self) -> bool:
+        """True if the old entry is replaced now, and not only from a later moment on."""
+        now = moment_text(self.now)
+        begins = self.candidate.valid_from or now
+        return self.verdict.action == "supersede" and (begins <= now or not self.holds)
+
+    @property
+    def staged_because(self) -> str:
+        """Why the entry must wait for a person; empty if it need not."""
+        old, verdict = self.old, self.verdict
+        if self.gate.verdict == "stage":
+            return self.gate.message
+        if self.actor == "person":
+            return ""
+        if self.candidate.origins.trust == "told":
+            return "It claims to be the person's own word."
+        if self.was_forgotten:
+            return "It was forgotten before."
+        if self.contradicts or verdict.action == "contradict":
+            return f"It contradicts what is known. {verdict.reason}"
+        if old and verdict.action in ("supersede", "insert"):
+            if old.origin == "line":
+                return "It would end what a note of the person says."
+            if old.place == "staging":
+                return "It is a new version of an entry that waits for the person."
+            if old.always_load or old.origins.trust in ("told", "read"):
+                return "It would replace the person's own word."
+        return ""
+
+    def fact(self) -> Fact:
+        """The fact as it is to be written, with a new id."""
+        candidate, verdict, ended, waits = self.candidate, self.verdict, self.ended, self.staged_because
+        id_, recorded = new_id(self.now), moment_text(self.now)
+        parent = ended if verdict.action == "supersede" else None
+        always_load = candidate.always_load or bool(parent and parent.always_load)
+        slug = slug_of(candidate.text)
+        path = entry_path(candidate.kind, id=id_, slug=slug, recorded=recorded, always_load=always_load)
+        importance = parent.importance if parent else default_importance(candidate.fact)
+        return Fact(
+            id=id_,
+            path=staging_path(path) if waits else path,
+            line=0,
+            origin="entry",
+            text=candidate.text,
+            kind=candidate.kind,
+            fact=candidate.fact,
+            place="staging" if waits else "",
+            sensitive=bool(parent and parent.sensitive),
+            always_load=always_load,
+            importance=importance if candidate.importance is None else candidate.importance,
+            topics=candidate.topics or (parent.topics if parent else ()),
+            subject=candidate.subject,
+            predicate=candidate.predicate,
+            object=candidate.object,
+            valid_from=candidate.valid_from,
+            valid_until=min((each for each in (candidate.valid_until, verdict.until) if each), default=""),
+            recorded=recorded,
+            updated=recorded,
+            supersedes=ended.id if ended and self.replaces_now else "",
+            reason=waits or (verdict.reason if ended else ""),
+            bonds=self._bonds(),
+            origins=candidate.origins,
+        )
+
+    def _bonds(self) -> tuple[tuple[Bond, str], ...]:
+        bonds = dict.fromkeys(self.candidate.bonds)
+        target, action = self.verdict.target, self.verdict.action
+        if target and action in ("extend", "derive", "contradict"):
+            bonds[action, target] = None
+        if target and action == "supersede" and not self.replaces_now:  # a version announced for later
+            bonds["derive", target] = None
+        return tuple(sorted(bonds))
+
+
+def new_id(now: datetime) -> str:
+    """A version 7 UUID: unique, and sorted after those of earlier moments."""
+    micros = int(now.timestamp() * 1_000_000)
+    millis, rest = divmod(micros, _MICROSECONDS)
+    value = (millis & (2**48 - 1)) << 80
+    value |= 0x7 << 76 | (rest * 4096 // _MICROSECONDS) << 64
+    value |= 0b10 << 62 | int.from_bytes(os.urandom(8)) >> 2
+    return str(UUID(int=value))
+
+
+def new_entry_note(fact: Fact, *, tags: Sequence[str]) -> bytes:
+    """The note of a new entry: its keys in order, and its statement. Raises UsageError for a value YAML cannot hold."""
+    keys = entry_frontmatter(fact, tags=tags, slug=slug_of(fact.text), created=fact.recorded)
+    block = "".join(emit_yaml(key, plain_value(value, path=fact.path), inline=True) for key, value in keys.items())
+    return f"---\n{block}---\n{fact.text.strip()}\n".encode()
+
+
+def successor_note(raw: bytes, old: Fact, new: Fact, *, tags: Sequence[str]) -> bytes:
+    """The note of a new version, made from the old one's bytes: our keys are replaced, a person's own keys stay.
+
+    Raises Refused if the old frontmatter cannot be edited without losing something.
+    """
+    keys = {**changed_keys(old, new), "slug": slug_of(new.text), "created": new.recorded}
+    edited = with_keys(raw, {**keys, **({"tags": [*tags]} if tags else {})}, path=new.path)
+    head = edited[: len(edited) - len(split_note(edited).body.encode("utf-8", "surrogateescape"))]
+    return head + f"{new.text.strip()}\n".encode()
+
+
+def with_keys(raw: bytes, keys: Mapping[str, object | None], *, path: str) -> bytes:
+    """The note with these keys set, and those that are None removed; every other byte stays. Raises Refused."""
+    for key, value in keys.items():
+        is_gone = value is None
+        raw = remove_key(raw, key, path=path) if is_gone else set_key(raw, key, value, path=path, order=KEY_ORDER)
+    return raw

@@ -1,0 +1,306 @@
+"""Save: the only way into memory. A candidate -> screened -> compared with what is known -> an entry or a confirmation.
+
+Every verb is one commit, made by `notes.write.change`, and a writer finds its own words at once. Nothing is ever
+overwritten: a new statement becomes a new entry, and the old one goes to the archive with links both ways.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from commonplace.errors import Conflict, UsageError
+from commonplace.facts.entry_format import changed_keys
+from commonplace.facts.entry_paths import archive_path
+from commonplace.facts.integrate import integrate
+from commonplace.facts.validity import holds
+from commonplace.flows.encode import query_vectors
+from commonplace.flows.ingest.index_notes import refresh_note
+from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
+from commonplace.flows.memory.facts import entry_reader
+from commonplace.flows.memory.new_entry import (
+    JudgedCandidate,
+    complete_candidate,
+    new_entry_note,
+    refuse_secrets,
+    screen_candidate,
+    successor_note,
+)
+from commonplace.flows.notes.move import MOVED_FROM, MOVED_TO
+from commonplace.flows.notes.write import Edit, Permit, Reader, change, change_result, commit_message
+from commonplace.flows.read import locate
+from commonplace.flows.stores import Session, Stores
+from commonplace.index.base import FactQuery, IndexReader
+from commonplace.model import (
+    Action,
+    Candidate,
+    EntryResult,
+    Fact,
+    FactRecord,
+    Filters,
+    SimilarFact,
+    Terms,
+    Verdict,
+)
+from commonplace.model.layout import MEMORY
+from commonplace.notes import parse
+
+if TYPE_CHECKING:
+    from commonplace.index.base import Fixed
+    from commonplace.screening.gate import GateResult
+
+_ATTEMPTS: Final = 5  # comparisons with what is known, while notes change and a model is asked
+_NEAREST: Final = 12  # chunks of entries that are compared by meaning
+_RIVALS: Final = 500  # facts of one subject and predicate that are compared, the last updated first
+
+
+def save(candidate: Candidate, session: Session, *, dry_run: bool = False) -> EntryResult:
+    """Save the candidate as a new entry, or confirm the entry that says it already. Never overwrites.
+
+    A judge, if there is one, is asked where the rules cannot decide; the save lock is not held meanwhile. Raises
+    Refused for secrets and junk, Conflict, UsageError, VaultUnavailable and IndexDamaged.
+    """
+    judge = session.stores.judge
+    candidate = complete_candidate(candidate, session)
+    gate = screen_candidate(candidate, session)
+    judged: dict[str, Action] = {}
+    for _ in range(_ATTEMPTS):
+        with session.stores.save_lock():
+            here = session.at(session.clock())
+            entry, is_current = _decide(candidate, gate, here, judged=judged)
+            needs_judge = entry.verdict.is_grey and judge is not None
+            if is_current and not needs_judge:
+                return _apply(entry, here, dry_run=dry_run)
+        if needs_judge and entry.old and judge:
+            judged[entry.old.id] = judge(candidate, entry.old)
+    raise Conflict("the entries it is compared with keep changing", hint="Try again in a moment.")
+
+
+def evolve(name: str, candidate: Candidate, session: Session, *, reason: str, dry_run: bool = False) -> EntryResult:
+    """Replace an entry by a new version; the old one goes to the archive, and each names the other.
+
+    Fields that the candidate leaves empty are taken from the entry, and so is its validity if it does not hold now:
+    then it is corrected. Raises as `save` does, NotFound, and Conflict if the entry was replaced or forgotten, or if
+    another entry has the new words.
+    """
+    if not reason.strip():
+        raise UsageError("a new version needs a reason", hint="Say why: --reason 'moved to Berlin'.")
+    refuse_secrets(reason)
+    with session.stores.save_lock():
+        here = session.at(session.clock())
+        old = active_entry(name, here)
+        successor = complete_candidate(_inherit(candidate, old, here.now), here)
+        gate = screen_candidate(successor, here)
+        if _says_nothing_new(successor, old.fact):
+            return _confirm(old.fact, "it already says this", successor, gate, here, dry_run=dry_run)
+        entry, _ = _decide(successor, gate, here, instead_of=old.fact)
+        if entry.verdict.action == "confirm" and entry.old:
+            raise Conflict(
+                f"the entry {entry.old.id} already says this", path=entry.old.path, hint="Forget the old one instead."
+            )
+        entry = replace(
+            entry,
+            verdict=Verdict("supersede", old.fact.id, reason.strip()),
+            old=old.fact,
+            holds=holds(old, here.now),
+            contradicts=entry.verdict.action == "contradict",
+            waiting=None,
+            was_forgotten=False,
+        )
+        return _write(entry, here, dry_run=dry_run)
+
+
+def _inherit(candidate: Candidate, old: FactRecord, now: str) -> Candidate:
+    """The candidate, with what it leaves empty taken from the fact that it replaces."""
+    fact, text, object_ = old.fact, candidate.text, candidate.object
+    if fact.predicate and not object_:  # for a triple, the given words are its new object
+        text, object_ = "", candidate.text.strip()
+    lasting = fact.valid_until if fact.valid_until > now else ""
+    begins, until = ("", lasting) if holds(old, now) else (fact.begins, fact.valid_until)
+    return replace(
+        candidate,
+        text=text,
+        kind=candidate.kind or fact.kind,
+        fact=candidate.fact or fact.fact,
+        subject=fact.subject,
+        predicate=fact.predicate,
+        object=object_,
+        topics=candidate.topics or fact.topics,
+        importance=fact.importance if candidate.importance is None else candidate.importance,
+        valid_from=candidate.valid_from or begins,
+        valid_until=candidate.valid_until or until,
+        always_load=candidate.always_load or fact.always_load,
+        bonds=candidate.bonds or fact.bonds,
+    )
+
+
+def _says_nothing_new(successor: Candidate, old: Fact) -> bool:
+    new = (successor.text, successor.object, successor.topics, successor.importance, successor.valid_until)
+    is_same = new == (old.text, old.object, old.topics, old.importance, old.valid_until)
+    return is_same and successor.valid_from in ("", old.begins)
+
+
+def _decide(
+    candidate: Candidate,
+    gate: "GateResult",
+    session: Session,
+    *,
+    judged: Mapping[str, Action] | None = None,
+    instead_of: Fact | None = None,
+) -> tuple[JudgedCandidate, bool]:
+    """What becomes of the candidate, by the rules or by the judge; False if the index was stale for the old fact."""
+    similar, same = _similar_facts(candidate, session)
+    compared = [each for each in similar if not instead_of or each.fact.id != instead_of.id]
+    verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now)
+    old = next((each.fact for each in compared if each.fact.id == verdict.target), None)
+    is_current = old is None or refresh_note(old.path, session.stores)
+    if verdict.is_grey and judged and verdict.target in judged:
+        action = judged[verdict.target]
+        target = "" if action == "insert" else verdict.target
+        verdict = Verdict(action, target, f"a model decided: {action}", verdict.until)
+    entry = JudgedCandidate(
+        candidate,
+        verdict,
+        old if verdict.target else None,
+        gate,
+        session.actor.kind,
+        session.clock(),
+        waiting=next((each.fact for each in same if each.fact.place == "staging"), None),
+        was_forgotten=any(each.fact.status == "deleted" for each in same if each.fact.place != "staging"),
+    )
+    return entry, is_current
+
+
+def _similar_facts(candidate: Candidate, session: Session) -> tuple[tuple[SimilarFact, ...], tuple[FactRecord, ...]]:
+    """The known facts to compare the candidate with, and those with exactly its words, staged ones included.
+
+    Facts that this actor may not see are left out. Raises IndexDamaged.
+    """
+    stores = session.stores
+    with entry_reader(stores) as reader:
+        versions = dict(reader.versions())
+    # a save is compared with everything, so it waits for the encoder
+    waiting = replace(stores, waits_for_encoder=True)
+    vectors = {} if candidate.predicate else query_vectors(candidate.text, versions, waiting)[0]
+    with stores.index.reader() as reader:
+        cosines = _nearest(vectors, reader, session)
+        same = _same_words(candidate, reader, session)
+        others = (*_rivals(candidate, reader, session), *_entries_at(cosines, reader))
+    unstaged = [record for record in same if record.fact.place != "staging"]
+    records = {record.fact.id: record for record in (*unstaged, *others)}
+    return tuple(SimilarFact(record, cosines.get(record.fact.path)) for record in records.values()), same
+
+
+def _same_words(candidate: Candidate, reader: IndexReader, session: Session) -> tuple[FactRecord, ...]:
+    fingerprint = session.stores.rules.fingerprint(
+        subject=candidate.subject, predicate=candidate.predicate, object=candidate.object, text=candidate.text
+    )
+    return reader.facts(FactQuery(fingerprint=fingerprint, sensitive=session.sees_sensitive, staged=True))
+
+
+def _rivals(candidate: Candidate, reader: IndexReader, session: Session) -> tuple[FactRecord, ...]:
+    if not candidate.predicate:
+        return ()
+    names = (session.stores.rules.entity(candidate.subject),)
+    query = FactQuery(names=names, predicate=candidate.predicate, sensitive=session.sees_sensitive, limit=_RIVALS)
+    return reader.facts(query)
+
+
+def _nearest(vectors: "Mapping[str, Fixed]", reader: IndexReader, session: Session) -> Mapping[str, float]:
+    """The cosines of the nearest entries, by path."""
+    filters = Filters(path=MEMORY, sensitive="" if session.sees_sensitive else "out")
+    cosines: dict[str, float] = {}
+    for version, vector in vectors.items():
+        matches = reader.match_vector(vector, filters, version=version, limit=_NEAREST)
+        best = {match.number: match.cosine for match in matches[:_NEAREST]}
+        for chunk in reader.chunks([*best]):
+            path = chunk.document.source_id
+            cosines[path] = max(best[chunk.number], cosines.get(path, -1.0))
+    return cosines
+
+
+def _entries_at(paths: Iterable[str], reader: IndexReader) -> tuple[FactRecord, ...]:
+    query = FactQuery(paths=tuple(paths), origins=("entry",))
+    return reader.facts(query) if query.paths else ()
+
+
+def _apply(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryResult:
+    if entry.verdict.action == "confirm" and entry.old:
+        return _confirm(entry.old, entry.verdict.reason, entry.candidate, entry.gate, session, dry_run=dry_run)
+    if entry.waiting and entry.staged_because:
+        reason = "it is already waiting for the person"
+        return EntryResult("confirm", entry.waiting, reason, old=entry.waiting.id, staged=True, changed=False)
+    return _write(entry, session, dry_run=dry_run)
+
+
+def _confirm(
+    old: Fact, reason: str, candidate: Candidate, gate: "GateResult", session: Session, *, dry_run: bool
+) -> EntryResult:
+    """Confirm the known fact. A line of a note, or a fact from a doubtful source, is reported and not changed."""
+    if dry_run or old.origin == "line" or gate.verdict == "stage":
+        return EntryResult("confirm", old, reason, old=old.id, changed=False)
+    return confirm_fact(old, session, reason=reason, bonds=candidate.bonds)
+
+
+def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryResult:
+    """Write the entry, and end the old one, in one commit. Raises as `change` does, and Refused."""
+    stores, waits, fact = session.stores, entry.staged_because, entry.fact()
+    content = _content(entry, fact, stores)
+    note = parse(content, path=fact.path, mtime=0.0)
+    verb = "evolve" if entry.verdict.action == "supersede" else "save"
+    terms = Terms(message=commit_message(stores, verb=verb, path=fact.path), dry_run=dry_run)
+    at, permit = locate(fact.path, stores.vault), Permit(session, terms, "remember", fact.path)
+    refuse_redirect(permit.ask(incoming=note), fact.path)
+    ending = (
+        _Ending(entry.ended, fact, session, terms, is_over=entry.replaces_now) if entry.ended and not waits else None
+    )
+
+    def plan(read: Reader) -> tuple[Edit, ...]:
+        edit = Edit(at, None, content, parsed=note)
+        return (edit, ending.edit(read)) if ending else (edit,)
+
+    permits = [permit, ending.permit] if ending else [permit]
+    edits, result = change(plan, permits, path=fact.path, trailers=ending.trailers if ending else {})
+    changed = change_result(edits[0], permit, result, more=edits[1:])
+    return EntryResult(
+        action=entry.verdict.action,
+        fact=fact,
+        reason=waits or entry.verdict.reason,
+        old=entry.verdict.target,
+        commit=changed.commit,
+        staged=bool(waits),
+        changed=changed.changed,
+        difference=changed.difference,
+    )
+
+
+def _content(entry: JudgedCandidate, fact: Fact, stores: Stores) -> bytes:
+    """The note's bytes; a new version keeps a person's own keys of the old note, such as a sensitive mark."""
+    if entry.ended is None or not fact.supersedes:
+        return new_entry_note(fact, tags=entry.candidate.tags)
+    old = stores.vault.read(locate(entry.ended.path, stores.vault))
+    return successor_note(old.content, entry.ended, fact, tags=entry.candidate.tags)
+
+
+class _Ending:
+    """An entry that ends where another begins: its keys say so, and it goes to the archive if it `is_over` now."""
+
+    def __init__(self, old: Fact, new: Fact, session: Session, terms: Terms, *, is_over: bool) -> None:
+        self._old, self._new, self._session, self._is_over = old, new, session, is_over
+        self._target = archive_path(old.path) if is_over else old.path
+        self.permit = Permit(session, terms, "remember", old.path)
+        self.trailers = {MOVED_FROM: old.path, MOVED_TO: self._target} if self._target != old.path else {}
+
+    def edit(self, read: Reader) -> Edit:
+        """The edit of the old entry. Raises Conflict if it is no longer what the index says."""
+        old, new, now = self._old, self._new, self._session.now
+        ends = min(new.begins, old.valid_until) if old.valid_until else new.begins
+        ends = max(ends, old.begins)  # an entry that is corrected from its beginning on never held
+        ended = replace(old, valid_until=ends, invalidated_at=now, was_valid_until=old.valid_until, updated=now)
+        if self._is_over:
+            ended = replace(ended, status="superseded", superseded_by=new.id, superseded_at=now)
+        edit, note = entry_edit(old, changed_keys(old, ended), self._session, read)
+        refuse_redirect(self.permit.ask(there=note), old.path)
+        if self._target == old.path:
+            return edit
+        refuse_redirect(self.permit.ask(self._target, there=note, moved_from=old.path), self._target)
+        return replace(edit, moved_to=locate(self._target, self._session.stores.vault))

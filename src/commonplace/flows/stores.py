@@ -1,0 +1,205 @@
+"""What every flow works with: `Stores`, one opened vault with all that belongs to it, and `Session`, an actor using it.
+
+A function that needs one of these parts takes that part; a function that needs several takes `Stores`, or `Session` if
+it depends on who acts or on the time.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from commonplace.context.options import ContextOptions
+from commonplace.encoders.base import EncoderProvider, heuristic_tokens
+from commonplace.facts.claims import FactRules
+from commonplace.facts.options import FactsOptions
+from commonplace.history.base import History
+from commonplace.index.base import Index, VectorCache
+from commonplace.model import Action, Actor, Candidate, Fact
+from commonplace.model.moment import moment_text
+from commonplace.policy.options import SafetyOptions
+from commonplace.policy.sensitivity import Audience
+from commonplace.ranking.options import RetrievalOptions
+from commonplace.sources.base import Source
+from commonplace.vault.base import Skip, StorageBackend
+
+if TYPE_CHECKING:
+    from commonplace.index.base import Fixed
+
+Judge = Callable[[Candidate, Fact], Action]
+"""A model that decides how a candidate relates to a known fact where the rules cannot. It may be slow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoders:
+    """The current encoder, or None and the reason in `missing`; `is_wanted` is False if the settings ask for none.
+
+    `for_version` finds the encoder that made vectors an index still holds. `warm` starts loading the current encoder
+    in the background, once, and returns True while it is loading.
+    """
+
+    current: EncoderProvider | None
+    missing: str
+    for_version: Callable[[str], EncoderProvider | None]
+    is_wanted: bool = True
+    warm: Callable[[], bool] = lambda: False
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """How texts are chunked: the tokenizer, the size, the overlap, and the encoder they are for.
+
+    `version` is empty without an encoder. Sensitive texts are not given to an encoder that `is_remote`.
+    """
+
+    tokens: Callable[[str], Sequence[tuple[int, int]]]
+    max_tokens: int
+    overlap: int
+    version: str
+    is_remote: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueryCache:
+    """Query vectors by encoder version and text; concurrent requests for one text encode it once."""
+
+    vectors: "dict[tuple[str, str], Fixed]" = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexParts:
+    """The index, and what is opened together with it.
+
+    `past_index` opens the index of a commit, `forget_past` removes all of those, and `temporary_index` is an empty
+    index that is deleted when its block ends.
+    """
+
+    index: Index
+    cache: VectorCache
+    encoders: Encoders
+    past_index: Callable[[str], Index]
+    forget_past: Callable[[], None]
+    temporary_index: Callable[[], AbstractContextManager[Index]]
+
+
+class OpenOnce:
+    """Opens the index parts at the first call; all threads share what it opened."""
+
+    def __init__(self, open_parts: Callable[[], IndexParts]) -> None:
+        self._open, self._lock = open_parts, threading.Lock()
+        self._parts: IndexParts | None = None
+
+    def __call__(self) -> IndexParts:
+        with self._lock:
+            self._parts = self._parts or self._open()
+            return self._parts
+
+    def close(self) -> None:
+        """Close the index and the vector cache if they were opened."""
+        if self._parts:
+            self._parts.index.close()
+            self._parts.cache.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """One opened vault: its notes, history, index and encoders, and the settings that flows read.
+
+    `parts` opens the index at first use: reading a note does not pay for it. `ignored` are files that are not notes,
+    `unindexed` those that are kept out of the index. `conversations` reads the recorded conversations; `sources` are
+    the sources besides the vault that the settings switch on. Without `waits_for_encoder` a search does not wait for
+    an encoder that is still loading: it goes by words, and its answer says so. `clock` is never stopped, so that the
+    index knows when a note was really read.
+    """
+
+    vault: StorageBackend
+    history: History
+    parts: Callable[[], IndexParts]
+    conversations: Source
+    sources: tuple[Source, ...]
+    rules: FactRules
+    safety: SafetyOptions
+    retrieval: RetrievalOptions
+    facts: FactsOptions
+    context: ContextOptions
+    commit_message: str
+    lock_wait: float
+    max_tokens: int
+    overlap: int
+    rename_window: float
+    ignored: Skip
+    unindexed: Skip
+    clock: Callable[[], datetime]
+    save_lock: Callable[[], AbstractContextManager[object]]
+    judge: Judge | None = None
+    waits_for_encoder: bool = True
+    query_cache: QueryCache | None = None
+
+    @property
+    def index(self) -> Index:
+        """The index, opened at first use."""
+        return self.parts().index
+
+    @property
+    def cache(self) -> VectorCache:
+        """The vectors that were encoded before."""
+        return self.parts().cache
+
+    @property
+    def encoders(self) -> Encoders:
+        """The encoders that can be used."""
+        return self.parts().encoders
+
+    @property
+    def chunking(self) -> Chunking:
+        """How texts are chunked for the current encoder."""
+        encoder = self.encoders.current
+        if encoder is None:
+            return Chunking(heuristic_tokens, self.max_tokens, self.overlap, "")
+        return Chunking(encoder.tokens, self.max_tokens, self.overlap, encoder.version, encoder.is_remote)
+
+    def using(self, **changes: Any) -> "Stores":
+        """These stores with other index parts, such as `index` or `encoders`."""
+        parts = replace(self.parts(), **changes)
+        return replace(self, parts=lambda: parts)
+
+    def close(self) -> None:
+        """Close the history, and the index if it was opened."""
+        self.history.close()
+        if isinstance(self.parts, OpenOnce):
+            self.parts.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One actor working with the stores. `clock` is stopped for the length of one verb, so that it has one moment."""
+
+    stores: Stores
+    actor: Actor
+    clock: Callable[[], datetime]
+
+    @property
+    def now(self) -> str:
+        """This moment, as text in UTC."""
+        return moment_text(self.clock())
+
+    @property
+    def sees_sensitive(self) -> bool:
+        """True for a person. Agents and jobs do not see sensitive or staged facts."""
+        return self.actor.kind == "person"
+
+    @property
+    def audience(self) -> Audience:
+        """Where answers of this session are shown."""
+        return "person" if self.actor.kind == "person" else "prompt"
+
+    def at(self, now: datetime) -> "Session":
+        """This session with its clock stopped at `now`."""
+        return replace(self, clock=lambda: now)
+
+    def as_actor(self, actor: Actor) -> "Session":
+        """This session for another actor."""
+        return replace(self, actor=actor)

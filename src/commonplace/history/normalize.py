@@ -1,0 +1,130 @@
+"""Validate and normalize what a history stores, so that a message which arrives twice is stored once."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+from commonplace.errors import Refused, UsageError
+from commonplace.history.base import NewThread, utc_second
+from commonplace.model import ROLES, TRUSTS, Message, TopicLock, Trust
+
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_LAST_TURN: Final = 2**62  # longer than any conversation, and within SQLite's integers
+_LONGEST_NAME: Final = 200  # characters
+_ID_DIGITS: Final = 12  # with 75 000 conversations, the odds that any two share an id are 1 in 100 000
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingMessage:
+    """A message to store, its time, and its identity within the thread."""
+
+    identity: str
+    message: Message
+    at: datetime
+
+
+def incoming_messages(messages: Sequence[Message], *, now: datetime) -> tuple[IncomingMessage, ...]:
+    """The messages in order, each identified by its id or its content.
+
+    Raises UsageError if there are none, a role is unknown or a time has no zone.
+    """
+    if not messages:
+        raise UsageError("a conversation without messages cannot be recorded", hint="Give at least one message.")
+    repeats: Counter[str] = Counter()
+    incoming: list[IncomingMessage] = []
+    at = utc_second(now)
+    for each in messages:
+        message = _normalized(each)
+        at = message.at or at
+        content = _hash("said", message.role, message.author, _iso(message.at), message.text)
+        identity = _hash("id", message.source_id) if message.source_id else _hash(content, repeats[content])
+        repeats[content] += 1
+        incoming.append(IncomingMessage(identity, message, at))
+    return tuple(incoming)
+
+
+def identify_thread(thread: NewThread, messages: Sequence[IncomingMessage]) -> NewThread:
+    """The thread with a `source_id`, derived from its messages if it has none.
+
+    Raises UsageError for an unknown trust or an interface without a name.
+    """
+    if thread.trust not in TRUSTS:
+        raise UsageError(f"no such trust: {thread.trust!r}", hint=f"Choose from: {', '.join(TRUSTS)}.")
+    if not thread.interface.strip():
+        raise UsageError("the conversation's interface has no name", hint="Name the program in which it was held.")
+    source_id = valid_utf8(thread.source_id) or _hash(*(each.identity for each in messages))
+    title = " ".join(valid_utf8(thread.title).split())
+    return replace(thread, interface=valid_utf8(thread.interface), source_id=source_id, title=title)
+
+
+def check_trust(thread: NewThread, stored: Trust, *, title: str, adds: bool) -> None:
+    """Raise Refused if new content has lower trust than the stored conversation, whose trust it would gain.
+
+    New content is a message (`adds`) or a title other than the stored one; known content may be recorded again.
+    """
+    is_new = adds or thread.title not in ("", title)
+    if is_new and TRUSTS.index(thread.trust) > TRUSTS.index(stored):
+        message = f"the conversation has trust {stored!r}; content with trust {thread.trust!r} may not be added to it"
+        raise Refused(message, hint="Record it under another id.")
+
+
+def thread_id(thread: NewThread) -> str:
+    """The id of a thread: the same on every machine and for every user."""
+    return f"c-{_hash(thread.interface, thread.source_id)[:_ID_DIGITS]}"
+
+
+def extend_digest(digest: str, incoming: IncomingMessage) -> str:
+    """The digest of a thread with one message more; an empty thread has an empty digest."""
+    message = incoming.message
+    return _hash(digest, incoming.identity, message.role, message.author, _iso(incoming.at), message.text)
+
+
+def stamp_of(digest: str, *, title: str, trust: Trust) -> str:
+    """The stamp of a conversation: a hash of its messages, title and trust."""
+    return _hash(digest, title, trust)
+
+
+def check_turns(first: int, last: int | None) -> tuple[int, int | None]:
+    """The range of turns, within what SQLite can count. Raises UsageError if `first` is below 1."""
+    if first < 1:
+        raise UsageError(f"there is no turn {first}", hint="Turns are numbered from 1.")
+    return min(first, _LAST_TURN), None if last is None else min(last, _LAST_TURN)
+
+
+def check_lock(lock: TopicLock) -> TopicLock:
+    """The lock as valid UTF-8. Raises UsageError if it has no conversation or its time is not in UTC."""
+    if not lock.conversation.strip():
+        raise UsageError("the topic lock names no conversation", hint="Name the conversation.")
+    if not _MOMENT.fullmatch(lock.at):
+        raise UsageError(f"{lock.at!r} is not a time in UTC", hint="Give it as 2026-03-01T09:12:44Z.")
+    return TopicLock(valid_utf8(lock.conversation), tuple(map(valid_utf8, lock.topics)), lock.at)
+
+
+def valid_utf8(text: str) -> str:
+    """The text with a question mark for each unpaired surrogate, which UTF-8 cannot encode."""
+    return text.encode(errors="replace").decode()
+
+
+def _normalized(message: Message) -> Message:
+    if message.role not in ROLES:
+        raise UsageError(f"unknown role {message.role!r}", hint=f"Roles: {', '.join(ROLES)}.")
+    return replace(
+        message,
+        text=valid_utf8(message.text),
+        author=" ".join(valid_utf8(message.author).split())[:_LONGEST_NAME].rstrip(),
+        at=utc_second(message.at) if message.at else None,
+        source_id=valid_utf8(message.source_id),
+    )
+
+
+def _iso(at: datetime | None) -> str:
+    return at.isoformat() if at else ""
+
+
+def _hash(*values: object) -> str:
+    return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode()).hexdigest()

@@ -1,0 +1,312 @@
+"""A segment: the words and vectors of a range of chunks, in arrays that are searched without reading a database row.
+
+The row of a chunk is its position in `numbers`. The content of a segment depends on its chunks alone.
+Words are stored as hashes with counts, so that no word is readable next to the text.
+"""
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from itertools import chain
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from commonplace.model import WordCounts
+
+WORD_ENTRY: Final = np.dtype([("hash", "<u8"), ("counts", "u1", (5,))])
+"""One word of one chunk: its hash, and how often it occurs in each of the FIELDS."""
+
+_MAX_COUNT: Final = 255
+_PIECES: Final = 16  # postings are sorted in this many passes, to bound the memory used at once
+_PIECE_SHIFT: Final = np.uint64(60)
+_SCALE_BYTES: Final = 4
+
+Numbers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+# ---------------------------------------------------------------- words of one chunk
+
+
+@lru_cache(maxsize=65536)
+def word_hash(word: str) -> int:
+    """The hash that stands for this stemmed word."""
+    return int.from_bytes(blake2b(word.encode(errors="surrogatepass")).digest()[:8], "little")
+
+
+def pack_words(words: WordCounts) -> bytes:
+    """The words as consecutive WORD_ENTRY values, sorted by hash; counts are capped at 255."""
+    hashes = np.fromiter(map(word_hash, words), np.uint64, len(words))
+    counts = np.fromiter(chain.from_iterable(words.values()), np.int64).reshape(-1, 5)
+    order = np.argsort(hashes)
+    entries = np.empty(len(words), WORD_ENTRY)
+    entries["hash"] = hashes[order]
+    entries["counts"] = np.minimum(counts[order], _MAX_COUNT)
+    return entries.tobytes()
+
+
+def body_length(words: WordCounts) -> int:
+    """How many words the body of the chunk has."""
+    return sum(counts[-1] for counts in words.values())
+
+
+# ---------------------------------------------------------------- the segment and how it is built
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PartVectors:
+    """The vectors of parts, of one version, which every search scans. Those of one chunk are adjacent."""
+
+    owners: npt.NDArray[np.int32]  # the row of the chunk to which each vector belongs
+    starts: npt.NDArray[np.int32]  # where the vectors of each owner begin
+    scales: npt.NDArray[np.float32]
+    rows: npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SentenceVectors:
+    """The vectors of sentences, of one version: those of the chunk in row i are rows[starts[i]:starts[i + 1]].
+
+    Read only for the chunks that a search has found.
+    """
+
+    starts: npt.NDArray[np.int32]
+    scales: npt.NDArray[np.float32]
+    rows: npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segment:
+    """The chunks with numbers from `first` to `last`; word i occurs in the chunks rows[starts[i]:starts[i + 1]]."""
+
+    first: int
+    last: int
+    numbers: Numbers
+    lengths: npt.NDArray[np.int32]
+    replies: npt.NDArray[np.bool_]  # whether a program speaks in the chunk
+    hashes: npt.NDArray[np.uint64]
+    starts: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
+    counts: npt.NDArray[np.uint8]
+    vectors: Mapping[str, PartVectors]
+    sentences: Mapping[str, SentenceVectors]
+
+    def posting(self, word: int) -> slice:
+        """The slice of `rows` and `counts` that holds the chunks with the word of that hash."""
+        position = int(np.searchsorted(self.hashes, np.uint64(word)))
+        if position == len(self.hashes) or self.hashes[position] != word:
+            return slice(0, 0)
+        return slice(int(self.starts[position]), int(self.starts[position + 1]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkArrays:
+    """The chunks from which a segment is built, in the order of their numbers; `words` are their packed words."""
+
+    numbers: Numbers
+    lengths: npt.NDArray[np.int32]
+    replies: npt.NDArray[np.bool_]
+    entries: npt.NDArray[np.int32]  # how many words each has
+    words: bytes | bytearray
+
+
+def build_segment(
+    first: int,
+    last: int,
+    *,
+    chunks: ChunkArrays,
+    vectors: Mapping[str, PartVectors],
+    sentences: Mapping[str, SentenceVectors],
+) -> Segment:
+    """The segment of these chunks and their vectors."""
+    entries = np.frombuffer(chunks.words, WORD_ENTRY)
+    owners = np.repeat(np.arange(len(chunks.numbers), dtype=np.int32), chunks.entries)
+    pieces = [_postings(entries, owners, piece) for piece in range(_PIECES)]
+    hashes, frequencies, rows, counts = (np.concatenate(each) for each in zip(*pieces, strict=True))
+    return Segment(
+        first=first,
+        last=last,
+        numbers=chunks.numbers,
+        lengths=chunks.lengths,
+        replies=chunks.replies,
+        hashes=hashes,
+        starts=np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64),
+        rows=rows,
+        counts=counts,
+        vectors=dict(sorted(vectors.items())),
+        sentences=dict(sorted(sentences.items())),
+    )
+
+
+def _postings(entries: npt.NDArray[Any], owners: npt.NDArray[np.int32], piece: int) -> tuple[npt.NDArray[Any], ...]:
+    """For the hashes whose first bits are `piece`: the hashes, how many chunks have each, which ones, and counts."""
+    held = np.flatnonzero((entries["hash"] >> _PIECE_SHIFT) == piece)
+    held = held[np.argsort(entries["hash"][held], kind="stable")]
+    hashes, frequencies = np.unique(entries["hash"][held], return_counts=True)
+    return hashes, frequencies, owners[held], entries["counts"][held]
+
+
+class SegmentBuilder:
+    """Collects the rows of chunks, in the order of their numbers, and builds a segment from them."""
+
+    def __init__(self) -> None:
+        self._numbers, self._lengths = array("q"), array("i")
+        self._replies, self._entries = array("b"), array("i")
+        self._words = bytearray()
+        self._vectors: dict[str, _VectorBuilder] = {}
+
+    def add_chunk(self, number: int, length: int, *, is_reply: bool, words: bytes) -> None:
+        """Add a chunk: the length of its body, whether a program speaks in it, and its packed words."""
+        self._numbers.append(number)
+        self._lengths.append(length)
+        self._replies.append(is_reply)
+        self._entries.append(len(words) // WORD_ENTRY.itemsize)
+        self._words += words
+
+    def add_vectors(self, number: int, version: str, counts: tuple[int, int], *, scales: bytes, rows: bytes) -> None:
+        """Add the vectors of a chunk: as many of parts and of sentences as `counts` says, the parts first."""
+        self._vectors.setdefault(version, _VectorBuilder()).add(number, counts, scales=scales, rows=rows)
+
+    def build(self, first: int, last: int) -> Segment:
+        """The segment of the numbers from `first` to `last`."""
+        chunks = ChunkArrays(
+            numbers=np.array(self._numbers, np.int64),
+            lengths=np.array(self._lengths, np.int32),
+            replies=np.array(self._replies, np.bool_),
+            entries=np.array(self._entries, np.int32),
+            words=self._words,
+        )
+        return build_segment(
+            first,
+            last,
+            chunks=chunks,
+            vectors={version: each.part_vectors(chunks.numbers) for version, each in self._vectors.items()},
+            sentences={version: each.sentence_vectors(chunks.numbers) for version, each in self._vectors.items()},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _VectorBuilder:
+    """The vectors of one version. Each byte is in memory once, for a segment may have hundreds of megabytes."""
+
+    numbers: "array[int]" = field(default_factory=lambda: array("q"))
+    parts: "array[int]" = field(default_factory=lambda: array("i"))
+    sentences: "array[int]" = field(default_factory=lambda: array("i"))
+    scales: bytearray = field(default_factory=bytearray)
+    rows: bytearray = field(default_factory=bytearray)
+    sentence_scales: bytearray = field(default_factory=bytearray)
+    sentence_rows: bytearray = field(default_factory=bytearray)
+
+    def add(self, number: int, counts: tuple[int, int], *, scales: bytes, rows: bytes) -> None:
+        parts, sentences = counts
+        end = len(rows) // (parts + sentences) * parts
+        self.numbers.append(number)
+        self.parts.append(parts)
+        self.sentences.append(sentences)
+        self.scales.extend(scales[: parts * _SCALE_BYTES])
+        self.rows.extend(rows[:end])
+        self.sentence_scales.extend(scales[parts * _SCALE_BYTES :])
+        self.sentence_rows.extend(rows[end:])
+
+    def part_vectors(self, numbers: Numbers) -> PartVectors:
+        """The vectors of parts, for a segment with these chunks."""
+        owners = np.repeat(self._owners(numbers), np.array(self.parts, np.int32))
+        scales = np.frombuffer(self.scales, "<f4")
+        rows = np.frombuffer(self.rows, np.int8).reshape(len(scales), -1)
+        return PartVectors(owners=owners, starts=group_starts(owners), scales=scales, rows=rows)
+
+    def sentence_vectors(self, numbers: Numbers) -> SentenceVectors:
+        """The vectors of sentences, for a segment with these chunks."""
+        starts = np.zeros(len(numbers) + 1, np.int32)
+        starts[self._owners(numbers) + 1] = self.sentences
+        scales = np.frombuffer(self.sentence_scales, "<f4")
+        dim = len(self.rows) * _SCALE_BYTES // len(self.scales)
+        rows = np.frombuffer(self.sentence_rows, np.int8).reshape(-1, dim)
+        return SentenceVectors(starts=np.cumsum(starts, dtype=np.int32), scales=scales, rows=rows)
+
+    def _owners(self, numbers: Numbers) -> npt.NDArray[np.int32]:
+        return np.searchsorted(numbers, np.array(self.numbers, np.int64)).astype(np.int32)
+
+
+# ---------------------------------------------------------------- selections of chunks
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChunkSelection:
+    """The chunks that a query may return, as a mask over each segment, and their statistics.
+
+    `sizes` counts the chunks of each segment, `words` the words of their bodies, `replied` those said by a program,
+    and `documents` their documents.
+    """
+
+    masks: tuple[Mask, ...]
+    sizes: tuple[int, ...]
+    words: int
+    replied: int
+    documents: int
+
+    @property
+    def size(self) -> int:
+        """How many chunks are selected."""
+        return sum(self.sizes)
+
+
+def select_ranges(ranges: npt.NDArray[np.int64], segments: Sequence[Segment]) -> ChunkSelection:
+    """The chunks in these ranges; each row is the first number of a document's chunks and how many it has."""
+    ranges = ranges[ranges[:, 1] > 0]
+    first, count = ranges[np.argsort(ranges[:, 0])].T
+    masks = tuple(range_mask(segment.numbers, first, count) for segment in segments)
+    pairs = [*zip(segments, masks, strict=True)]
+    return ChunkSelection(
+        masks=masks,
+        sizes=tuple(int(np.count_nonzero(mask)) for mask in masks),
+        words=sum(_word_count(segment, mask) for segment, mask in pairs),
+        replied=sum(_word_count(segment, mask & segment.replies) for segment, mask in pairs),
+        documents=len(ranges),
+    )
+
+
+def range_mask(numbers: Numbers, first: Numbers, count: Numbers) -> Mask:
+    """Which of the sorted numbers lie in one of the ranges, which are sorted and do not overlap."""
+    if not len(numbers):
+        return np.zeros(0, np.bool_)
+    near = slice(
+        int(np.searchsorted(first + count, numbers[0], side="right")),
+        int(np.searchsorted(first, numbers[-1], side="right")),
+    )
+    begins = np.searchsorted(numbers, first[near])
+    ends = np.searchsorted(numbers, first[near] + count[near])
+    size = len(numbers) + 1
+    return np.cumsum(np.bincount(begins, minlength=size) - np.bincount(ends, minlength=size))[:-1] > 0
+
+
+def _word_count(segment: Segment, mask: Mask) -> int:
+    return int(np.sum(segment.lengths, where=mask, dtype=np.int64))
+
+
+# ---------------------------------------------------------------- sorted arrays
+
+
+def positions_in(wanted: Numbers, numbers: Numbers) -> tuple[Numbers, Numbers]:
+    """The positions of those of `wanted` that are in the sorted `numbers`, and the position of each there."""
+    if not len(numbers):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    rows = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
+    positions = np.flatnonzero(numbers[rows] == wanted)
+    return positions, rows[positions]
+
+
+def expand_ranges(begins: npt.NDArray[Any], counts: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
+    """Every position in one of the ranges, range after range; and for each the index of its range."""
+    groups = np.repeat(np.arange(len(counts)), counts)
+    firsts = np.cumsum(counts) - counts
+    return np.arange(len(groups)) + (begins - firsts)[groups], groups
+
+
+def group_starts(owners: npt.NDArray[np.int32] | Numbers) -> npt.NDArray[np.int32]:
+    """The positions at which a new owner begins, where equal owners are adjacent."""
+    return np.flatnonzero(np.diff(owners, prepend=-1)).astype(np.int32)

@@ -1,0 +1,164 @@
+"""The JSON of facts and entries, declared once for `--json`, the HTTP API and the MCP tools, as in `shapes`."""
+
+from dataclasses import asdict
+from typing import cast
+
+from typing_extensions import TypedDict  # pydantic rejects typing.TypedDict before Python 3.12
+
+from commonplace.facts.validity import TimelineEvent, TimelineEventKind
+from commonplace.model import (
+    Bond,
+    Chain,
+    EntryResult,
+    Fact,
+    FactClass,
+    FactSnapshot,
+    FactState,
+    Origin,
+    Origins,
+    Place,
+    Status,
+)
+
+
+class BondShape(TypedDict):
+    """A fact's relation to another fact, given by id."""
+
+    bond: Bond
+    target: str
+
+
+class FactShape(TypedDict):
+    """A fact as its note states it. Moments are text in UTC; empty means open or unknown."""
+
+    id: str
+    path: str
+    line: int
+    origin: Origin
+    text: str
+    kind: str
+    fact: FactClass
+    status: Status
+    place: Place
+    sensitive: bool
+    always_load: bool
+    importance: float
+    topics: list[str]
+    subject: str
+    predicate: str
+    object: str
+    valid_from: str
+    valid_until: str
+    recorded: str
+    updated: str
+    supersedes: str
+    superseded_by: str
+    superseded_at: str
+    deleted_at: str
+    invalidated_at: str
+    was_valid_until: str
+    reason: str
+    bonds: list[BondShape]
+    confirmed: list[str]
+    source: Origins
+    fingerprint: str
+
+
+def fact_shape(fact: Fact) -> FactShape:
+    """Every field of a fact; its origins are called `source`."""
+    fields = asdict(fact)
+    fields["source"] = fields.pop("origins")
+    fields["bonds"] = [{"bond": bond, "target": target} for bond, target in fact.bonds]
+    return cast(FactShape, fields)
+
+
+class FactSnapshotShape(FactShape):
+    """A fact and its state at the moment asked about."""
+
+    state: FactState
+    until: str
+    ended_by: str
+    importance_now: float
+    uses: int
+    last_used: str
+
+
+def snapshot_shape(snapshot: FactSnapshot) -> FactSnapshotShape:
+    """The fact's own fields, and its state at the moment asked about."""
+    return {
+        **fact_shape(snapshot.fact),
+        "state": snapshot.state,
+        "until": snapshot.until,
+        "ended_by": snapshot.ended_by,
+        "importance_now": snapshot.importance,
+        "uses": snapshot.uses,
+        "last_used": snapshot.last_used,
+    }
+
+
+class EntryResultShape(TypedDict):
+    """The result of a change; `old` is the id of the fact it replaced, confirmed or contradicts."""
+
+    action: str
+    id: str
+    fact: FactShape
+    reason: str
+    old: str
+    commit: str | None
+    staged: bool
+    changed: bool
+    difference: str | None
+
+
+def entry_result_shape(result: EntryResult) -> EntryResultShape:
+    """The result of a change, with the fact and its id."""
+    return {
+        "action": result.action,
+        "id": result.fact.id,
+        "fact": fact_shape(result.fact),
+        "reason": result.reason,
+        "old": result.old,
+        "commit": result.commit,
+        "staged": result.staged,
+        "changed": result.changed,
+        "difference": result.difference,
+    }
+
+
+class EdgeShape(TypedDict):
+    """A bond between two facts, given by their ids."""
+
+    source: str
+    bond: Bond
+    target: str
+
+
+class ChainShape(TypedDict):
+    """A fact, its versions oldest first, and their bonds."""
+
+    fact: FactShape
+    versions: list[FactSnapshotShape]
+    edges: list[EdgeShape]
+
+
+def chain_shape(chain: Chain) -> ChainShape:
+    """A fact, its versions oldest first, and its bonds."""
+    return {
+        "fact": fact_shape(chain.fact),
+        "versions": [snapshot_shape(each) for each in chain.versions],
+        "edges": [{"source": edge.source, "bond": edge.bond, "target": edge.target} for edge in chain.edges],
+    }
+
+
+class TimelineEventShape(TypedDict):
+    """One event in the life of a fact; `other` is the id of the fact that replaced it."""
+
+    at: str
+    what: TimelineEventKind
+    other: str
+    fact: FactShape
+
+
+def timeline_event_shape(event: TimelineEvent) -> TimelineEventShape:
+    """One event of a timeline, and the fact it happened to."""
+    return {"at": event.at, "what": event.what, "other": event.other, "fact": fact_shape(event.fact)}

@@ -1,0 +1,151 @@
+"""The layout of a vault: every folder name of ours, and what a path says about the note there.
+
+Two kinds of comparison. `is_entry_path` and `folder_of` take a path as the vault stores it. The others judge a path as
+any file system might read it: `inbox/` is `Inbox/` on many disks, and accents have two spellings.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Final
+
+from commonplace.model.document import Place
+from commonplace.model.text import fold_name
+
+USER_NOTE: Final = "Agent/USER.md"
+ALWAYS_LOAD: Final = "Agent/_always-load"
+DATED_NOTES: Final = "Agent/memories"
+CHANNELS: Final = "Agent/channels"
+STYLES: Final = "Agent/styles"
+MEMORY: Final = "Agent/Memory"
+"""Where entries live, in one folder for each kind, and in the folders named below."""
+
+INBOX_FOLDER: Final = "_inbox"
+IDEAS_FOLDER: Final = "_idea-incubator"
+ALWAYS_LOAD_FOLDER: Final = "_always-load"
+ARCHIVE_FOLDER: Final = "_archive"
+STAGING_FOLDER: Final = "_staging"
+STAGING: Final = f"{MEMORY}/{STAGING_FOLDER}"
+"""Where notes wait for a person's review."""
+
+INDEX_NOTE: Final = "_index.md"
+"""The generated overview of a folder; never an entry and never a style."""
+
+_META_FOLDER: Final = "_meta"  # ours, and holds no entries
+_CHANNEL_NOTE: Final = "CHANNEL.md"
+_INBOX: Final = "Inbox"
+_DATED_NAME: Final = re.compile(r"(?:.*/)?(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
+_LONGEST_STEM: Final = 200  # bytes: with digits and suffix the name stays below the limit of 255
+
+
+def is_entry_path(path: str) -> bool:
+    """True if a note at that path can be an entry, ignoring case as many disks do."""
+    return path.endswith(".md") and bool(folder_of(path)) and fold_name(path.rpartition("/")[2]) != INDEX_NOTE
+
+
+def folder_of(path: str) -> str:
+    """The folder of a note below `Agent/Memory`, such as `preference` or `_inbox`; `.` directly below it.
+
+    Empty for a note that is not among the entries.
+    """
+    *folders, name = path.split("/")
+    top = [fold_name(folder) for folder in folders[:3]]
+    if not name or "/".join(top[:2]) != fold_name(MEMORY) or top[2:3] == [_META_FOLDER]:
+        return ""
+    return top[2] if len(top) > 2 else "."
+
+
+def is_profile(path: str) -> bool:
+    """True for `Agent/USER.md` and a channel's `CHANNEL.md`, even if the path hides it with invisible characters."""
+    parts = tuple("".join(char for char in part if unicodedata.category(char) != "Cf") for part in folded_parts(path))
+    return parts == folded_parts(USER_NOTE) or (
+        len(parts) == 4 and parts[:2] == folded_parts(CHANNELS) and parts[3] == fold_name(_CHANNEL_NOTE)
+    )
+
+
+def is_standing(path: str) -> bool:
+    """True if prompts show the note as the person's word: an always-loaded note or a style."""
+    return is_below(path, ALWAYS_LOAD) or is_below(path, STYLES)
+
+
+def is_staged(path: str) -> bool:
+    """True if the note waits for the person."""
+    return is_below(path, STAGING)
+
+
+def is_always_loaded(path: str) -> bool:
+    """True if the entry's folder alone puts it before every prompt."""
+    return is_below(path, f"{MEMORY}/{ALWAYS_LOAD_FOLDER}")
+
+
+def is_in_inbox(path: str) -> bool:
+    """True if the note is in the person's Inbox."""
+    return is_below(path, _INBOX)
+
+
+def is_inbox(folder: str) -> bool:
+    """True if the folder is the person's Inbox itself."""
+    return folded_parts(folder) == folded_parts(_INBOX)
+
+
+def place_of(path: str) -> Place:
+    """The stage of a note's life: `inbox`, `archive` or `staging`; empty for all other notes."""
+    if is_staged(path):
+        return "staging"
+    folders = folded_parts(path)[:-1]
+    if folders[:1] == ("agent",) and ARCHIVE_FOLDER in folders:
+        return "archive"
+    return "inbox" if is_in_inbox(path) or is_below(path, f"{MEMORY}/{INBOX_FOLDER}") else ""
+
+
+def staging_path(path: str) -> str:
+    """The path at which a note for `path` waits for review."""
+    return f"{STAGING}/{flat_name(path)}"
+
+
+def flat_name(path: str) -> str:
+    """One file name for a whole path: always the same for that path, and different for every other.
+
+    The path with dashes for slashes and six digits of its hash; sixteen digits if the path had to be cut.
+    """
+    path = unicodedata.normalize("NFC", path)
+    stem, dot, suffix = path.replace("/", "-").rpartition(".")
+    if not dot:
+        stem, suffix = suffix, "md"
+    digits = hashlib.sha256(path.encode(errors="surrogatepass")).hexdigest()
+    short = stem.encode(errors="replace")[:_LONGEST_STEM].decode(errors="ignore")
+    return f"{short}-{digits[: 6 if short == stem else 16]}.{suffix}"
+
+
+def channel_folder(channel: str) -> str:
+    """The folder of a channel."""
+    return f"{CHANNELS}/{channel}"
+
+
+def is_recallable(path: str, *, channel: str) -> bool:
+    """True if a search for a prompt may show the note: not a style, and not from another channel."""
+    return not path.startswith(f"{STYLES}/") and is_visible_in(path, channel=channel)
+
+
+def is_visible_in(path: str, *, channel: str) -> bool:
+    """True if the note belongs to that channel or to none; the notes of other channels stay private to them."""
+    return not path.startswith(f"{CHANNELS}/") or bool(channel and path.startswith(f"{channel_folder(channel)}/"))
+
+
+def newest_dated(paths: Iterable[str], *, today: str, limit: int) -> tuple[str, ...]:
+    """The paths named for a day up to `today`, newest first, at most `limit` of them."""
+    dated = [(match[1], path) for path in paths if (match := _DATED_NAME.fullmatch(path)) and match[1] <= today]
+    return tuple(path for _, path in sorted(dated, reverse=True)[:limit])
+
+
+def is_below(path: str, folder: str) -> bool:
+    """True if the path lies below the folder on some file system; never for an empty folder."""
+    parts, above = folded_parts(path), folded_parts(folder)
+    return 0 < len(above) < len(parts) and parts[: len(above)] == above
+
+
+def folded_parts(path: str) -> tuple[str, ...]:
+    """The names in a path, folded; empty for a path that could lead elsewhere (absolute, `..` or a backslash)."""
+    names = tuple(fold_name(name) for name in path.split("/") if name not in ("", "."))
+    return () if path.startswith("/") or "\\" in path or ".." in names else names

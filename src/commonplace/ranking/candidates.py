@@ -1,0 +1,144 @@
+"""Chunk candidates: what each search mode scores, and the order of candidates.
+
+Scores are on a scale that is the same for every question, from 0 to 1:
+
+- words    the score of the words alone.
+- sense    0.8 of the cosine of the nearest of the chunk's parts and sentences, 0.2 of that of its nearest part.
+- hybrid   sense, half the words, and what the chunk's document and the question's clues add: see `hybrid`.
+           Mixing scores on a fixed scale finds more than mixing ranks.
+- vector   the cosine of the chunk itself, which for vectors of length 1 is 1 - d^2/2, d being their distance.
+- rrf      the sum of 1 / (60 + rank) over the two streams, times 30.5 so that the first of both has 1.
+- merge    0.85 * cosine + 0.05 * the share of the question's words that the chunk has, and nothing else.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from commonplace.errors import UsageError
+from commonplace.model import Mode, Place, Voice
+
+DECIMALS: Final = 4
+"""Scores are rounded to this many decimals so that all machines agree; many are equal then."""
+
+RRF_CONSTANT: Final = 60
+INBOX_WEIGHT: Final = 0.9
+"""Notes in an inbox rank lower; they are never hidden."""
+
+HYBRID_SCALE: Final = 2.0
+"""The divisor of all weights in the mode hybrid, so that few scores exceed 1; those that do are shown as 1."""
+
+WEIGHTS: Final[Mapping[Mode, tuple[float, float]]] = {
+    "hybrid": (0.5 / HYBRID_SCALE, 1 / HYBRID_SCALE),
+    "words": (1.0, 0.0),
+    "sense": (0.0, 1.0),
+    "vector": (0.0, 1.0),
+    "rrf": (0.5, 0.5),
+    "merge": (0.05, 0.85),
+}
+"""The weights of a chunk's words and sense in each mode."""
+
+_PART, _NEAREST = 0.2, 0.8
+
+Entry = TypeVar("Entry")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkCandidate:
+    """A chunk that matched by words, by sense or by both.
+
+    `words` is its score by words and `by` the share of each word; None and empty if no word matched.
+    `cosine` is that of the chunk itself, `best` that of its nearest part and `part` which one, `sentence` that of its
+    nearest sentence; None if it has no vector. They must be filled in for a chunk that matched by words alone, too.
+    `quoted` are the quotations of the question that it contains.
+    `document` is the id of its document, `turn` its position in a conversation, and `opens` whether it is the first.
+    `updated` and `importance` are those of its document; `at` is the time the chunk tells about, if known.
+    """
+
+    key: int
+    id: str
+    place: Place = ""
+    words: float | None = None
+    by: Mapping[str, float] = field(default_factory=dict)
+    cosine: float | None = None
+    best: float | None = None
+    sentence: float | None = None
+    part: int = 0
+    document: str = ""
+    turn: int = 0
+    opens: bool = False
+    voice: Voice = ""
+    speaker: str = ""
+    at: str = ""
+    quoted: tuple[str, ...] = ()
+    updated: str = ""
+    importance: float = 0.0
+
+
+def effective_k(k: int | None, *, default_k: int, max_k: int) -> int:
+    """The number of hits to give: `k` or the default, at most `max_k`. Raises UsageError if `k` is below 1."""
+    if k is not None and k < 1:
+        raise UsageError(f"k must be at least 1, not {k}", hint="Ask for at least one hit.")
+    return min(k or default_k, max_k)
+
+
+def best_first(
+    entries: Iterable[Entry], *, score: Callable[[Entry], float], candidate: Callable[[Entry], ChunkCandidate]
+) -> list[Entry]:
+    """The entries by score; of equals the more important first, then the last updated, then by id.
+
+    All of these come from the notes, so that a rebuilt index gives the same order.
+    """
+
+    def rank_key(entry: Entry) -> tuple[float, float, str]:
+        chunk = candidate(entry)
+        return round(score(entry), DECIMALS), chunk.importance, chunk.updated
+
+    by_id = sorted(entries, key=lambda entry: candidate(entry).id)
+    return sorted(by_id, key=rank_key, reverse=True)  # a reversed sort keeps the order of equals: by id
+
+
+def words_score(candidate: ChunkCandidate, mode: Mode, *, word_count: int) -> float | None:
+    """The score of the words in this mode; None if no word matched or the mode ignores words.
+
+    `word_count` is the number of words in the question.
+    """
+    if candidate.words is None or not WEIGHTS[mode][0]:
+        return None
+    return len(candidate.by) / max(word_count, 1) if mode == "merge" else candidate.words
+
+
+def sense_score(candidate: ChunkCandidate, mode: Mode) -> float | None:
+    """The score of the meaning; None without vectors.
+
+    The modes vector and merge take the cosine of the chunk itself, the others its nearest part and sentence.
+    """
+    if candidate.cosine is None or candidate.best is None or candidate.sentence is None:
+        return None
+    if mode in ("vector", "merge"):
+        return _clip(candidate.cosine)
+    return combine_sense(candidate.best, candidate.sentence)
+
+
+def combine_sense(best: float, sentence: float) -> float:
+    """The score of the nearest part's cosine and the nearest sentence's cosine together."""
+    return _PART * (best if best > 0 else 0.0) + _NEAREST * max(best, sentence, 0.0)
+
+
+def best_cosine(candidate: ChunkCandidate, mode: Mode = "hybrid") -> float | None:
+    """The cosine to compare with `min_score`; None without vectors.
+
+    That of the chunk itself in the modes vector and merge, the best of all in the others.
+    """
+    if candidate.cosine is None or candidate.best is None or candidate.sentence is None:
+        return None
+    return _clip(candidate.cosine if mode in ("vector", "merge") else max(candidate.best, candidate.sentence))
+
+
+def place_weight(candidate: ChunkCandidate, mode: Mode) -> float:
+    """The factor for the place of the document; the mode `vector` ignores places."""
+    return INBOX_WEIGHT if candidate.place == "inbox" and mode != "vector" else 1.0
+
+
+def _clip(cosine: float) -> float:
+    return max(0.0, min(1.0, cosine))

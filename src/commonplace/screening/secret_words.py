@@ -1,0 +1,285 @@
+"""Secrets announced by the words before them: `password=...`, "the API key is ...", "das Passwort lautet ...".
+
+Includes the words that announce a secret, in the languages people write their notes in, and those that do not.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final, Literal
+
+from commonplace.model.text import LazyPattern
+from commonplace.screening.secret_formats import SecretMatch, classes, entropy, is_placeholder, is_public
+
+_PASSWORDS: Final = r"""pass[-_ ]?word | pass[-_ ]?wort | pass[-_ ]?phrase | passwd | kennwort | wachtwoord | lösenord
+    | mot[ ]de[ ]passe | contrase[ñn]a | palavra-passe | parola[ ]d'ordine | пароль
+    | 密码 | 密碼 | 口令 | パスワード | 비밀번호 | şifre
+    | (?: wi-?fi | wlan | router )[- ]?(?: key | code | schlüssel )
+    | (?<![a-z])(?: pass | pwd | pw | mdp | senha | clave | hasło | psk | zugangswort | losung )"""
+_KEYS: Final = r"""(?<![a-z])(?: (?: api | access | auth | secret | private | account | service | signing | encryption
+        | master | licen[cs]e | product | shared | pre-shared | deploy | storage | admin
+        | secret[-_ ]access )[-_ ]?key
+    | (?: client | shared | webhook | app | consumer | signing | jwt | totp | otp )[-_ ]?secret | bearer
+    | token | secret
+    | credential | (?: api | lizenz | geheim | zugriffs )?-?schlüssel | clé[ ](?: d['’]api | api | secrète
+    | privée ) | jeton
+    | clave[ ](?: de[ ]api | api | secreta | privada ) | ключ | 密钥 | 令牌 | apikey | トークン )
+    | (?<=_)(?: key | token | secret )(?![a-z])"""
+CUE: Final = LazyPattern(
+    rf"(?:(?P<key>{_KEYS}) | (?P<password>{_PASSWORDS}))(?P<suffix>s|[_-][\w-]{{1,20}}+)?+(?![^\W\d_ぁ-ヿ一-鿿])",
+    re.VERBOSE,
+)
+"""A word that may announce a secret, in a lower-case line: group `key` for generated values, else `password`."""
+
+LINK: Final = LazyPattern(
+    r"""\s{0,3}(?P<sign> :=|=>|={1,3}|:(?!:|//)|：|→|->|(?<=\s)[-–—](?=\s))[\s*]{0,4}
+    | (?:^|(?<=[\s\w\"')\]])) \s{0,2} (?<![a-zà-ÿ])(?P<word> is | was | are | to | ist | war | lautet
+    | lauten | heißt | auf | est | es | era
+        | é | è | это | jest )(?: \s(?: now | still | currently | again | jetzt | nun | weiterhin | désormais
+        | ahora | set[ ]to ))?
+        \s{0,2}[:：]?\s{1,3}
+    | (?P<glued> 是 | 为 | は ) [:：]? \s{0,2}""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What joins a cue to its value."""
+
+VALUE: Final = LazyPattern(
+    r"(?:[\"“„«'‘`「](?P<quoted>[^\"“”«»'’`」\n]{1,120})[\"“”»'’`」]|(?P<plain>[^\s\"`“”„«»，。ぁ-ヿ一-鿿가-힣]{1,200}))(?P<after>.{0,24})",
+    re.DOTALL,
+)
+
+OTHER_MATTER: Final = LazyPattern(
+    r"""\b(?: polic(?:y|ies) | encryption | fields? | reset | rotation | length | hash(?:es|ing)?
+    | manager | page | form | column
+    | variables?
+    | minimum | expiry | expiration | link | prompt | file | filename | hint | generator | rules? | count
+    | limits? | types? | format
+    | bucket | budget | usage | window | lifetime | ttl | endpoint | url | scope | storage | store | strength
+    | change | must | should
+    | may | never | cannot | can't | don't | richtlinie | länge | feld | muss | müssen | darf | dürfen | soll
+    | sollen | doit | doivent
+    | debe | deben | longueur | gestionnaire | gestor | ends? | starts? | begins? | prefix | suffix
+    | contains? | names? | id | dialog )\b
+    | [.;!?]\s | ^@""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Between a cue and its value: the sentence is about something else."""
+
+PLAIN_KEY: Final = LazyPattern(
+    r"(?:public|cache|primary|foreign|sort|partition|idempotency|object|row|cursor|page|next|max|num|csrf)[-_ ]?$",
+    re.IGNORECASE,
+)
+"""Before a cue: a key or token that is not secret."""
+
+UNITS: Final = LazyPattern(
+    r"""\W{0,3}(?:(?:or|to|bis|à|a|und|and|-)\W?(?:\d+|more|mehr)\s)?
+    (?: characters? | chars? | digits? | words? | letters? | days? | weeks?
+    | months? | bits? | bytes? | zeichen | stellen | stellig\w* | ziffern | tagen? | monaten? | caractères
+    | chiffres | jours | mois | caracteres
+    | d[ií]gitos | d[ií]as | meses | years? | times | hours? | minutes? | stunden? | minuten? | tokens?
+    | attempts? )\b""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""After a number: it is a quantity."""
+
+_LISTED_STATES: Final = """
+    wrong correct secret secure weak strong missing invalid valid unknown incorrect public safe confidential gone
+    lost unique random long short same here there below above needed mandatory different fine identical kept broken
+    forgotten taken written given known shown chosen always never still only often usually empty blank private
+    sensitive either falsch richtig geheim sicher unsicher schwach stark gleich notwendig bekannt unbekannt privat
+    vertraulich pflicht korrekt ungültig gültig abgelaufen leer requis obligatoire invalide valide court nouveau
+    identique différent incorrecta correcta vacía larga corta nueva vieja segura débil fuerte obligatoria distinta
+    igual secreto secreta under inside within ours mine yours theirs another nothing something anything everything
+    absent obsolete
+"""
+STATES: Final = frozenset(_LISTED_STATES.split())
+STATE_ENDING: Final = LazyPattern(
+    r"(?:ed|ing|able|ible|ive|ory|ful|ous|less|ly|é|ée|és|ado|ada|ido|ida|lich|bar|los|ig|iert|ert|ten|end)$|^ge\w+t$|^(?:ver|ent|be|er)\w+t$",
+    re.IGNORECASE,
+)
+"""Words that describe a password and are not one."""
+
+PRODUCT: Final = LazyPattern(
+    r"""(?:1password|bitwarden|keepass\w*|lastpass|github|gitlab|sha-?\d+\w*|md5\w*|bcrypt\w*|scrypt\w*|argon2\w*|aes-?\d+\S*|pbkdf2\S*
+    |oauth2?|base64\S*|wpa[23]?\S*|[rhe]s(?:256|384|512)|utf-?8|v?\d+(?:\.\d+)+|https?:\S*|\S+@\S+\.\w+|\d{4}-\d\d(?:-\d\d\S*)?|\d+[-–]\d+
+    |oidc|saml2?|totp|jwt|scram\S*|x509|pkcs\S*|fido2|windows\d*|ipv[46]|[\w-]+\.(?:md|txt|env|ya?ml|json|toml|py|kdbx|gpg)|\.env\S*|[§#]\d+)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Names with digits in them that are not secret."""
+
+
+_SPLIT: Final = LazyPattern(r"[_-]")
+_FAR: Final = 100  # characters from the cue to the value
+_LINKS: Final = 4  # checked after one cue: "the password to the vault is: ..."
+_WORDS_BETWEEN: Final = 9
+_CUES: Final = 40  # in one window: text that says "password" more often does not reveal one
+_SIGNS: Final = frozenset("!@#$%^&*?+=~€£§")
+_CLOSING: Final = ".,;:!?)]}>。、\"'”’*"
+_LITTLE: Final = LazyPattern(
+    r"(?i)\b(?:the|and|for|from|with|must|not|are|was|has|have|can|should|our|your|you|this|that|see|use|ask|enter|is|to|of|in|der|die|das|le|la|el)\b"
+)
+_BARE: Final = LazyPattern(r"\s{1,2}(?:(?:of|with|mit|is|are)\s)?[\"'`(]?([^\s\"'`]{6,80})")
+_PAIR: Final = LazyPattern(
+    r"""(?i)\b(?:log-?in|creds?|credentials|account|anmeldung|zugang|zugangsdaten|identifiants|credenciales|ssh|admin)\b
+    [^\n/]{0,30}?[\s:=(]([a-z][\w.@+-]{1,40})\s?[/:|]\s?(?=[^\s/:|,]{0,40}?[\d!#$%^&*?+=~])([^\s/:|,]{5,40})""",
+    re.VERBOSE,
+)
+_MAIL_PAIR: Final = LazyPattern(r"[\w.+-]{1,40}@[\w-]{1,40}\.\w[\w.]{1,20}\s?[/|:,]\s{0,2}([^\s/|,]{6,40})")
+_APP_PASSWORD: Final = LazyPattern(
+    r"(?i)\bapp(?:[- ]specific)?[- ]password\W{1,4}(?:is\W{1,3})?((?:[a-z]{4}[ -]){3}[a-z]{4})\b"
+)
+_PASSPHRASE: Final = LazyPattern(
+    r"(?i)\bpassphrase\b[^\n:]{0,40}(?::|\bis\b)\s((?:[a-z]{3,12}[ -]){3,8}[a-z]{3,12})\W{0,2}$"
+)
+_FLAG: Final = LazyPattern(
+    r"""(?:\s--?(?:password|passwd|pass|token|api-key|secret)[=\s] | \bsshpass\s-p\s? | \bredis-cli\b[^\n]{0,60}?\s-a\s
+    | \bmysql(?:dump)?\b[^\n]{0,60}?\s-p(?=\S)
+    | \bcurl\b[^\n]{0,80}?\s(?:-u|--user)[\s=]["']?[\w.@-]{1,40}:
+    | \blogin\s\S{1,40}\spassword\s)["']?([^\s"']{4,100})""",
+    re.VERBOSE,
+)
+_RANDOM: Final = LazyPattern(r"(?<=[\"'=])[A-Za-z0-9+/=_-]{24,200}+(?=[\"'\s]|$)")
+_NAME: Final = LazyPattern(r"([\w.-]{1,40})[\"']?\s?[=:]\s?[\"']?$")
+_HARMLESS_NAME: Final = LazyPattern(
+    r"(?i)sha|digest|checksum|integrity|hash|commit|etag|fingerprint|id$|uuid|public|cert|path|url|file|name|version|image"
+)
+_SLASHES: Final = 2  # more of them make a path
+_ENOUGH_BITS: Final = 4.2  # a character: 24 random letters and digits have about 4.3, words run together 3.5
+
+Kind = Literal["password", "key or token"]
+
+
+def match_words(line: str) -> Iterator[SecretMatch]:
+    """Every secret in a line that the words or symbols around it announce."""
+    for cue in islice(CUE.finditer(_lowered(line)), _CUES):
+        kind: Kind = "password" if cue["password"] else "key or token"
+        if OTHER_MATTER.search(_SPLIT.sub(" ", cue["suffix"] or "")):
+            continue
+        if kind == "key or token" and PLAIN_KEY.search(line, max(0, cue.start() - 16), cue.start()):
+            continue
+        value = _value_after(line[cue.end() : cue.end() + _FAR * 3], kind=kind)
+        if value:
+            yield SecretMatch(kind, value)
+    yield from (SecretMatch("password", match[1]) for match in _APP_PASSWORD.finditer(line))
+    yield from (
+        SecretMatch("passphrase", match[1]) for match in _PASSPHRASE.finditer(line) if not _LITTLE.search(match[1])
+    )
+    yield from (
+        SecretMatch("login", match[1])
+        for match in _MAIL_PAIR.finditer(line)
+        if _is_mixed_word(match[1].rstrip(_CLOSING))
+    )
+    for match in _PAIR.finditer(line):
+        if _is_chosen(match[2].rstrip(_CLOSING), after="") and not is_placeholder(match[2]) and "//" not in match[0]:
+            yield SecretMatch("login", match[2])
+    yield from (SecretMatch("password", match[1]) for match in _FLAG.finditer(line) if not is_placeholder(match[1]))
+    yield from _random_values(line)
+
+
+def _lowered(line: str) -> str:
+    """The line in lower case with every letter in its place; unchanged if a letter would become two."""
+    lowered = line.lower()
+    return lowered if len(lowered) == len(line) else line
+
+
+def _value_after(rest: str, *, kind: Kind) -> str:
+    """The secret that follows a cue; empty if none does."""
+    bare = _BARE.match(rest)
+    if bare and _follows_at_once(bare[1].rstrip(_CLOSING), kind=kind):
+        return bare[1]
+    for number, link in enumerate(LINK.finditer(rest, 0, _FAR)):
+        between = rest[: link.start()]
+        if number == _LINKS or OTHER_MATTER.search(between) or len(between.split()) > _WORDS_BETWEEN:
+            return ""
+        value = VALUE.match(rest, link.end())
+        if value and _is_secret_value(value, sign=link["sign"] or "", kind=kind):
+            return value["quoted"] or value["plain"]
+    return ""
+
+
+def _follows_at_once(value: str, *, kind: Kind) -> bool:
+    """True if a word right after the cue can only be the secret."""
+    if kind == "password":
+        return _is_mixed_word(value)
+    return _is_random(value, least=20) and not is_placeholder(value) and not PRODUCT.fullmatch(value)
+
+
+def _is_secret_value(match: re.Match[str], *, sign: str, kind: Kind) -> bool:
+    """True if the text after the link is a secret itself, not a word about one."""
+    quoted, after = match["quoted"], match["after"]
+    value = (quoted or match["plain"] or "").strip().rstrip(_CLOSING if not quoted else "")
+    if is_placeholder(value) or PRODUCT.fullmatch(value):
+        return False
+    if kind == "key or token":
+        return _is_random(value, least=12) or bool(
+            (quoted or sign in ("=", ":=")) and len(value) >= 8 and _is_chosen(value, after=after)
+        )
+    if quoted and " " in value:
+        return len(value.split()) >= 3 and not _LITTLE.search(value)
+    if _is_chosen(value, after=after) or (quoted and len(value) >= 3):
+        return True
+    if sign in ("=", ":="):
+        return len(value) >= 4 and not re.match(r"\s+\w+\s+\w", after)
+    return _is_plain_word_at_the_end(value, after=after, sign=sign)
+
+
+def _is_plain_word_at_the_end(value: str, *, after: str, sign: str) -> bool:
+    """True if a sentence ends in a word that does not describe the password: "my password is swordfish."."""
+    if not value.isalpha() or len(value) < 5 or value.casefold() in STATES or STATE_ENDING.search(value):
+        return False
+    ends = not after.strip(_CLOSING + " ") or re.match(r"[.!]\s+[A-Z(]|[,;]", after) is not None
+    return ends and (not sign or value.islower())
+
+
+def _is_chosen(value: str, *, after: str) -> bool:
+    """True if it looks like a chosen password: digits, symbols or inner capitals, or words with dashes."""
+    if len(value) < 4 or PRODUCT.fullmatch(value) or value.startswith(("/", "~", "#", "[[")) or "://" in value:
+        return False
+    kinds = classes(value)
+    if "digit" in kinds:
+        return (
+            (value.isdigit() or len(kinds) > 1)
+            and not UNITS.match(after)
+            and not UNITS.match(value.lstrip("0123456789"))
+        )
+    if _SIGNS.intersection(value[1:]) and kinds & {"lower", "upper"}:
+        return True
+    return value.count("-") >= 3 or (re.search(r"[a-z][A-Z]", value) is not None and len(value) >= 8)
+
+
+def _is_mixed_word(value: str) -> bool:
+    """True if a word right after "password" can only be one: letters and digits in one word."""
+    kinds = classes(value)
+    return (
+        "digit" in kinds
+        and bool(kinds & {"lower", "upper"})
+        and len(value) >= 6
+        and _is_chosen(value, after="")
+        and not is_placeholder(value)
+    )
+
+
+def _is_random(value: str, *, least: int) -> bool:
+    """True if it looks generated: long, with many different letters and digits."""
+    kinds = classes(value)
+    return (
+        len(value) >= least
+        and "digit" in kinds
+        and bool(kinds & {"lower", "upper"})
+        and entropy(value) >= 3.0
+        and "://" not in value
+    )
+
+
+def _random_values(line: str) -> Iterator[SecretMatch]:
+    """Quoted or assigned values that can only be generated; not digests, and not values with a harmless name."""
+    for match in _RANDOM.finditer(line):
+        value = match[0]
+        if is_public(value) or is_placeholder(value) or value.count("/") > _SLASHES:
+            continue
+        before = line[max(0, match.start() - 200) : match.start()]
+        name = _NAME.search(before[-48:])
+        if (name and _HARMLESS_NAME.search(name[1])) or "://" in before.rpartition(" ")[2]:
+            continue
+        if classes(value) >= {"lower", "upper", "digit"} and entropy(value) >= _ENOUGH_BITS:
+            yield SecretMatch("random value", value)

@@ -1,0 +1,172 @@
+"""Find and redact secrets in a text: keys, tokens, passwords, private keys, card numbers.
+
+Their values never leave this room. Conversations are stored as they were said, so a secret does not reject the whole
+text: only the secret is replaced by a mark.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from commonplace.model.text import LazyPattern
+from commonplace.screening.secret_formats import SecretMatch, match_formats, match_numbers
+from commonplace.screening.secret_words import match_words
+
+_WINDOW: Final = 2_000  # characters searched at once: bounds the time of every expression on an endless line
+_OVERLAP: Final = 400  # longer than any secret that is recognised by its beginning
+_SHORTEST: Final = 4  # characters: a shorter line holds no secret
+_INVISIBLE: Final = dict.fromkeys(
+    (*map(ord, "\u00ad\u061c\ufeff"), *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070))
+)
+_ESCAPES: Final = LazyPattern(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")  # terminal escape sequences
+_BLOCK: Final = LazyPattern(
+    r"-----BEGIN (?:[A-Z0-9]{2,10} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?P<rest>.{0,400})|PuTTY-User-Key-File-\d: \S",
+    re.DOTALL,
+)
+_BLOCK_BODY: Final = LazyPattern(r"(?=[A-Za-z+/]{0,40}?[A-Z0-9+/])(?=[A-Z0-9+/]{0,40}?[a-z])[A-Za-z0-9+/]{12,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret of this kind in this line, counted from 1; it does not contain the value."""
+
+    kind: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.kind} in line {self.line}"
+
+
+def find_secrets(text: str) -> tuple[Secret, ...]:
+    """The secrets in the text in order, each kind once per line; empty if there are none."""
+    secrets = {Secret("private key", text.count("\n", 0, begin) + 1): None for begin in private_key_starts(text)}
+    for number, line in enumerate(text.split("\n"), start=1):
+        secrets |= {Secret(match.kind, number): None for match in match_secrets(strip_invisible(line))}
+    return tuple(sorted(secrets, key=lambda secret: secret.line))
+
+
+def strip_invisible(line: str) -> str:
+    """The line without invisible characters, which could hide a secret."""
+    return (_ESCAPES.sub("", line) if "\x1b" in line else line).translate(_INVISIBLE)
+
+
+def match_secrets(line: str) -> Iterator[SecretMatch]:
+    """Every secret in a line with its value, for this room only; duplicates are possible."""
+    if len(line) < _SHORTEST:
+        return
+    for begin in range(0, max(1, len(line) - _OVERLAP), _WINDOW - _OVERLAP):
+        window = line[begin : begin + _WINDOW]
+        yield from match_formats(window)
+        yield from match_words(window)
+        yield from match_numbers(window)
+
+
+def private_key_starts(text: str) -> Iterator[int]:
+    """The offsets at which private keys begin; a header that is only mentioned does not count."""
+    for match in _BLOCK.finditer(text):
+        rest = match["rest"]
+        if rest is None or not rest.strip() or _BLOCK_BODY.search(rest.split("-----")[0]):
+            yield match.start()
+
+
+MARK: Final = "[redacted]"
+"""Replaces a secret. It contains none of the words that announce one."""
+
+_ROUNDS: Final = 6  # one secret may hide another
+_MOST: Final = 100  # different secrets in a line; a line with more is redacted as a whole
+_DISTINCTIVE: Final = 6  # characters: a value this long is redacted in the other texts too
+_LARGEST_BLOCK: Final = 20_000  # characters of a private key; the largest in use have about 13 000
+_CLOSING: Final = ".,;:)]}>\"'`”’"
+_BLOCK_END: Final = LazyPattern(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC: ?\w*")
+_BLOCK_LINES: Final = LazyPattern(
+    r"[^\n]*(?:\n[ \t>]*(?:[A-Za-z0-9+/=\\]{16,}|[A-Za-z-]{2,24}: [^\n]*|[A-Za-z0-9+/]{0,15}={0,2})[ \t\r]*(?=\n|\Z))*"
+)
+_WORD: Final = LazyPattern(r"\S*")
+_UP_TO_THE_HOST: Final = LazyPattern(r"(?:[^\s/\"'`<>]*(?=@))?")
+_CODES: Final = LazyPattern(
+    r"[^\s,;/|]*(?:(?:\s?[,;/|]|\s(?:and|or|then|und|oder|dann|et|ou|puis|y|o)\b)?\s?#?(?=[\w-]*\d)[\w-]{4,40}(?![\w-]))*"
+)
+_ENDS: Final = {
+    "password in an address": _UP_TO_THE_HOST,  # the password may contain an @
+    "token in an address": _UP_TO_THE_HOST,
+    "PIN or code": _CODES,  # codes come in lists
+}
+"""How far a secret extends beyond the recognised part, by kind; by default to the end of the word."""
+_COOKIES: Final = LazyPattern(r"(?i)(?<![\w-])(?:set-)?cookie:[ \t]")
+_COOKIE: Final = LazyPattern(r"(?<==)[^\s;,=\"']{16,}")
+
+
+def redact(texts: Sequence[str]) -> tuple[str, ...]:
+    """The texts in order, with a mark for each secret. A secret found in one text is redacted in all."""
+    values: set[str] = set()
+    redacted = [_redacted(text, values) for text in texts]
+    elsewhere = _any_of(value for value in values if len(value) >= _DISTINCTIVE and not value.isalpha())
+    if elsewhere is None:
+        return tuple(redacted)
+    return tuple(elsewhere.sub(MARK, text) for text in redacted)
+
+
+def _redacted(text: str, values: set[str]) -> str:
+    """The text without its secrets, which are added to `values`."""
+    return "\n".join(_clean_line(line, values) for line in _without_blocks(text).split("\n"))
+
+
+def _without_blocks(text: str) -> str:
+    """The text without private keys: each from its first to its last line, or as far as it looks like a key."""
+    kept, at = list[str](), 0
+    for begin in private_key_starts(text):
+        if begin >= at:
+            end = _BLOCK_END.search(text, begin, begin + _LARGEST_BLOCK) or _BLOCK_LINES.match(text, begin)
+            kept += [text[at:begin], MARK]
+            at = end.end() if end else len(text)
+    return "".join([*kept, text[at:]])
+
+
+def _clean_line(line: str, values: set[str]) -> str:
+    """The line without its secrets; only the mark if they cannot be separated from the rest."""
+    clean = _without_cookies(strip_invisible(line))
+    for number in range(_ROUNDS):
+        matches = set(match_secrets(clean))
+        if not matches:
+            return clean if number or MARK in clean else line
+        if len(matches) > _MOST:
+            break
+        values.update(match.value.strip().rstrip(_CLOSING) for match in matches)
+        clean = _without(clean, matches)
+    return MARK
+
+
+def _without(line: str, matches: Iterable[SecretMatch]) -> str:
+    spans = [span for match in matches for span in _spans(line, match)]
+    kept, at = list[str](), 0
+    for begin, end in sorted(spans):
+        if end > at:
+            kept += [line[at : max(at, begin)], MARK if begin >= at else ""]
+            at = end
+    return "".join([*kept, line[at:]])
+
+
+def _spans(line: str, match: SecretMatch) -> Iterator[tuple[int, int]]:
+    """The spans of the secret in the line, extended to its end; the whole line if it is not found."""
+    value = match.value.strip()
+    matches = list(re.finditer(re.escape(value), line)) or list(re.finditer(r"[ -]?".join(map(re.escape, value)), line))
+    if not matches:
+        yield 0, len(line)
+    for each in matches:
+        rest = _ENDS.get(match.kind, _WORD).match(line, each.end())
+        end = rest.end() if rest else each.end()
+        yield each.start(), each.start() + max(1, len(line[each.start() : end].rstrip(_CLOSING)))
+
+
+def _without_cookies(line: str) -> str:
+    """The line without cookie values, any of which may be a login."""
+    head = _COOKIES.search(line)
+    return line[: head.end()] + _COOKIE.sub(MARK, line[head.end() :]) if head else line
+
+
+def _any_of(values: Iterable[str]) -> re.Pattern[str] | None:
+    ordered = sorted(set(values), key=lambda value: (-len(value), value))
+    if not ordered:
+        return None
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, ordered))})(?!\w)")

@@ -1,0 +1,272 @@
+"""What git knows about paths: attributes, blobs in HEAD and in the index, ignored, excluded; and which paths we refuse.
+
+A process costs milliseconds, so questions run in parallel, and an answer is cached while the files that it was read
+from are unchanged: the index file and the branch, or the attribute files above the path. Attributes can also come from
+files outside the repository, so their cache entries expire after a few seconds.
+"""
+
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from commonplace.errors import CommonplaceError, Refused
+from commonplace.vault.git.conversion import ATTRIBUTE_NAMES, Attributes, parse_attributes, plain_id
+from commonplace.vault.git.location import RepositoryLocation
+from commonplace.vault.git.run import Git, GitCommand, GitResult, git_failed, literal_pathspec
+from commonplace.vault.git.state import ChangeStamp, RepositoryStamp, change_stamp, repository_stamp
+from commonplace.vault.syscalls import translate_os_errors
+
+_EXPIRY_S: Final = 5.0
+_FATAL: Final = 128
+_MOST_ARGUMENTS: Final = 200  # beyond that the whole index is listed: a command line has a maximum length
+_HERE: Final = "./"  # put before a path: one that begins with a colon would be read as pathspec magic
+_PATTERN_CHARACTERS: Final = re.compile(r"([\\*?\[])")
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedBlobs:
+    """The ids of a path's blobs in HEAD and in the index; None where the path is not there."""
+
+    head: str | None
+    staged: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _CachedAttributes:
+    """Attributes, the stamps of the files they were read from, and when they expire."""
+
+    attributes: Attributes
+    stamps: tuple[ChangeStamp, ...]
+    until: float
+
+
+@dataclass(frozen=True, slots=True)
+class _CachedBlobs:
+    """The blobs of some paths, and the stamp of index and branch they were read from."""
+
+    stamp: RepositoryStamp
+    blobs: Mapping[str, TrackedBlobs]
+
+
+class PathStates:
+    """What git knows about the paths of one vault, cached."""
+
+    def __init__(self, git: Git, location: RepositoryLocation) -> None:
+        self._git = git
+        self._location = location
+        self._blobs = _CachedBlobs((), {})
+        self._attributes: Mapping[str, _CachedAttributes] = {}
+
+    def ignored(self, paths: Sequence[str]) -> list[str]:
+        """The paths that are ignored and not tracked. Fills the caches of attributes and blobs on the way.
+
+        Raises Refused for a path in a submodule.
+        """
+        stamps, stamp = self._attribute_stamps(paths), repository_stamp(self._location)
+        check_ignore = GitCommand(("check-ignore", "-z", "--stdin"), stdin_paths(paths), ok_codes=(0, 1, _FATAL))
+        attributes, ignored, blobs = self._git.run_all(_check_attr(paths), check_ignore, self._blob_query(paths))
+        if ignored.code == _FATAL:
+            raise _in_submodule(ignored.stderr)
+        self._attributes = _read_attributes(attributes, stamps)
+        self._blobs = _CachedBlobs(stamp, self._read_blobs(blobs, paths))
+        return [_without_prefix(path) for path in ignored.fields]
+
+    def attributes(self, paths: Sequence[str]) -> Mapping[str, Attributes]:
+        """The attributes of each path."""
+        stamps = self._attribute_stamps(paths)
+        cached = self._attributes
+        if not all(path in cached and _is_valid(cached[path], stamps[path]) for path in paths):
+            # entries of one call expire together: refresh them all at once
+            stale = list(cached) if all(path in cached for path in paths) else paths
+            stamps = self._attribute_stamps(stale)
+            (result,) = self._git.run_all(_check_attr(stale))
+            self._attributes = cached = _read_attributes(result, stamps)
+        return {path: cached[path].attributes for path in paths}
+
+    def blobs(self, paths: Sequence[str]) -> Mapping[str, TrackedBlobs]:
+        """The blobs of each path in HEAD and in the index.
+
+        An empty file that is only staged counts as not staged: that is how git marks an intent to add.
+        """
+        stamp = repository_stamp(self._location)  # taken before the query: a change during it makes the next call ask
+        cached = self._blobs
+        if stamp != cached.stamp or not all(path in cached.blobs for path in paths):
+            (result,) = self._git.run_all(self._blob_query(paths))
+            self._blobs = cached = _CachedBlobs(stamp, self._read_blobs(result, paths))
+        return {path: cached.blobs[path] for path in paths}
+
+    def modes(self, paths: Sequence[str]) -> Mapping[str, str]:
+        """The mode of each path that is in the index."""
+        if not paths:
+            return {}
+        pathspecs = [literal_pathspec(path) for path in paths] if len(paths) <= _MOST_ARGUMENTS else []
+        fields = self._git.run("ls-files", "-z", "--stage", "--", *pathspecs).fields
+        return {path: entry.split(" ")[0] for entry, _, path in (field.partition("\t") for field in fields)}
+
+    def is_excluded(self, path: str) -> bool:
+        """True if we have excluded exactly this path from git: `info/exclude` has a line for it."""
+        return _exclude_line(self._location, path) in _read_if_exists(_exclude_file(self._location)).splitlines()
+
+    def exclude(self, path: str) -> None:
+        """Keep git from ever adding this path, in any working tree of this clone.
+
+        Raises Refused when git tracks it or would add it anyway, and for a path in another repository.
+        """
+        refuse_nested(self._git.folder, path)
+        _append_exclude_line(self._location, path)
+        if self.ignored([path]):
+            return
+        self.refuse_tracked(path)
+        raise Refused(
+            f"a .gitignore makes git include this path, and generated files must not be committed: {path}",
+            path=path,
+            hint=f"Find that line with 'git check-ignore -v --no-index \"{path}\"', and add the path after it.",
+        )
+
+    def refuse_tracked(self, path: str) -> None:
+        """Raise Refused when git tracks the file, in whatever state: it would commit every change of it."""
+        if self.modes([path]):
+            raise Refused(
+                f"git tracks this file, and generated files must not be committed: {path}",
+                path=path,
+                hint=f"Run 'git rm \"{path}\"' and commit that; the file is then generated again and left out of git.",
+            )
+
+    def _blob_query(self, paths: Sequence[str]) -> GitCommand:
+        return id_query([at + self._location.inside(path) for path in paths for at in ("HEAD:", ":0:")])
+
+    def _read_blobs(self, result: GitResult, paths: Sequence[str]) -> Mapping[str, TrackedBlobs]:
+        ids = read_ids(result)
+        empty = plain_id(b"", self._location.object_format)
+        return {
+            path: TrackedBlobs(head, None if head is None and staged == empty else staged)
+            for path, head, staged in zip(paths, ids[::2], ids[1::2], strict=True)
+        }
+
+    def _attribute_stamps(self, paths: Iterable[str]) -> dict[str, tuple[ChangeStamp, ...]]:
+        """For each path, the stamps of the attribute files inside the repository that apply to it."""
+        shared = change_stamp(os.path.join(self._location.common_dir, "info", "attributes"))
+        by_folder: dict[str, tuple[ChangeStamp, ...]] = {}
+        stamps = {}
+        for path in paths:
+            folder = os.path.dirname(self._location.inside(path))
+            if folder not in by_folder:
+                by_folder[folder] = (shared, *(change_stamp(name) for name in self._attribute_files(folder)))
+            stamps[path] = by_folder[folder]
+        return stamps
+
+    def _attribute_files(self, folder: str) -> list[str]:
+        top = self._location.top
+        inner = [] if not folder else [folder, *(str(parent) for parent in PurePosixPath(folder).parents[:-1])]
+        return [os.path.join(top, each, ".gitattributes") for each in ("", *inner)]
+
+
+def refuse_unwritable(folder: Path, path_states: PathStates, paths: Sequence[str], *, filters: bool) -> None:
+    """Raise Refused for the first path that is ignored, needs an external filter or is in another repository."""
+    if not paths:
+        return
+    for path in paths:
+        refuse_nested(folder, path)
+    for path in path_states.ignored(paths):
+        raise Refused(
+            f"git ignores this path: {path}",
+            path=path,
+            reason="ignored",
+            hint="Choose another path, or remove it from .gitignore: an ignored file would have no history.",
+        )
+    for path, attributes in path_states.attributes(paths).items():
+        if attributes.driver and not filters:
+            raise Refused(
+                f"git passes this path through the external filter '{attributes.driver}': {path}",
+                path=path,
+                hint="Set vault.git_filters to true to let the filter run, or choose a path outside its pattern.",
+            )
+
+
+def refuse_nested(folder: Path, path: str) -> None:
+    """Raise Refused for a path below a folder that is a repository of its own."""
+    for parent in PurePosixPath(path).parents[:-1]:
+        if os.path.lexists(folder / parent / ".git"):
+            raise _other_repository(path, repository=str(parent))
+
+
+def _append_exclude_line(location: RepositoryLocation, path: str) -> None:
+    """Append a line for this path to `info/exclude`, which belongs to this clone and is not committed."""
+    file = _exclude_file(location)
+    before = _read_if_exists(file)
+    line = _exclude_line(location, path)
+    if line in before.splitlines():
+        return
+    gap = b"" if before.endswith(b"\n") or not before else b"\n"
+    with translate_os_errors(str(file), doing="write"):
+        file.parent.mkdir(exist_ok=True)
+        with file.open("ab") as lines:
+            lines.write(gap + line + b"\n")
+
+
+def stdin_paths(paths: Iterable[str]) -> bytes:
+    """The paths as standard input of a call with `-z --stdin`."""
+    return b"".join(os.fsencode(_HERE + path) + b"\0" for path in paths)
+
+
+def id_query(names: Iterable[str]) -> GitCommand:
+    """The command that looks up the ids of blobs by their names, such as `HEAD:path`."""
+    stdin = b"".join(os.fsencode(name) + b"\n" for name in names)
+    return GitCommand(("cat-file", "--batch-check=%(objectname) %(objecttype)"), stdin)
+
+
+def read_ids(result: GitResult) -> list[str | None]:
+    """The ids in the result of `id_query`; None for a name that does not exist or is not a blob."""
+    lines = os.fsdecode(result.stdout).split("\n")[:-1]
+    return [line.split(" ")[0] if line.endswith(" blob") else None for line in lines]
+
+
+def _check_attr(paths: Sequence[str]) -> GitCommand:
+    return GitCommand(("check-attr", "-z", "--stdin", *ATTRIBUTE_NAMES), stdin_paths(paths))
+
+
+def _read_attributes(
+    result: GitResult, stamps: Mapping[str, tuple[ChangeStamp, ...]]
+) -> Mapping[str, _CachedAttributes]:
+    until = time.monotonic() + _EXPIRY_S
+    by_path = {_without_prefix(path): attributes for path, attributes in parse_attributes(result.fields).items()}
+    return {path: _CachedAttributes(attributes, stamps[path], until) for path, attributes in by_path.items()}
+
+
+def _is_valid(cached: _CachedAttributes, stamps: tuple[ChangeStamp, ...]) -> bool:
+    return cached.stamps == stamps and time.monotonic() < cached.until
+
+
+def _in_submodule(stderr: str) -> CommonplaceError:
+    match = re.search(r"Pathspec '(?:\./)?(.*)' is in submodule '(.*)'", stderr)
+    return _other_repository(match[1], repository=match[2]) if match else git_failed("check-ignore", stderr)
+
+
+def _other_repository(path: str, *, repository: str) -> Refused:
+    return Refused(
+        f"'{repository}' is a repository of its own: {path}",
+        path=path,
+        hint="Make it a vault of its own, or choose a path outside it.",
+    )
+
+
+def _without_prefix(path: str) -> str:
+    return path.removeprefix(_HERE)
+
+
+def _exclude_file(location: RepositoryLocation) -> Path:
+    return location.common_dir / "info" / "exclude"
+
+
+def _exclude_line(location: RepositoryLocation, path: str) -> bytes:
+    """The pattern that matches this one file, whatever characters its path contains."""
+    return os.fsencode("/" + _PATTERN_CHARACTERS.sub(r"\\\1", location.inside(path)))
+
+
+def _read_if_exists(file: Path) -> bytes:
+    with translate_os_errors(str(file), doing="read"):
+        return file.read_bytes() if file.exists() else b""

@@ -1,0 +1,231 @@
+"""The git process: how it is started and stopped, what it may not do, and how its failures become our errors.
+
+Our calls run no hook, no signing program, no fsmonitor, no pager and no network transport, and never prompt, whatever a
+repository, a person or a caller has configured. Variables that a caller's own git set for its hook do not divert us.
+"""
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from commonplace.errors import VaultUnavailable
+
+TIMEOUT_S: Final = 120.0
+"""No call of ours takes this long on a working disk."""
+
+SETTINGS: Final = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotepath=off",
+    "core.safecrlf=false",
+    "commit.gpgsign=false",
+    "maintenance.auto=false",
+)
+"""The settings of every call."""
+
+_INHERITED_VARIABLES: Final = frozenset(
+    {
+        "GIT_CEILING_DIRECTORIES",
+        "GIT_CONFIG_GLOBAL",
+        "GIT_CONFIG_NOSYSTEM",
+        "GIT_CONFIG_SYSTEM",
+        "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+        "GIT_EXEC_PATH",
+    }
+)
+_FIRST_WITH_FSYNC: Final = (2, 36)
+
+
+@dataclass(frozen=True, slots=True)
+class GitResult:
+    """The exit status and output of a finished call."""
+
+    code: int
+    stdout: bytes
+    stderr: str
+
+    @property
+    def ok(self) -> bool:
+        """True if git exited with status 0."""
+        return self.code == 0
+
+    @property
+    def fields(self) -> list[str]:
+        """The NUL-terminated fields of a call with `-z`."""
+        return os.fsdecode(self.stdout).split("\0")[:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class GitCommand:
+    """One of several calls that run in parallel."""
+
+    arguments: tuple[str, ...]
+    stdin: bytes = b""
+    ok_codes: tuple[int, ...] = (0,)  # the exit statuses that count as an answer
+
+
+class Git:
+    """The git program, run in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def try_run(
+        self, *arguments: str, stdin: bytes = b"", settings: Iterable[str] = (), timeout: float = TIMEOUT_S
+    ) -> GitResult:
+        """Run git and return the result, whatever its exit status.
+
+        Raises VaultUnavailable when git is missing or does not finish in time.
+        """
+        return finish(self.start(*arguments, settings=settings), stdin=stdin, command=arguments[0], timeout=timeout)
+
+    def run(
+        self, *arguments: str, stdin: bytes = b"", settings: Iterable[str] = (), timeout: float = TIMEOUT_S
+    ) -> GitResult:
+        """Run git and return the result. Raises VaultUnavailable with git's message when it fails."""
+        result = self.try_run(*arguments, stdin=stdin, settings=settings, timeout=timeout)
+        if not result.ok:
+            raise git_failed(arguments[0], result.stderr)
+        return result
+
+    def run_all(self, *commands: GitCommand) -> list[GitResult]:
+        """Run the commands in parallel and return their results. Raises VaultUnavailable when one fails."""
+        running: list[subprocess.Popen[bytes]] = []
+        try:
+            running.extend(self.start(*command.arguments) for command in commands)
+            results = [
+                finish(process, stdin=command.stdin, command=command.arguments[0])
+                for command, process in zip(commands, running, strict=True)
+            ]
+        finally:
+            for process in running:
+                stop(process)
+        for command, result in zip(commands, results, strict=True):
+            if result.code not in command.ok_codes:
+                raise git_failed(command.arguments[0], result.stderr)
+        return results
+
+    def start(self, *arguments: str, settings: Iterable[str] = ()) -> "subprocess.Popen[bytes]":
+        """Start git with pipes to and from it. Raises VaultUnavailable when git is missing."""
+        return _spawn([*_command_line(fsync_settings(), settings), *arguments], self.folder)
+
+
+def finish(
+    process: "subprocess.Popen[bytes]", *, stdin: bytes = b"", command: str, timeout: float = TIMEOUT_S
+) -> GitResult:
+    """Wait for a started process and return its result. Raises VaultUnavailable when it does not finish in time."""
+    try:
+        stdout, stderr = process.communicate(stdin, timeout=timeout)
+    except subprocess.TimeoutExpired as error:
+        raise VaultUnavailable(
+            f"git {command} did not finish within {timeout:g} seconds",
+            hint="Check that the disk works, then try again.",
+        ) from error
+    finally:
+        stop(process)
+    return GitResult(process.returncode, stdout, stderr.decode(errors="replace"))
+
+
+def stop(process: "subprocess.Popen[bytes]") -> None:
+    """End a process that still runs, with the signal that lets git remove its lock files, and close its pipes."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe and not pipe.closed:
+            _close(pipe)
+
+
+def literal_pathspec(path: str) -> str:
+    """The path as an argument that matches this one file, whatever characters it contains."""
+    return f":(literal){path}"
+
+
+def git_failed(command: str, stderr: str) -> VaultUnavailable:
+    """The error for a git command that failed, with git's own message."""
+    lines = [line for line in stderr.splitlines() if line.strip()]
+    message = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "")
+    if "dubious ownership" in stderr or "unsafe repository" in stderr:
+        return VaultUnavailable(
+            "the vault's repository belongs to another user, and git refuses to use it",
+            hint=f"If you trust it, run: {_trust_command(stderr)}.",
+        )
+    return VaultUnavailable(
+        f"git {command} failed: {message.removeprefix('fatal: ').removeprefix('error: ') or 'no error message'}",
+        hint="Run 'git status' and 'git fsck' in the vault, and check the disk's free space and permissions.",
+    )
+
+
+@lru_cache(maxsize=1)
+def version() -> tuple[int, ...]:
+    """The first two numbers of git's version."""
+    result = finish(_spawn(["git", "version"], Path("/")), command="version")
+    return tuple(int(number) for number in re.findall(r"\d+", result.stdout.decode(errors="replace"))[:2])
+
+
+def fsync_settings() -> tuple[str, ...]:
+    """The settings that make this git fsync everything we acknowledge."""
+    if version() >= _FIRST_WITH_FSYNC:
+        return ("core.fsync=committed,reference,index",)
+    return ("core.fsyncObjectFiles=true",)
+
+
+def environment() -> dict[str, str]:
+    """The environment variables of every call."""
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _INHERITED_VARIABLES
+    }
+    return inherited | {
+        "LC_ALL": "C",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_ALLOW_PROTOCOL": "",  # no transport at all: an object missing from a partial clone is not fetched
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ASKPASS": "true",
+        "GIT_EDITOR": "true",
+    }
+
+
+def _command_line(*settings: Iterable[str]) -> list[str]:
+    command = ["git", "--no-pager"]
+    for group in (SETTINGS, *settings):
+        for setting in group:
+            command += ["-c", setting]
+    return command
+
+
+def _spawn(command: Sequence[str], folder: Path) -> "subprocess.Popen[bytes]":
+    pipe = subprocess.PIPE
+    try:
+        return subprocess.Popen(command, cwd=folder, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe)
+    except FileNotFoundError as error:
+        if not folder.is_dir():
+            raise VaultUnavailable(f"no such folder: {folder}", hint="Check whether the vault was moved.") from error
+        raise VaultUnavailable(
+            "git is not installed or not on the PATH", hint="Install git 2.30 or newer and try again."
+        ) from error
+    except OSError as error:
+        raise VaultUnavailable(
+            f"git could not be started: {error.strerror}", hint="Check that 'git version' runs in a terminal."
+        ) from error
+
+
+def _trust_command(stderr: str) -> str:
+    suggestion = re.search(r"git config --global --add safe\.directory .+", stderr)
+    return suggestion.group().strip() if suggestion else "git config --global --add safe.directory <the vault>"
+
+
+def _close(pipe: object) -> None:
+    try:
+        pipe.close()  # type: ignore[attr-defined]
+    except BrokenPipeError:
+        return

@@ -1,0 +1,92 @@
+"""Which vaults the daemon serves: those that `init` has registered, as the list is now."""
+
+from pathlib import Path
+
+import pytest
+
+from commonplace.daemon.vaults import VaultRegistry
+from commonplace.errors import NotFound, UsageError
+from commonplace.settings.load import user_settings_file
+from commonplace.settings.registered_vaults import register_vault
+
+
+@pytest.fixture
+def vaults(tmp_path: Path) -> list[Path]:
+    made = [tmp_path / "one" / "Notes", tmp_path / "two" / "Notes", tmp_path / "Work"]
+    for vault in made:
+        vault.mkdir(parents=True)
+    return made
+
+
+def test_with_no_vault_there_is_none_to_mean() -> None:
+    """The hint says what to do."""
+    with pytest.raises(NotFound, match="commonplace init"):
+        VaultRegistry({}).find("")
+
+
+def test_a_vault_is_meant_by_its_path_its_name_or_nothing(vaults: list[Path]) -> None:
+    """Nothing means the first that was registered."""
+    registry = VaultRegistry({})
+    register_vault(vaults[0])
+    register_vault(vaults[2])
+
+    assert registry.find("") == vaults[0]
+    assert registry.find("Work") == registry.find(str(vaults[2])) == registry.find(f"{vaults[2]}/../Work") == vaults[2]
+
+
+def test_a_vault_that_is_registered_later_is_found(vaults: list[Path]) -> None:
+    """Without a restart."""
+    registry = VaultRegistry({})
+    register_vault(vaults[0])
+    before = registry.vaults
+    register_vault(vaults[2])
+
+    assert before == (vaults[0],)
+    assert registry.vaults == (vaults[0], vaults[2])
+
+
+@pytest.mark.parametrize("named", ["Nowhere", "/etc", "../Work", "Work/", "", "a\0b", "/a\0b", "~nobody/x"])
+def test_only_registered_vaults_count(vaults: list[Path], named: str) -> None:
+    """A path is not enough: whoever calls does not choose which folders of this machine are read."""
+    register_vault(vaults[2])
+    registry = VaultRegistry({})
+
+    if not named:
+        assert registry.find(named) == vaults[2]
+        return
+    with pytest.raises(NotFound, match="commonplace init"):
+        registry.find(named)
+
+
+def test_two_vaults_of_one_name_are_told_apart_by_their_paths(vaults: list[Path]) -> None:
+    """The hint lists them."""
+    register_vault(vaults[0])
+    register_vault(vaults[1])
+
+    with pytest.raises(UsageError, match="several vaults") as raised:
+        VaultRegistry({}).find("Notes")
+
+    assert str(vaults[1]) in (raised.value.hint or "")
+
+
+def test_the_persons_settings_name_the_default_and_the_shell_does_not(
+    vaults: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The daemon serves many programs: the variables of the one that started it say nothing about the others."""
+    for vault in vaults:
+        register_vault(vault)
+    monkeypatch.setenv("COMMONPLACE_VAULT", str(vaults[1]))
+    by_registration = VaultRegistry({"vault.root": str(vaults[1])}).default
+    user_settings_file().write_text(f'[vault]\nroot = "{vaults[2]}"\n')
+
+    assert by_registration == vaults[0]
+    assert VaultRegistry({}).default == vaults[2]
+
+
+def test_a_default_whose_own_settings_are_broken_is_still_the_default(vaults: list[Path]) -> None:
+    """It is told when it is opened; the other vaults are served."""
+    (vaults[0] / ".commonplace.toml").write_text("= broken")
+    register_vault(vaults[0])
+    register_vault(vaults[2])
+
+    assert VaultRegistry({}).vaults == (vaults[0], vaults[2])

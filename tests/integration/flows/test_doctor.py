@@ -1,0 +1,134 @@
+"""The doctor: each thing that could be wrong is looked at, and said with its remedy."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from commonplace.flows.doctor import examine
+from commonplace.flows.ingest.sync import sync
+from commonplace.flows.stores import Stores
+from commonplace.history.base import NewThread
+from commonplace.model import Finding, Message
+from commonplace.vault.base import StorageBackend
+from commonplace.vault.obsidian import ObsidianVault
+from tests.gitvault import AUTHOR, git, new_vault
+from tests.stores import CountingEncoder, close, make_stores, save
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    new_vault(tmp_path / "vault", note="words\n")
+    return tmp_path / "vault"
+
+
+@pytest.fixture
+def encoder() -> CountingEncoder:
+    return CountingEncoder()
+
+
+@pytest.fixture
+def backend(root: Path) -> StorageBackend:
+    return ObsidianVault(root, author=AUTHOR)
+
+
+@pytest.fixture
+def least() -> int:
+    return 1
+
+
+def wrong(stores: Stores) -> dict[str, Finding]:
+    return {finding.what: finding for finding in examine(stores) if not finding.ok}
+
+
+def test_all_is_well_after_a_sync(stores: Stores) -> None:
+    """Vault, git, history, encoder and index are looked at, and each says what it saw."""
+    sync(stores)
+    findings = examine(stores)
+
+    assert [(finding.what, finding.ok) for finding in findings] == [
+        ("vault", True),
+        ("git", True),
+        ("history", True),
+        ("encoder", True),
+        ("vectors", True),
+        ("index", True),
+        ("facts", True),
+    ]
+    assert findings[2].said == "no change yet, 0 conversations"
+    assert "1 notes, 1 chunks, synced 20" in findings[-2].said
+
+
+def test_the_history_tells_how_many_conversations_it_keeps(stores: Stores) -> None:
+    """They are nowhere else: whoever looks for a lost one sees it here."""
+    for number in range(3):
+        thread, now = NewThread("chatgpt", str(number)), datetime(2026, 3, 1, tzinfo=UTC)
+        stores.history.record_conversation(thread, [Message("user", "a")], now=now)
+
+    assert next(each.said for each in examine(stores) if each.what == "history").endswith(", 3 conversations")
+
+
+def test_an_index_that_was_never_made_or_is_behind_wants_a_sync(stores: Stores, root: Path) -> None:
+    """New, changed and removed notes count."""
+    never = wrong(stores)["index"]
+    sync(stores)
+    save(root, "new.md", "words\n")
+    behind = wrong(stores)["index"]
+
+    assert ("never synced" in never.said, never.remedy) == (True, "Run `commonplace sync`.")
+    assert ("1 changed since" in behind.said, behind.remedy) == (True, "Run `commonplace sync`.")
+
+
+def test_what_is_wrong_in_a_note_is_named_with_its_line(stores: Stores, root: Path) -> None:
+    """A broken block, and a copy that a sync program left; nothing is repaired."""
+    save(root, "broken.md", "---\ntitle: x\ntags: [a\n---\nText.\n")
+    save(root, "note.sync-conflict-20260101-120000-ABCDEFG.md", "words of the other device\n")
+    sync(stores)
+    found = [finding for finding in examine(stores) if finding.path and not finding.ok]
+    conflict = next(finding for finding in found if finding.what == "sync-conflict")
+    broken = next(finding for finding in found if finding.path == "broken.md")
+
+    assert conflict.path == "note.sync-conflict-20260101-120000-ABCDEFG.md"
+    assert "copy of note.md" in conflict.said
+    assert broken.line > 1
+    assert all(finding.remedy for finding in found)
+
+
+def test_a_missing_encoder_is_named_with_its_remedy(root: Path, tmp_path: Path) -> None:
+    """Search goes on by words; the doctor says how to get the rest."""
+    stores = make_stores(root, tmp_path / "data", encoder=None, vault=ObsidianVault(root, author=AUTHOR))
+    sync(stores)
+    found = wrong(stores)
+
+    assert found.keys() == {"encoder"}
+    assert (found["encoder"].said, found["encoder"].remedy) == (
+        "no encoder is installed",
+        "Run `commonplace model install`.",
+    )
+    close(stores)
+
+
+def test_a_part_that_fails_does_not_end_the_look(stores: Stores, root: Path, tmp_path: Path) -> None:
+    """A damaged index, a failing encoder and a repository in the middle of a merge are all told."""
+    sync(stores)
+    stores.index.close()
+    (tmp_path / "data/index/index.db").write_bytes(b"no database at all, whatever its name says" * 100)
+    for log in (tmp_path / "data/index").glob("*-wal"):
+        log.unlink()
+    (root / ".git/MERGE_HEAD").write_text(git(root, "rev-parse", "HEAD"))
+    failing = CountingEncoder(fails=True)
+    found = wrong(stores.using(encoders=replace(stores.encoders, current=failing)))
+
+    assert found.keys() == {"git", "encoder", "index", "facts"}
+    assert "rebuild" in found["index"].remedy
+    assert "does not answer" in found["encoder"].said
+
+
+def test_a_vault_without_git_is_told(root: Path, tmp_path: Path) -> None:
+    """Nothing could be undone."""
+    stores = make_stores(root, tmp_path / "data")
+    sync(stores)
+
+    assert wrong(stores).keys() == {"git"}
+    close(stores)

@@ -1,0 +1,72 @@
+"""The bounds of arguments, and how much of a request an error repeats."""
+
+from typing import Any
+
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from commonplace.memory import Memory
+from tests.integration.mcp_server.host import Host, text_of
+
+LONG = "a " * 5000
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("memory_search", {"query": "x", "entities": ["x"] * 21}),
+        ("memory_search", {"query": "x", "kinds": [LONG]}),
+        ("memory_search", {"query": "x", "path": LONG}),
+        ("memory_search", {"query": "x", "since": LONG}),
+        ("memory_recall", {"prompt": "x", "phase": LONG}),
+        ("memory_facts", {"entity": LONG}),
+        ("memory_timeline", {"entity": LONG}),
+        ("memory_append", {"text": "Ada prefers tea.", "topics": [LONG]}),
+        ("memory_append", {"subject": LONG, "predicate": "likes", "object": "tea"}),
+        ("memory_append", {"subject": "me", "predicate": "likes", "object": LONG}),
+        ("memory_forget", {"id": "x", "reason": LONG}),
+        ("note_read", {"path": LONG}),
+        ("note_read", {"path": "People/Ada.md", "section": LONG}),
+        ("note_list", {"folder": LONG}),
+        ("conversation_close", {"session_id": LONG}),
+        ("conversation_save", {"messages": [{"role": "user", "content": "x", "author": LONG}]}),
+    ],
+)
+def test_every_name_and_day_has_a_bound(ada_host: Host, tool: str, arguments: dict[str, Any]) -> None:
+    """The error for too many or too long names does not repeat them all."""
+    result = ada_host.call(tool, **arguments)
+
+    assert result.is_error
+    assert "should have at most" in text_of(result)
+    assert len(text_of(result)) < 1000
+
+
+def test_an_error_quotes_only_the_beginning_of_the_request(ada_host: Host) -> None:
+    """As text and as fields, also in protocol errors."""
+    with pytest.raises(MCPError) as refused:
+        ada_host.speak(lambda client: client.read_resource(f"vault://note/{'a' * 100_000}.md"))
+    error = refused.value.error
+
+    assert len(error.message) < 1500
+    assert len(str(error.data)) < 2500
+
+
+def test_the_prompt_recall_bounds_its_argument_and_goes_without_one(ada_host: Host) -> None:
+    """A prompt that is too long is refused with the bound; no prompt is the start of a session."""
+    with pytest.raises(MCPError, match=r"usage: the prompt has 20001 characters\. Give at most 20000\."):
+        ada_host.speak(lambda client: client.get_prompt("recall", {"prompt": "x" * 20_001}))
+    assert ada_host.speak(lambda client: client.get_prompt("recall")).messages
+
+
+def test_a_session_id_means_the_callers_own_conversation_first(ada: Memory) -> None:
+    """Two programs may use the same id: each closes its own, although the other's is newer."""
+    own = Host(ada, name="codex").ask(
+        "conversation_save", messages=[{"role": "user", "content": "hello"}], session_id="1"
+    )
+    other = Host(ada, name="cursor").ask(
+        "conversation_save", messages=[{"role": "user", "content": "good day"}], session_id="1"
+    )
+    closed = Host(ada, name="codex").ask("conversation_close", session_id="1")
+
+    assert closed["id"] == own["id"] != other["id"]
+    assert ada.conversations.show(other["id"])[0].closed is None

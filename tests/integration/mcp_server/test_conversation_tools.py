@@ -1,0 +1,71 @@
+"""The tools on conversations."""
+
+from pathlib import Path
+
+import pytest
+
+from commonplace.memory import Memory
+from tests.integration.mcp_server.host import Host, vault_with
+
+MESSAGES = [
+    {"role": "user", "content": "Which tomatoes grow well in a cold greenhouse?", "at": "2026-03-01T09:00:00Z"},
+    {"role": "assistant", "content": "Matina ripens early, also where it is cold.", "at": "2026-03-01T09:01:00Z"},
+]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return vault_with(tmp_path)
+
+
+@pytest.mark.requirement("V-37")
+def test_conversations_of_all_programs_are_kept_in_one_memory(memory: Memory) -> None:
+    """Each with its program and the trust `said`; search finds them from every program."""
+    saved = Host(memory).ask("conversation_save", messages=MESSAGES, session_id="s-1", title="Tomatoes")
+    bees = [{"role": "user", "content": "Bees fly from ten degrees on."}]
+    other = Host(memory).ask("conversation_save", messages=bees, interface="ChatGPT")
+    found = Host(memory, name="codex").ask("history_search", query="tomatoes in a cold greenhouse")
+    thread, messages = memory.conversations.show(saved["id"])
+
+    assert (saved["added"], saved["known"], saved["interface"]) == (2, 0, "claude-code")
+    assert other["interface"] == "chatgpt"
+    assert (thread.title, thread.source_id) == ("Tomatoes", "s-1")
+    assert (thread.trust, thread.interface) == ("said", "claude-code")
+    assert [message.role for message in messages] == ["user", "assistant"]
+    assert {hit["source_type"] for hit in found["results"]} == {"chat"}
+    assert saved["id"] in {hit["source_path"] for hit in found["results"]}
+
+
+def test_a_conversation_grows_under_its_session_id_and_can_be_closed(memory: Memory) -> None:
+    """Messages are kept once; a new one opens it again."""
+    host = Host(memory)
+    first = host.ask("conversation_save", messages=MESSAGES[:1], session_id="s-1")
+    closed = host.ask("conversation_close", session_id="s-1")
+    again = host.ask("conversation_save", messages=MESSAGES, session_id="s-1")
+
+    assert (first["added"], again["added"], again["known"]) == (1, 1, 1)
+    assert first["id"] == again["id"] == closed["id"]
+    assert (closed["turns"], closed["source_id"]) == (1, "s-1")
+    assert closed["closed"]
+    assert memory.conversations.show(first["id"])[0].closed is None
+    assert host.error("conversation_close", session_id="s-9")["reason"] == "missing"
+
+
+@pytest.mark.parametrize(
+    ("messages", "said"),
+    [
+        ([], "should have at least 1 item"),
+        ([{"role": "user"}], "messages.0.content: field required"),
+        ([{"role": "ghost", "content": "boo"}], "unknown role 'ghost'"),
+        ([{"role": "user", "content": "x", "at": "noon"}], "'noon' is not a time"),
+    ],
+)
+def test_an_invalid_conversation_is_refused_with_the_reason(
+    memory: Memory, messages: list[dict[str, str]], said: str
+) -> None:
+    """Nothing is recorded."""
+    error = Host(memory).error("conversation_save", messages=messages, session_id="s-1")
+
+    assert error["reason"] == "usage"
+    assert said in error["message"]
+    assert memory.conversations.list() == ()

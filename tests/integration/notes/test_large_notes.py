@@ -1,0 +1,83 @@
+"""Large and hostile notes are parsed and chunked in time that grows with their size, and git's own markers are read."""
+
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from commonplace.notes import parse
+from commonplace.notes.chunks import chunk_note
+from commonplace.notes.parse import conflict_problems
+
+MILLION = 1_000_000
+SIGNS = ("[", "`", "#", "%%", "[[a", "$", "[a](", "](", "<!--", "<a ", "\\", " ", "\r", "> ")
+TOKEN = re.compile(r"\w{1,8}|[^\w\s]")
+
+
+def tokens(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in TOKEN.finditer(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(sign * MILLION for sign in SIGNS),
+        "- [fact] " + " #a" * MILLION,
+        " ".join("`" * length for length in range(1, 1400)),
+        "x %%\n\n" * 100_000,
+        "---\n" + "a: 1\n" * 100_000 + "---\n",
+    ],
+    ids=lambda text: text[:8].strip() + f" x {len(text)}",
+)
+def test_work_grows_with_the_text_and_no_faster(text: str) -> None:
+    """A million of any sign takes a second or two; anything quadratic would take hours."""
+    start = time.perf_counter()
+    parse(text.encode(), path="a.md", mtime=0.0)
+
+    assert time.perf_counter() - start < 20
+
+
+def test_a_note_of_ten_megabytes_is_read_in_seconds() -> None:
+    """Half a second per megabyte; a slow machine gets longer."""
+    text = ("Some words about [[Links]] and #tags with `code`, a [link](Note.md) and more words.\n\n") * 120_000
+    start = time.perf_counter()
+    note = parse(text.encode(), path="a.md", mtime=0.0)
+
+    assert time.perf_counter() - start < 60
+    assert len(note.links) == 240_000
+
+
+def test_a_million_conflict_markers_are_read_in_seconds() -> None:
+    """Lines of markers that never complete a conflict do not make it slow."""
+    text = "<<<<<<< a\n>>>>>>> b\n" * 500_000
+    start = time.perf_counter()
+
+    assert conflict_problems(text, path="a.md") == ()
+    assert time.perf_counter() - start < 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 300_000, "東京" * 50_000, "w " * 100_000, "\x00" * 50_000, "- x\n" * 20_000, "```\n" + "x\n" * 20_000],
+)
+def test_no_chunk_is_too_long(text: str) -> None:
+    """Chunks stay small, whatever the text is made of."""
+    note = parse(text.encode(), path="Note.md", mtime=0.0)
+    chunks = chunk_note(note, tokens=tokens, max_tokens=256, overlap=32)
+
+    assert all(len(tokens(chunk.text)) <= 254 for chunk in chunks)
+    assert max(len(chunk.text) for chunk in chunks) <= 254 * 16
+
+
+def test_the_markers_that_git_writes_are_recognised(tmp_path: Path) -> None:
+    """By the installed git."""
+    for name, text in (("base", "a\nb\nc\n"), ("ours", "a\nour b\nc\n"), ("theirs", "a\ntheir b\nc\n")):
+        (tmp_path / name).write_text(text)
+    merged = subprocess.run(
+        ["git", "merge-file", "--stdout", "ours", "base", "theirs"], cwd=tmp_path, capture_output=True, check=False
+    )
+
+    problems = parse(merged.stdout, path="a.md", mtime=0.0).problems
+    assert [(problem.line, problem.code) for problem in problems] == [(2, "merge-conflict")]

@@ -1,0 +1,77 @@
+"""Entries and facts by HTTP."""
+
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from commonplace.memory import Memory
+
+
+def test_an_entry_is_saved_shown_evolved_confirmed_and_forgotten(client: TestClient) -> None:
+    """Each verb has a route, and the chain shows every version."""
+    saved = _done(client, "/entries", text="Prefers concise pull requests.", kind="preference", topics=["coding"])
+    evolved = _done(client, f"/entries/{saved['id']}/evolve", text="Prefers long pull requests.", reason="said so")
+    confirmed = client.post(f"/entries/{evolved['id'][-6:]}/confirm").json()["remembered"]
+    forgotten = _done(client, f"/entries/{evolved['id']}/forget", reason="never true")
+    chain = client.get(f"/entries/{saved['id']}").json()
+
+    assert [each["action"] for each in (saved, evolved, confirmed, forgotten)] == [
+        "insert",
+        "supersede",
+        "confirm",
+        "forget",
+    ]
+    assert [each["id"] for each in chain["versions"]] == [saved["id"], evolved["id"]]
+    assert chain["versions"][-1]["state"] == "deleted"
+    assert chain["edges"] == [{"source": evolved["id"], "bond": "update", "target": saved["id"]}]
+
+
+def test_what_a_program_saves_has_its_origins(client: TestClient, memory: Memory) -> None:
+    """The entry names the caller and the conversation, and has the trust `said`."""
+    saved = _done(client, "/entries", text="Drinks green tea.", session_id="s-1")
+    fact = memory.entries.show(saved["id"]).fact
+
+    assert (fact.origins.interface, fact.origins.conversation, fact.origins.trust) == ("tester", "s-1", "said")
+
+
+def test_a_dry_run_changes_nothing(client: TestClient, memory: Memory) -> None:
+    """The response has the difference, and no note is written."""
+    before = memory.notes.list()
+    saved = _done(client, "/entries", text="Sails on Sundays.", dry_run=True)
+
+    assert "Sails on Sundays." in saved["difference"]
+    assert memory.notes.list() == before
+
+
+def test_a_fact_holds_until_it_is_ended(client: TestClient) -> None:
+    """Added, listed as of a day, ended, and shown on the timeline."""
+    added = _done(client, "/facts", subject="Mira", predicate="works_at", object="Acme", valid_from="2026-03-01")
+    _done(client, f"/facts/{added['id']}/invalidate", at="2026-06-01")
+    then = client.get("/facts", params={"entity": "Mira", "as_of": "2026-05-01", "known": "now"}).json()
+    now = client.get("/facts", params={"entity": "Mira"}).json()
+    timeline = client.get("/timeline", params={"entity": "Mira"}).json()
+
+    assert [each["object"] for each in then["facts"]] == ["Acme"]
+    assert now == {"ok": True, "count": 0, "facts": []}
+    assert [(each["what"], each["at"][:10]) for each in timeline["timeline"]] == [
+        ("began", "2026-03-01"),
+        ("ended", "2026-06-01"),
+    ]
+
+
+def test_refusals_have_the_status_of_their_reason(client: TestClient) -> None:
+    """404 for an unknown id, 403 with the reason for a secret, 400 for an invalid day."""
+    missing = client.get("/entries/ffffff")
+    secret = client.post("/entries", json={"text": "The key is AKIAIOSFODNN7EXAMPLQ, keep it."})
+    day = client.post("/facts", json={"subject": "a", "predicate": "b", "object": "c", "valid_from": "someday"})
+
+    assert (missing.status_code, missing.json()["error"]["reason"]) == (404, "missing")
+    assert (secret.status_code, secret.json()["error"]["reason"]) == (403, "secret")
+    assert (day.status_code, day.json()["error"]["reason"]) == (400, "usage")
+
+
+def _done(client: TestClient, path: str, **body: Any) -> dict[str, Any]:
+    answer = client.post(path, json=body)
+    assert answer.status_code == 200, answer.text
+    remembered: dict[str, Any] = answer.json()["remembered"]
+    return remembered

@@ -1,0 +1,46 @@
+"""A memory to remember with: a real vault under real git, a real SQLite index, the hashing encoder."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from commonplace.app import open_with, put_under_git
+from commonplace.flows.stores import Judge
+from commonplace.memory import Memory
+from commonplace.model import Actor, ActorKind
+from commonplace.settings.load import load_settings
+
+SETTINGS = {"embedding.provider": "hashing"}
+
+
+def make_memory(
+    folder: Path,
+    *,
+    actor: ActorKind = "person",
+    judge: Judge | None = None,
+    clock: Callable[[], datetime] | None = None,
+    settings: dict[str, object] | None = None,
+) -> Memory:
+    """The memory of the vault below that folder, made at first."""
+    vault = folder / "vault"
+    if not (vault / ".git").exists():
+        vault.mkdir(parents=True, exist_ok=True)
+        put_under_git(vault)
+    flags = {**SETTINGS, "data": str(folder / "data"), "vault.root": str(vault), **(settings or {})}
+    loaded = load_settings(flags=flags).settings
+    return open_with(loaded, actor=Actor(actor, "test"), judge=judge, clock=clock or (lambda: datetime.now(UTC)))
+
+
+class Calendar:
+    """A clock that stands still until it is told otherwise."""
+
+    def __init__(self, at: datetime = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)) -> None:
+        self.at = at
+
+    def __call__(self) -> datetime:
+        """Now."""
+        return self.at
+
+    def pass_(self, **time: float) -> None:
+        """Let time pass."""
+        self.at += timedelta(**time)

@@ -1,0 +1,38 @@
+"""The command line where a person looks at it: as a process on a pseudo-terminal."""
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+
+def on_a_terminal(*words: str, vault: Path, columns: int = 80) -> str:
+    """What `commonplace WORDS` shows in a terminal that is this wide, without colours."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    environ = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "commonplace", "--vault", str(vault), *words],
+        stdin=subprocess.DEVNULL,
+        stdout=follower,
+        stderr=subprocess.DEVNULL,
+        env={**environ, "TERM": "xterm", "NO_COLOR": "1"},
+    ):
+        os.close(follower)
+        shown = _read_all(leader)
+    os.close(leader)
+    return shown.decode()
+
+
+def _read_all(leader: int) -> bytes:
+    pieces: list[bytes] = []
+    try:
+        while piece := os.read(leader, 65536):
+            pieces.append(piece)
+    except OSError:  # how a terminal says that nobody writes to it any more
+        pass
+    return b"".join(pieces)

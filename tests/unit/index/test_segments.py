@@ -1,0 +1,134 @@
+"""Segments without files: masks, postings, word hashes, quantized vectors, cutoffs, and the merge policy."""
+
+import numpy as np
+import pytest
+
+from commonplace.index.segments.bm25 import cutoff
+from commonplace.index.segments.quantize import quantize, quantize_query
+from commonplace.index.segments.segment import (
+    ChunkArrays,
+    body_length,
+    build_segment,
+    pack_words,
+    range_mask,
+    word_hash,
+)
+from commonplace.index.segments.segment_file import SegmentFile, UnsegmentedChunks, next_range
+from tests.index_documents import vector
+
+
+def test_a_mask_selects_the_numbers_within_the_ranges() -> None:
+    """Ranges may reach beyond both ends, and over missing numbers."""
+    numbers = np.array([3, 4, 6, 9, 10, 11])
+    mask = range_mask(numbers, np.array([1, 6, 10]), np.array([3, 2, 1]))
+
+    assert mask.tolist() == [True, False, True, False, True, False]
+    assert range_mask(numbers, np.empty(0, np.int64), np.empty(0, np.int64)).tolist() == [False] * 6
+    assert range_mask(np.empty(0, np.int64), np.array([1]), np.array([3])).tolist() == []
+
+
+def test_a_word_is_packed_as_its_hash_with_counts_up_to_255() -> None:
+    """Thirteen bytes a word, sorted by hash, whatever the order of the words."""
+    one, two = {"a": (1, 0, 0, 0, 999), "b": (0, 2, 0, 0, 3)}, {"b": (0, 2, 0, 0, 3), "a": (1, 0, 0, 0, 255)}
+
+    assert pack_words(one) == pack_words(two)
+    assert len(pack_words(one)) == 26
+    assert body_length(one) == 1002
+    assert word_hash("a") != word_hash("b")
+
+
+def test_a_posting_lists_the_chunks_with_a_word() -> None:
+    """As rows in the order of numbers; an unknown word has an empty posting."""
+    words = [pack_words({"a": (0, 0, 0, 0, 1)}), b"", pack_words({"a": (0, 0, 0, 0, 2), "b": (1, 0, 0, 0, 1)})]
+    entries = np.array([len(each) // 13 for each in words], np.int32)
+    lengths, replies = np.array([1, 0, 3], np.int32), np.zeros(3, np.bool_)
+    chunks = ChunkArrays(np.array([5, 9, 11]), lengths, replies, entries, b"".join(words))
+    segment = build_segment(5, 11, chunks=chunks, vectors={}, sentences={})
+
+    assert segment.rows[segment.posting(word_hash("a"))].tolist() == [0, 2]
+    assert segment.counts[segment.posting(word_hash("b"))].tolist() == [[1, 0, 0, 0, 1]]
+    assert segment.posting(word_hash("c")) == slice(0, 0)
+    none = np.empty(0, np.int32)
+    empty = ChunkArrays(none.astype(np.int64), none, none.astype(np.bool_), none, b"")
+    assert len(build_segment(1, 3, chunks=empty, vectors={}, sentences={}).rows) == 0
+
+
+def test_a_quantized_vector_is_near_the_original() -> None:
+    """Off by less than two thousandths in any direction, and as long as before; zeros stay zeros."""
+    vectors = np.array([vector("soil", dim=384), vector("rain", dim=384), np.zeros(384, np.int16)])
+    small = quantize(vectors)
+    again = small.rows * small.scales[:, None]
+
+    assert np.abs(again - vectors).max() / 32767 < 0.002
+    assert np.linalg.norm(again, axis=1) == pytest.approx(np.linalg.norm(vectors.astype(float), axis=1), rel=1e-6)
+    assert not small.rows[2].any()
+    assert quantize(vectors[:0]).rows.shape == (0, 384)
+
+
+def test_a_quantized_vector_depends_on_itself_alone() -> None:
+    """Whatever is quantized with it, and as a query too: its cosine with itself is 1."""
+    vectors = np.array([vector(str(n), dim=384) for n in range(20)])
+    together, alone = quantize(vectors), [quantize(each[None, :]) for each in vectors]
+
+    assert all(np.array_equal(together.rows[n], each.rows[0]) for n, each in enumerate(alone))
+    assert together.scales.tolist() == [float(each.scales[0]) for each in alone]
+    question = quantize_query(vectors[3])
+    product = int(together.rows[3].astype(int) @ question.row.astype(int))
+    assert product * float(together.scales[3]) * question.scale == pytest.approx(1, abs=1e-4)
+
+
+def test_a_cosine_in_eight_bits_is_off_by_a_thousandth_at_most_in_most_cases() -> None:
+    """The error of 8 bits over many pairs: some ten-thousandths on average, never as much as three thousandths."""
+    one, other = (np.array([vector(f"{side} {n}", dim=384) for n in range(400)]) for side in "ab")
+    small, wide = quantize(one), quantize(other)
+    products = (small.rows.astype(np.int64) * wide.rows).sum(axis=1)
+    cosines = products * small.scales.astype(float) * wide.scales.astype(float) / 32767**2
+    errors = cosines - (one.astype(np.int64) * other).sum(axis=1) / 32767**2
+
+    assert np.sqrt(np.mean(errors**2)) < 0.001
+    assert np.abs(errors).max() < 0.003
+
+
+def test_a_cutoff_is_the_lowest_of_the_best() -> None:
+    """Lower than any score if there are fewer."""
+    scores = np.array([0.5, 0.1, 0.5, 0.9])
+
+    assert [cutoff(scores, limit) for limit in (0, 1, 2, 3, 4)] == [np.inf, 0.9, 0.5, 0.5, -np.inf]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "newer", "expected"),
+    [
+        ([], UnsegmentedChunks(1, 3, 3), None),
+        ([], UnsegmentedChunks(1, 4, 4), (1, 4)),
+        ([], UnsegmentedChunks(1, 40, 40), (1, 16)),
+        ([8], UnsegmentedChunks(9, 12, 4), (9, 12)),
+        ([7], UnsegmentedChunks(8, 11, 4), (1, 11)),
+        ([12, 4], UnsegmentedChunks(17, 20, 4), (13, 20)),
+        ([15, 3], UnsegmentedChunks(19, 22, 4), (16, 22)),
+    ],
+)
+def test_a_segment_takes_new_chunks_and_small_neighbours(
+    chunks: list[int], newer: UnsegmentedChunks, expected: tuple[int, int] | None
+) -> None:
+    """At least 4 new chunks, at most 16 in all, and neighbours under twice what was gathered."""
+    named, first = [], 1
+    for count in chunks:
+        named.append(SegmentFile(first, first + count - 1, count, f"{first}", 0, 0))
+        first += count
+    living = {each.name: each.chunks for each in named}
+
+    assert next_range(named, living=living, bad=frozenset(), newer=newer, min_chunks=4, max_chunks=16) == expected
+
+
+def test_bad_segments_and_mostly_dead_ones_come_first() -> None:
+    """They are rewritten over the same numbers."""
+    named = [SegmentFile(1, 10, 10, "a", 0, 0), SegmentFile(11, 20, 10, "b", 0, 0)]
+    newer = UnsegmentedChunks(21, 99, 79)
+
+    def due(living: int, bad: frozenset[str]) -> tuple[int, int] | None:
+        return next_range(named, living={"a": 10, "b": living}, bad=bad, newer=newer, min_chunks=100, max_chunks=200)
+
+    assert due(5, frozenset()) is None
+    assert due(4, frozenset()) == (11, 20)
+    assert due(10, frozenset({"a"})) == (1, 10)

@@ -1,0 +1,118 @@
+"""The layout of a vault: flat names for redirects, places, folders of entries, channels and dated notes."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.model import Place
+from commonplace.model.layout import (
+    flat_name,
+    folder_of,
+    is_entry_path,
+    is_recallable,
+    is_visible_in,
+    newest_dated,
+    place_of,
+)
+
+NAMES = st.sampled_from(["Inbox", "Projects", "Agent", "_staging", "..", ".", "", "x.md", "-"]) | st.text(
+    st.characters(exclude_characters="/", exclude_categories=["Cs"]), max_size=8
+)
+PATHS = st.lists(NAMES, min_size=1, max_size=5).map("/".join)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("Inbox/x.md", "inbox"),
+        ("inbox/deep/x.md", "inbox"),
+        ("Agent/Memory/_inbox/2026-03/x.md", "inbox"),
+        ("Agent/Memory/_staging/x.md", "staging"),
+        ("agent/memory/_Staging/_archive/x.md", "staging"),
+        ("Agent/Memory/_archive/fix/x.md", "archive"),
+        ("Agent/old/_ARCHIVE/x.md", "archive"),
+        ("Projects/_archive/x.md", ""),
+        ("Agent/Memory/fix/x.md", ""),
+        ("Agent/Memory/_archive", ""),
+        ("Agent/Memory/../Memory/_archive/x.md", ""),
+    ],
+)
+def test_a_path_says_the_stage_of_its_note(path: str, place: Place) -> None:
+    """Case does not count; only `Agent` has archives; a path that could lead elsewhere says nothing."""
+    assert place_of(path) == place
+
+
+@pytest.mark.parametrize(
+    ("path", "folder", "is_entry"),
+    [
+        ("Agent/Memory/fix/2026-03/x.md", "fix", True),
+        ("agent/MEMORY/Fix/x.md", "fix", True),
+        ("Agent/Memory/x.md", ".", True),
+        ("Agent/Memory/_index.md", ".", False),
+        ("Agent/Memory/fix/_Index.md", "fix", False),
+        ("Agent/Memory/_meta/x.md", "", False),
+        ("Agent/Memory/fix/x.txt", "fix", False),
+        ("Agent/feedback/x.md", "", False),
+        ("Projects/x.md", "", False),
+    ],
+)
+def test_entries_are_notes_below_agent_memory(path: str, folder: str, is_entry: bool) -> None:
+    """Not the generated overviews, and not the folder of metadata."""
+    assert folder_of(path) == folder
+    assert is_entry_path(path) is is_entry
+
+
+def test_the_notes_of_a_channel_are_visible_in_it_alone() -> None:
+    """A channel whose name begins alike is another one; styles are never recalled."""
+    path = "Agent/channels/team/x.md"
+
+    assert is_visible_in(path, channel="team")
+    assert not is_visible_in(path, channel="")
+    assert not is_visible_in(path, channel="te")
+    assert is_visible_in("Projects/x.md", channel="team")
+    assert not is_recallable("Agent/styles/Curt.md", channel="")
+
+
+def test_dated_notes_are_named_for_a_day_up_to_today() -> None:
+    """Newest first, at most `limit`."""
+    paths = ["a/2026-03-01.md", "2026-03-03.md", "a/2026-02-28.md", "a/2026-03-02-b.md", "a/notes.md"]
+
+    assert newest_dated(paths, today="2026-03-02", limit=5) == ("a/2026-03-01.md", "a/2026-02-28.md")
+    assert newest_dated(paths, today="2026-03-31", limit=1) == ("2026-03-03.md",)
+
+
+@given(one=PATHS, other=PATHS)
+def test_two_targets_never_share_a_redirect(one: str, other: str) -> None:
+    """Nor does one target have two; two Unicode forms of a path are one target."""
+    same = unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other)
+
+    assert (flat_name(one) == flat_name(other)) is same
+
+
+@given(parts=st.lists(st.text("ab-", min_size=1, max_size=4), min_size=2, max_size=6), data=st.data())
+def test_slashes_and_dashes_are_told_apart(parts: list[str], data: st.DataObject) -> None:
+    """`a/b-c` and `a-b/c` flatten to the same words; their digits differ."""
+    joints = st.lists(st.sampled_from("/-"), min_size=len(parts), max_size=len(parts))
+    one, other = ("".join(map("".join, zip(parts, data.draw(joints), strict=True))) + "x.md" for _ in range(2))
+
+    assert (flat_name(one) == flat_name(other)) is (one == other)
+
+
+@given(path=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=400))
+def test_a_redirect_is_one_name_that_a_disk_can_hold(path: str) -> None:
+    """No slash, at most 255 bytes, whatever the length of the path."""
+    name = flat_name(f"Projects/{path}.md")
+
+    assert "/" not in name
+    assert name.endswith(".md")
+    assert len(name.encode()) <= 255
+
+
+def test_long_paths_that_begin_alike_are_told_apart() -> None:
+    """What is cut off counts in the digits, of which there are more then."""
+    one, other = (flat_name(f"Projects/{'long/' * 100}{name}.md") for name in ("a", "b"))
+
+    assert one != other
+    assert len(one.rpartition("-")[2]) == len("0123456789abcdef.md")

@@ -1,0 +1,50 @@
+"""Requests, and methods that are called with the arguments of one."""
+
+from dataclasses import fields
+from inspect import signature
+
+import pytest
+
+from commonplace.model.request import NewEntry, NewFact, SearchRequest, takes
+
+
+class Shop:
+    """Something with a method that handles requests."""
+
+    @takes(SearchRequest)
+    def find(self, request: SearchRequest) -> tuple[str, int | None]:
+        """What is searched for, and how much of it."""
+        return request.question, request.k
+
+
+def test_a_method_that_takes_a_request_is_called_with_its_arguments() -> None:
+    """Positional and by keyword, with the defaults of the request."""
+    shop = Shop()
+
+    assert shop.find("oak", k=5) == ("oak", 5)
+    assert shop.find(question="oak") == ("oak", None)
+
+
+def test_an_argument_that_the_request_does_not_have_is_a_type_error() -> None:
+    """As with any function."""
+    with pytest.raises(TypeError, match="colour"):
+        Shop().find("oak", colour="red")  # type: ignore[call-arg]
+
+
+def test_the_signature_and_the_docstring_are_those_that_a_caller_needs() -> None:
+    """`help` shows the arguments of the request."""
+    parameters = signature(Shop().find).parameters
+
+    assert [*parameters] == [each.name for each in fields(SearchRequest)]
+    assert Shop.find.__doc__ == "What is searched for, and how much of it."
+
+
+def test_a_fact_becomes_an_entry_with_all_it_says() -> None:
+    """Nothing given for the fact is lost on the way."""
+    given = {each.name: f"the {each.name}" for each in fields(NewFact)}
+    entry = NewFact(**given).as_entry()  # type: ignore[arg-type]
+
+    assert {name: getattr(entry, name) for name in given} == given
+    assert NewFact("Ada", "works_at", "Acme").as_entry() == NewEntry(
+        "", kind="fact", subject="Ada", predicate="works_at", object="Acme"
+    )
