@@ -7,7 +7,7 @@ from hypothesis import settings
 LONG = os.environ.get("FAULTS") == "long"
 
 # The short run is repeatable, so that it fails for a change and not by chance; the long one explores.
-settings.register_profile("short", max_examples=50, derandomize=True, deadline=None, database=None)
+settings.register_profile("short", max_examples=100, derandomize=True, deadline=None, database=None)
 settings.register_profile("long", max_examples=1000, deadline=None)
 settings.load_profile("long" if LONG else "short")
 

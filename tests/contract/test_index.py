@@ -506,7 +506,7 @@ def test_a_folder_as_a_filter_keeps_no_path_that_only_begins_with_its_name(index
         assert set(by_vector(index, "soil", filters=Filters(path=path))) == {"Projects/x.md", "Projects/.md"}
 
 
-@pytest.mark.requirement("D-70", "D-74")
+@pytest.mark.requirement("D-70")
 @pytest.mark.parametrize("index", ["sqlite", "large-segments", "in-memory"], indirect=True)
 def test_a_filter_that_keeps_one_of_two_thousand_does_not_starve(index: Index) -> None:
     """The one is found though all others are nearer; its word score is the same as without the filter."""

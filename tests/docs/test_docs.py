@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from shlex import quote
 
 import pytest
 
+from commonplace.app import copy_sample, put_under_git
 from tests import components
 from tools import docs as generated
 
@@ -90,9 +90,10 @@ def test_the_commands_of_a_page_run_and_print_what_it_shows(page: Path, demo_vau
 @pytest.mark.parametrize(
     "page", [page for page in (README, *GUIDE) if fenced(page, "python")], ids=lambda page: page.name
 )
-def test_the_python_of_a_page_runs(page: Path, demo_vault: Path) -> None:
+def test_the_python_of_a_page_runs(page: Path) -> None:
     """As a program, on the sample vault."""
-    shutil.copytree(demo_vault, Path.home() / "sample-vault", symlinks=True)
+    copy_sample(Path.home() / "sample-vault")
+    put_under_git(Path.home() / "sample-vault")
     for program in fenced(page, "python"):
         run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
 

@@ -43,7 +43,7 @@ def test_a_person_sees_how_well_search_works_on_their_vault(sample: Path, data: 
     done = run(sample, "--misses", "1")
     head, *table = done.stdout.partition("\n\n")[0].splitlines()
 
-    assert (done.returncode, done.stderr.count("questions to 17 notes")) == (0, 1), done.stderr
+    assert (done.returncode, done.stderr.count("questions about 17 notes")) == (0, 1), done.stderr
     assert head.split() == ["mode", "kind", "n", "@1", "@5", "@10", "MRR"]
     assert {line.split()[0] for line in table} == {"hybrid", "words", "sense", "rrf"}
     assert done.stdout.count("    expected  ") == 1

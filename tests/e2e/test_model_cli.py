@@ -81,5 +81,5 @@ def test_a_place_without_a_model_is_a_failure_of_the_provider(run: Run, tmp_path
     done = run("model", "install", "--from", str(tmp_path))
 
     assert done.returncode == 7
-    assert f"{tmp_path}: there is no model.safetensors in it" in done.stderr
+    assert f"{tmp_path}: it does not contain model.safetensors" in done.stderr
     assert "model install --from FILE" in done.stderr

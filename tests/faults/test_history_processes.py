@@ -13,7 +13,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from commonplace.history.base import AuditEntry
-from commonplace.history.sqlite import SqliteHistory
+from commonplace.history.sqlite.history import SqliteHistory
 history, NOW = SqliteHistory(Path(sys.argv[1]), wait=60), datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
 def row(name):
     return AuditEntry(name, NOW, "write", f"Inbox/{name}.md", "agent", "mcp", "why", commit=f"c{name}")

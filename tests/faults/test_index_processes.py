@@ -14,7 +14,7 @@ from tests.index_documents import VERSION, PathLinker, PlainRules, document, vec
 OPENING = """
 import sys
 from pathlib import Path
-from commonplace.index.sqlite import SqliteIndex
+from commonplace.index.sqlite.store import SqliteIndex
 from tests.index_documents import PathLinker, PlainRules, document, link, vectors
 def opened():
     return SqliteIndex(

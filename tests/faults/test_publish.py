@@ -118,7 +118,7 @@ def test_a_note_made_anew_while_it_is_deleted_is_kept(vault: Path, interrupt: In
     note = vault / "folder/note.md"
     interrupt("rename_new", _saves(note, b"first save"), _saves(note, b"made anew"))
 
-    with pytest.raises(Conflict, match="kept beside"):
+    with pytest.raises(Conflict, match="kept next to"):
         _delete(vault)
 
     assert sorted(_files(vault).values()) == [b"first save", b"made anew"]

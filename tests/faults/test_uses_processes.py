@@ -12,7 +12,7 @@ COUNT = """
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from commonplace.history.sqlite import SqliteHistory
+from commonplace.history.sqlite.history import SqliteHistory
 history, now = SqliteHistory(Path(sys.argv[1]), wait=60), datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
 sys.stdin.readline()
 for number in range(100):

@@ -21,7 +21,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from commonplace.vault.git import Author
+from commonplace.vault.git.commit import Author
 from commonplace.vault.obsidian import ObsidianVault
 vault = ObsidianVault(Path(sys.argv[1]), author=Author("Commonplace", "commonplace@localhost"))
 at = vault.resolve("count.md")

@@ -93,6 +93,7 @@ def note_of(raw: bytes, path: str) -> Note:
     return parse(raw, path=path, mtime=0.0)
 
 
+@settings(max_examples=rounds(50, long=1000))
 @given(fact=facts(), tags=st.lists(NAMES, max_size=2))
 def test_an_entry_that_is_written_is_read_back_the_same(fact: Fact, tags: list[str]) -> None:
     """Every field survives YAML, whatever its words, and its keys stand in their order."""

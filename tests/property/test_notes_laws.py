@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import yaml
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from commonplace.errors import Refused
@@ -172,6 +172,7 @@ def test_setting_a_key_changes_only_its_lines_or_is_refused(raw: bytes, key: str
     assert set_key(new, key, value, path="a.md") == new
 
 
+@example(b"---\ntitle: |+\n  keep\n\n\ntags: |+\n  keep\n\n\n---\n", "tags")  # its blank lines would join the title
 @given(sound_notes() | notes(), st.sampled_from(KEYS))
 def test_removing_a_key_takes_only_its_lines_or_is_refused(raw: bytes, key: str) -> None:
     """What is left says the same as before."""

@@ -24,7 +24,7 @@ VIOLATIONS: dict[str, dict[str, str]] = {
     "implementations": {
         "memory/one.py": "def lazily():\n    import commonplace.vault.local\n",
         "flows/one.py": "import commonplace.vault.inmemory\n",
-        "flows/two.py": "from commonplace.history.sqlite import SqliteHistory\n",
+        "flows/two.py": "from commonplace.history.sqlite.history import SqliteHistory\n",
         "memory/two.py": "def lazily():\n    import commonplace.history.inmemory\n",
         "history/one.py": "import commonplace.history.sqlite.history\n",
     },

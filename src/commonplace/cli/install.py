@@ -11,6 +11,7 @@ import typer
 
 from commonplace.cli.invocation import Invocation, invocation_of, print_line
 from commonplace.errors import UsageError
+from commonplace.hosts.registry import HOSTS, host_named
 
 if TYPE_CHECKING:
     from commonplace.hosts.file_changes import FileChange
@@ -74,7 +75,7 @@ def _verb(change: "FileChange") -> Literal["unchanged", "removed", "made", "chan
     return "removed" if change.after is None else "made" if change.before is None else "changed"
 
 
-HOST_NAMES = "claude-code|codex|cursor|vscode"
+HOST_NAMES = "|".join(HOSTS)
 
 
 def install(
@@ -106,8 +107,6 @@ def install(
       commonplace install codex --dry-run
       commonplace install cursor --scope project
     """
-    from commonplace.hosts.registry import host_named
-
     invocation, chosen = invocation_of(context), host_named(host)
     options = _options(chosen, scope, transport, hooks=not no_hooks, instructions=instructions)
     environment = environment_of(invocation)
@@ -378,7 +377,6 @@ def uninstall(
 def _installs_of(host: str, scope: str | None, environment: "Environment") -> "tuple[Install, ...]":
     from commonplace.hosts.install import select_installs
     from commonplace.hosts.install_record import read_record
-    from commonplace.hosts.registry import host_named
 
     chosen_scope = None if scope is None else one_of(scope, ("user", "project"), "--scope")
     return select_installs(read_record(), host_named(host), environment, scope=chosen_scope)

@@ -25,7 +25,7 @@ class FactsOptions:
     kinds: tuple[str, ...] = option((), "Your own kinds of entries, besides the built-in ones.")
     max_knowledge_facts: int = option(20, "The most facts shown before a prompt.", at_least=0)
     staged_trusts: tuple[Trust, ...] = option(
-        ("read", "imported"), "Sources whose facts wait for review, unless a person saves them."
+        ("read", "imported"), "Sources whose facts wait for the person's approval, unless a person saves them."
     )
 
     def __post_init__(self) -> None:

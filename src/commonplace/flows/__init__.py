@@ -1,6 +1,6 @@
-"""READ FIRST. Every path through the program is one function here; the rooms below are its steps.
+"""READ FIRST. Every path through the program is one function in this package; the rooms on lower floors do its steps.
 
-A verb of `Memory` calls one spine function. The spine reads from and writes to `Stores` (one opened vault: notes,
+A verb of `Memory` calls the main function of one flow. It reads from and writes to `Stores` (one opened vault: notes,
 history, index, encoders, settings) for a `Session` (an actor and a clock), and lets pure rooms decide.
 
     read           a path or a folder -> the guard of every verb -> bytes -> notes, links, Problems
@@ -17,6 +17,6 @@ history, index, encoders, settings) for a `Session` (an actor and a clock), and 
     encode         texts -> vectors, from the cache or the encoder; used by ingest, search, memory and context
     as_of          the vault as of a past moment; used by search and memory
 
-Two rules for all of them. A change goes through `notes.write.change`, which also brings the index up to date. Whoever
-depends on the index being current asks `ingest.index_notes`.
+Two rules for all of them. Every change of a note goes through `notes.write.change`, which also brings the index up to
+date. Code that needs a current index calls `refresh_note` or `index_entries` in `ingest.index_notes`.
 """

@@ -8,7 +8,7 @@ Terms:
 - version   the encoder that made a vector. A vector search compares vectors of one version only.
 - removed   a document whose source is gone. No query returns it. It returns with its source;
             `purge` deletes documents that were removed long ago.
-- staged    a document that waits for the person. No search returns it.
+- staged    a document that waits for the person's approval. No search returns it.
 
 An index gives the same results, to the last digit, in whatever order its documents were added.
 """

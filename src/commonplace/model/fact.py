@@ -26,6 +26,8 @@ Bond = Literal["update", "extend", "derive", "contradict"]
 Action = Literal["confirm", "supersede", "extend", "derive", "contradict", "insert"]
 """What becomes of a candidate that is compared with the known facts."""
 
+ACTIONS: tuple[Action, ...] = get_args(Action)
+
 
 @dataclass(frozen=True, slots=True)
 class Origins:

@@ -70,7 +70,7 @@ def is_standing(path: str) -> bool:
 
 
 def is_staged(path: str) -> bool:
-    """True if the note waits for the person."""
+    """True if the note waits for the person's approval."""
     return is_below(path, STAGING)
 
 

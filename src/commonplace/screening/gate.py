@@ -29,7 +29,7 @@ def gate(text: str, *, trust: Trust, always_load: bool, actor: ActorKind, staged
     if reason := junk_reason(text):
         return GateResult("refuse", "junk", reason)
     if actor != "person" and trust in staged_trusts:
-        return GateResult("stage", "trust", f"What was {trust} waits for the person.")
+        return GateResult("stage", "trust", f"What was {trust} waits for the person's approval.")
     if actor != "person" and always_load:
-        return GateResult("stage", "always-load", "Always-loaded entries wait for the person.")
+        return GateResult("stage", "always-load", "Always-loaded entries wait for the person's approval.")
     return GateResult("allow")

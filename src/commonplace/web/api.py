@@ -7,7 +7,6 @@ from fastapi import Depends, FastAPI
 
 from commonplace.memory import MemoryFor
 from commonplace.web import entry_routes, note_routes, search_routes
-from commonplace.web import entry_routes as conversation_routes
 from commonplace.web.access import BEARER_TOKEN
 from commonplace.web.errors import ERROR_RESPONSES, install_error_handlers
 
@@ -20,7 +19,7 @@ _ROUTERS = (
     entry_routes.fact_router,
     note_routes.note_router,
     note_routes.change_router,
-    conversation_routes.router,
+    entry_routes.conversation_router,
     search_routes.index_router,
 )
 

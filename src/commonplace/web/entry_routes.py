@@ -23,7 +23,7 @@ from commonplace.web.schemas import (
     declared_only,
 )
 
-router = APIRouter(prefix="/conversations", tags=["conversations"])
+conversation_router = APIRouter(prefix="/conversations", tags=["conversations"])
 
 
 class MessageBody(RequestModel):
@@ -92,7 +92,9 @@ class TurnsResponse(ConversationResponse):
     messages: list[shapes.MessageShape]
 
 
-@router.post("", operation_id="record_conversation", summary="Record a conversation", dependencies=[NO_QUERY])
+@conversation_router.post(
+    "", operation_id="record_conversation", summary="Record a conversation", dependencies=[NO_QUERY]
+)
 def record_conversation(body: RecordBody, caller: CallingProgram, memory: Writer) -> RecordedResponse:
     """Record a conversation, or the new messages of one that has a `session_id`; it can be found at once."""
     recorded = memory.conversations.record(
@@ -104,14 +106,14 @@ def record_conversation(body: RecordBody, caller: CallingProgram, memory: Writer
     return {"ok": True, "recorded": recorded}
 
 
-@router.get("", operation_id="list_conversations", summary="List conversations")
+@conversation_router.get("", operation_id="list_conversations", summary="List conversations")
 def list_conversations(query: Annotated[ConversationsQuery, Query()], memory: Reader) -> ConversationsResponse:
     """The conversations of a program that have a message since a given day; newest first."""
     threads = memory.conversations.list(interface=query.interface, since=query.since, limit=query.limit)
     return {"ok": True, "conversations": [shapes.thread_shape(each) for each in threads]}
 
 
-@router.get("/{id}", operation_id="show_conversation", summary="Read a conversation")
+@conversation_router.get("/{id}", operation_id="show_conversation", summary="Read a conversation")
 def show_conversation(id: IdInPath, query: Annotated[TurnsQuery, Query()], memory: Reader) -> TurnsResponse:
     """Who said what, and when, from one turn to another."""
     thread, messages = memory.conversations.show(id, first=query.first, last=query.last)
@@ -119,7 +121,9 @@ def show_conversation(id: IdInPath, query: Annotated[TurnsQuery, Query()], memor
     return {"ok": True, "conversation": shapes.thread_shape(thread), "messages": turns}
 
 
-@router.post("/{id}/close", operation_id="close_conversation", summary="Close a conversation", dependencies=[NO_QUERY])
+@conversation_router.post(
+    "/{id}/close", operation_id="close_conversation", summary="Close a conversation", dependencies=[NO_QUERY]
+)
 def close_conversation(id: IdInPath, memory: Writer) -> ConversationResponse:
     """Mark a conversation as finished. A message recorded later opens it again."""
     return {"ok": True, "conversation": shapes.thread_shape(memory.conversations.close(id))}

@@ -1,6 +1,7 @@
 """Saving and evolving: one road into memory, nothing overwritten, one commit each."""
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -261,6 +262,21 @@ def test_a_model_is_asked_only_where_rules_cannot_tell(tmp_path: Path) -> None:
     assert plain == []
     assert len(asked) == 1
     assert changed.action == "supersede"
+
+
+def test_an_answer_of_the_judge_that_is_not_an_action_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    """A model may answer anything; only the six actions count."""
+    with make_memory(tmp_path, judge=lambda candidate, known: cast(Action, "banana")) as memory:
+        memory.entries.save(
+            "The retry limit of the importer is set to three attempts per file.", kind="domain-reference"
+        )
+        before = len(memory.facts.about())
+        with pytest.raises(UsageError, match="the judge answered 'banana'"):
+            memory.entries.save(
+                "The retry limit of the importer is set to five attempts per file.", kind="domain-reference"
+            )
+
+        assert len(memory.facts.about()) == before
 
 
 def test_what_a_model_calls_new_leaves_the_known_fact_as_it_is(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_a_change_of_case_alone_is_refused_with_the_way_to_do_it(root: Path, to:
     """Many disks have one file for both names."""
     session = make_session(root)
     before = state(root)
-    with pytest.raises(Refused, match="the same name on many disks") as refused:
+    with pytest.raises(Refused, match="the same name on many file systems") as refused:
         move_note("Inbox/T.md", to, session, PLAIN)
 
     assert refused.value.hint == "Rename it in two steps, through another name."

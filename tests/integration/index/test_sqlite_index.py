@@ -171,7 +171,7 @@ def test_vectors_of_one_version_have_one_length(file: Path) -> None:
         reader.match_vector(vector("rain", dim=5), Filters(), version=VERSION, limit=1)
 
 
-@pytest.mark.requirement("D-54", "D-74")
+@pytest.mark.requirement("D-54")
 def test_users_of_one_file_do_not_see_each_other(file: Path) -> None:
     """Neither words, vectors, links nor counts; a document that one user removes stays for the other."""
     mine, theirs = opened(file), opened(file, user="you")

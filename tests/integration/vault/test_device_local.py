@@ -190,7 +190,7 @@ def test_a_write_that_expects_absence_meets_a_file_made_meanwhile(
         rename_new(source_folder, source, folder, name)
 
     monkeypatch.setattr(atomic, "rename_new", save_first)
-    with pytest.raises(Conflict, match="exists already"):
+    with pytest.raises(Conflict, match="already exists"):
         _write(store, "new/note.md", expected=ABSENT)
 
     assert _snapshot(tmp_path) == {"new/note.md": (b"a person's words", 0o644)}

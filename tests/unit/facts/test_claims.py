@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.facts.claims import FactRules, rules_of
 from commonplace.facts.options import FactsOptions
-from commonplace.model import Fact, FactEnd
+from commonplace.model import Fact, FactEnd, Origins
 
 RULES = FactRules(user="simon")
 JANUARY, MARCH, MAY = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-05-01T00:00:00Z"
@@ -97,6 +97,18 @@ def test_a_fact_that_never_holds_ends_nothing() -> None:
     facts = [fact("a"), replace(fact("b", begins=MARCH), valid_until=MARCH)]
 
     assert RULES.ends(facts) == {}
+
+
+def test_a_less_trusted_fact_holds_only_while_no_better_one_does() -> None:
+    """It ends nothing that the person said, however late it begins, and ends where the person's word begins."""
+    mine, line = fact("mine", begins=MARCH), replace(fact("line", begins=MAY), origin="line")
+    early = replace(fact("early"), origins=Origins(trust="said"))
+    late = replace(fact("late", begins=MAY), origins=Origins(trust="mined"))
+
+    assert RULES.ends([mine, late]) == {"late": FactEnd(MAY, "mine")}
+    assert RULES.ends([mine, early]) == {"early": FactEnd(MARCH, "mine")}
+    assert RULES.ends([mine, line]) == {"line": FactEnd(MAY, "mine")}
+    assert RULES.ends([replace(mine, valid_until=MAY), late]) == {}
 
 
 def test_a_triple_has_the_same_fingerprint_in_any_spelling() -> None:

@@ -203,6 +203,17 @@ def test_an_edit_that_could_touch_more_is_refused(block: str, key: str) -> None:
     assert refusal.value.hint
 
 
+def test_a_removal_that_would_change_another_value_is_refused() -> None:
+    """Without the key between them, the blank line behind it would become part of the text block before it."""
+    raw = b"---\ntext: |+\n  keep\n\na: x\n\nb: y\n---\n"
+
+    with pytest.raises(Refused) as refusal:
+        remove_key(raw, "a", path="Folder/a.md")
+
+    assert (refusal.value.path, refusal.value.reason) == ("Folder/a.md", "refused")
+    assert refusal.value.hint
+
+
 @pytest.mark.parametrize("raw", [b"---\na: \xff\n---\n", b"---\na: 1\n", b"---\na: 1\n---\n\xff"])
 def test_a_note_that_cannot_be_read_whole_is_refused(raw: bytes) -> None:
     """Bytes that are not UTF-8, and a frontmatter that never ends."""

@@ -1,4 +1,4 @@
-"""Ingest: the index made to say what the vault and the other sources say.
+"""Ingest: bring the index up to date with the vault and the other sources.
 
 In: the vault, or a few paths in it; items of other sources. Out: documents in the index, and a `SyncReport`.
 

@@ -2,9 +2,11 @@
 
 In: a candidate, the name of an entry, or a request for facts. Out: what became of it, or the facts.
 
-    save       a candidate -> completed, screened -> similar facts -> confirm, supersede, extend, contradict or insert
-               -> one commit: the new entry, and the old one to the archive; `evolve` replaces a given entry
-    new_entry  a candidate made into a fact and the text of its note; says why it must wait for a person
+    save       a candidate -> complete -> screen -> save lock -> find similar facts -> `facts.integrate`: confirm,
+               supersede, extend, derive, contradict or insert (a judge is asked without the lock, then compared again)
+               -> `notes.write.change`: one commit with the new entry, and the old one to the archive
+               `evolve` replaces a given entry
+    new_entry  a candidate made into a fact and the text of its note; why it must wait for the person, if it must
     amend      an entry confirmed, forgotten, ended, always loaded, or erased
     facts      facts about an entity, a topic or a prompt, now or on a day; versions, timeline, links
     lint       every entry and every chain checked; safe fixes on request

@@ -149,7 +149,7 @@ class JudgedCandidate:
             if old.origin == "line":
                 return "It would end what a note of the person says."
             if old.place == "staging":
-                return "It is a new version of an entry that waits for the person."
+                return "It is a new version of an entry that waits for the person's approval."
             if old.always_load or old.origins.trust in ("told", "read"):
                 return "It would replace the person's own word."
         return ""

@@ -41,6 +41,7 @@ from commonplace.model import (
     Terms,
     Verdict,
 )
+from commonplace.model.fact import ACTIONS
 from commonplace.model.layout import MEMORY
 from commonplace.notes import parse
 
@@ -71,8 +72,15 @@ def save(candidate: Candidate, session: Session, *, dry_run: bool = False) -> En
             if is_current and not needs_judge:
                 return _apply(entry, here, dry_run=dry_run)
         if needs_judge and entry.old and judge:
-            judged[entry.old.id] = judge(candidate, entry.old)
+            judged[entry.old.id] = _checked(judge(candidate, entry.old))
     raise Conflict("the entries it is compared with keep changing", hint="Try again in a moment.")
+
+
+def _checked(action: Action) -> Action:
+    """The judge's answer. Raises UsageError if it is not an action."""
+    if action not in ACTIONS:
+        raise UsageError(f"the judge answered {action!r}", hint=f"It must answer one of: {', '.join(ACTIONS)}.")
+    return action
 
 
 def evolve(name: str, candidate: Candidate, session: Session, *, reason: str, dry_run: bool = False) -> EntryResult:
@@ -227,7 +235,7 @@ def _apply(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryR
     if entry.verdict.action == "confirm" and entry.old:
         return _confirm(entry.old, entry.verdict.reason, entry.candidate, entry.gate, session, dry_run=dry_run)
     if entry.waiting and entry.staged_because:
-        reason = "it is already waiting for the person"
+        reason = "it is already waiting for the person's approval"
         return EntryResult("confirm", entry.waiting, reason, old=entry.waiting.id, staged=True, changed=False)
     return _write(entry, session, dry_run=dry_run)
 

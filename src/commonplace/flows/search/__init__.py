@@ -3,5 +3,5 @@
 In: a `SearchQuery`. Out: an `Answer`: hits, confidence, what the search had to do without, how long each step took.
 
     search      understand -> encode -> candidates -> rank -> hits; checks that no hit's note has changed since
-    candidates  the best chunks by words and by meaning; scores of chunks and documents in the mode hybrid
+    candidates  the best chunks by words and by meaning; scores of chunks and documents in hybrid mode
 """
