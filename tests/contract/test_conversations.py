@@ -134,7 +134,7 @@ def test_a_message_without_a_time_has_that_of_the_one_before_it(history: History
         (BOAT, [], "without messages"),
         (BOAT, [user("a", at=datetime(2026, 3, 1))], "has no zone"),
         (BOAT, [user("a"), Message("robot", "b")], "unknown role 'robot'"),  # type: ignore[arg-type]
-        (NewThread("x", trust="sure"), [user("a")], "unknown trust 'sure'"),  # type: ignore[arg-type]
+        (NewThread("x", trust="sure"), [user("a")], "no such trust: 'sure'"),  # type: ignore[arg-type]
         (NewThread(" "), [user("a")], "interface has no name"),
     ],
 )

@@ -102,7 +102,8 @@ def sample_probes(
 ) -> ProbeSample:
     """Up to `count` of the probes, taking the kinds in turn, with at most one of a kind for each note."""
     sample = ProbeSample(notes, is_large)
-    shuffled = sorted(probes, key=lambda probe: _shuffle_key(probe, seed))
+    # A note may define a word twice: equal questions keep the order of their texts, however the probes come.
+    shuffled = sorted(probes, key=lambda probe: (_shuffle_key(probe, seed), repr(probe.removals)))
     by_kind = [iter([probe for probe in shuffled if probe.kind == kind]) for kind in PROBE_KINDS]
     while by_kind:
         for remaining in tuple(by_kind):

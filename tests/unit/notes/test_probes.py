@@ -271,3 +271,18 @@ def test_a_note_of_which_too_little_is_left_is_not_asked_for() -> None:
     notes = vault(Small="## Where rain goes\nDown again\n", Large="## Where wind goes\nUp and down and up again\n")
 
     assert [probe.path for probe in chosen(notes, least=5)[0]] == ["Large.md"]
+
+
+def test_equal_questions_of_one_note_are_sampled_the_same_in_whatever_order_they_come() -> None:
+    """A note that defines a word twice gives two probes with one question; which is taken must not hang on order."""
+    first, second = (
+        Probe("definition", "box that keeps rain", "B.md", (TextRemoval("B.md", start, start + 5, ""),))
+        for start in (0, 10)
+    )
+    notes = {"B.md": parse(b"0123456789012345 and more", path="B.md", mtime=0.0)}
+    samples = [
+        sample_probes(probes, notes, count=1, seed=0, is_large=lambda note: True).probes
+        for probes in ((first, second), (second, first))
+    ]
+
+    assert samples[0] == samples[1] != []
