@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,15 @@ def test_a_replaced_note_keeps_its_owner(tmp_path: Path) -> None:
     assert (note.stat().st_uid, note.stat().st_gid) == (1234, 1235)
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Interrupts as a terminal sends them: a job in the background of a shell starts with them ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_waits_until_the_changes_are_made() -> None:
     """And is not lost."""
     steps = []
