@@ -5,8 +5,9 @@ BIN    := $(VENV)/bin
 DATA   ?= ../shared/data
 STAMP  := $(VENV)/installed
 MODEL  := $(VENV)/models/installed
+LANGUAGES := $(VENV)/models/use-multilingual.installed
 
-.PHONY: help demo test lint style types npm bench bench-equality bench-gate bench-quality bench-quality-short faults docs setup clean
+.PHONY: help demo test lint style types npm bench bench-encoders bench-equality bench-gate bench-memory bench-sessions bench-quality bench-quality-short faults docs setup clean
 .DEFAULT_GOAL := help
 # Otherwise every process that starts would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -14,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:                ## this list
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-setup: $(MODEL)      ## make .venv and install everything into it
+setup: $(MODEL) $(LANGUAGES)  ## make .venv and install everything into it
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Commonplace needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 ...")'
@@ -29,6 +30,11 @@ $(STAMP): pyproject.toml
 $(MODEL): $(STAMP)
 	@echo "fetching the model ..."
 	@$(BIN)/commonplace model install --quiet --set "embedding.model_folder=$(CURDIR)/$(VENV)/models/minilm-l6-v2"
+	@touch $@
+
+# The multilingual encoder, for its tests alone: 32 MB.
+$(LANGUAGES): $(STAMP)
+	@$(BIN)/commonplace model install use-multilingual --quiet --set "embedding.model_folder=$(CURDIR)/$(VENV)/models/minilm-l6-v2"
 	@touch $@
 
 demo: $(MODEL)       ## the main job on a sample vault
@@ -50,7 +56,7 @@ npm: $(STAMP)
 # Fetching waits for the network, so types are checked meanwhile.
 # Many tests start the program anew: compiled once, each of them starts sooner.
 test: $(STAMP)       ## lint, then every test
-	@$(MAKE) --no-print-directory --jobs 2 lint $(MODEL) npm
+	@$(MAKE) --no-print-directory --jobs 2 lint $(MODEL) $(LANGUAGES) npm
 	@$(BIN)/python -m compileall -q -j 2 src
 	@$(BIN)/pytest -n 2 -q
 
@@ -76,6 +82,12 @@ bench-equality: $(MODEL)  ## step by step beside rebuild, on the vaults in $(DAT
 bench-gate: $(MODEL)  ## the gate at the door of memory, on its labelled examples; only the blind half counts
 	@$(BIN)/python bench/gate.py $(KEEP)
 
+bench-memory: $(MODEL)  ## whether memory reaches the prompt, on the labelled sets in $(DATA)
+	@$(BIN)/python bench/memory.py --data "$(DATA)" $(KEEP)
+
+bench-sessions: $(MODEL)  ## what a working day puts before the model, through the daemon and its hooks
+	@$(BIN)/python bench/sessions.py --data "$(DATA)" $(KEEP)
+
 bench-quality: $(MODEL)  ## recall on the public sets in $(DATA), with what each part of the ranking is worth
 	@$(BIN)/python bench/quality.py --data "$(DATA)" --ablate $(KEEP)
 	@$(BIN)/python bench/pool.py --data "$(DATA)" $(KEEP)
@@ -83,6 +95,9 @@ bench-quality: $(MODEL)  ## recall on the public sets in $(DATA), with what each
 
 bench-quality-short: $(MODEL)  ## the same on 20 questions of each set
 	@$(BIN)/python bench/quality.py --data "$(DATA)" --questions 20 --ablate
+
+bench-encoders: $(MODEL) $(LANGUAGES)  ## the installed encoders side by side
+	@$(BIN)/python bench/encoders.py --data "$(DATA)" $(KEEP)
 
 faults: $(MODEL)     ## the long fault runs
 	@FAULTS=long $(BIN)/pytest -q -s --timeout 7200 tests/faults tests/property tests/e2e/test_api_fuzz.py

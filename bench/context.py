@@ -37,10 +37,12 @@ from commonplace.settings.load import load_settings
 
 LONG: Final = 4000  # characters of a prompt with something pasted into it
 PARTS: Final = {
-    "notes": ("standing_pieces", "marked_pieces"),
+    "notes": ("note_pieces", "marked_entry_pieces"),
+    "profile": ("profile_pieces", "session_pieces"),
     "facts": ("fact_pieces",),
-    "topics": ("topics_meant", "style_for"),
-    "recall": ("recalled_pieces", "playbook_pieces"),
+    "topics": ("match_topics", "style_for"),
+    "entries": ("entry_pieces",),
+    "passages": ("passage_pieces",),
     "compose": ("compose",),
 }
 Ask = Callable[[str], object]
@@ -65,7 +67,7 @@ def measure(chunks: int, place: Place, prompts: Sequence[str], pasted: Sequence[
 
 
 def _ways(memory: Memory, prompts: Sequence[str], pasted: Sequence[str]) -> dict[str, tuple[Ask, Sequence[str]]]:
-    context: Ask = partial(memory.context, within=None)
+    context: Ask = partial(memory.context, within=None, profile=False)  # as in a session that has its profile
     return {
         "plain search": (memory.search, prompts),
         "context, short prompts": (context, prompts),

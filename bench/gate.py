@@ -1,8 +1,8 @@
 """How well the gate at the door of memory tells what to keep from secrets, junk and duplicates.
 
-Two sets of labelled examples: one that was written before the code and that nobody tuned by, and one to develop with.
-Only the first, blind one counts, without the texts that stand verbatim in the second; what the gate misses is listed
-for the second alone.
+Two sets of labelled examples: one that was written before the code, and one to develop with. What the gate missed in
+the first was read once, in November 2026, and some of it was put right: since then its figures are no longer blind.
+Texts of the first that stand verbatim in the second are left out; what the gate misses is listed for the second alone.
 
 Whether something is staged is not measured here: trust and actor alone decide that, whatever the text says, and tests
 hold it. A duplicate, and what only looks like one, meets one known text each, not a whole memory; the rest meet none.
@@ -25,11 +25,13 @@ from bench.proportions import wilson
 from bench.quality_tables import table
 
 from commonplace.encoders.base import EncoderProvider
-from commonplace.encoders.minilm import MiniLM
+from commonplace.encoders.models import MINILM
+from commonplace.encoders.onnx_encoder import OnnxEncoder
 from commonplace.facts.claims import FactRules
 from commonplace.facts.integrate import integrate
 from commonplace.model import Candidate, Fact, FactRecord, SimilarFact
 from commonplace.screening.gate import gate
+from commonplace.screening.narration import statement_of
 
 EXAMPLES: Final = figures.ROOT / "tests/gate_examples"
 SETS: Final = {"blind": "the set that counts", "development": "the set used for tuning"}
@@ -38,8 +40,8 @@ ABOUT: Final = """## Screening of new entries
 
 Each example is a text with a label: keep, secret, junk or duplicate.
 The gate judges it first; then the integrator, with the real encoder, decides whether it repeats something known.
-The blind set was written before the code and was never used for tuning; texts that are also in the development set,
-word for word, are left out.
+The blind set was written before the code; texts that are also in the development set, word for word, are left out.
+Its eleven misses were read in November 2026 and some were put right, so figures since then are no longer blind.
 Recall is the share of the texts with a label that get it, with Wilson's 95 % interval; precision is the share of the
 texts given a label that have it.
 
@@ -154,7 +156,7 @@ def main() -> None:
     """Judge both sets, print the tables, and keep them if so told."""
     chosen = _options().parse_args()
     figures.with_model(chosen.model)
-    encoder = MiniLM(chosen.model, variant="int8", tag="bench")
+    encoder = OnnxEncoder(chosen.model, MINILM, variant="int8", tag="bench")
     found = {name: read(EXAMPLES / f"{name}.jsonl") for name in SETS}
     told: dict[str, Any] = {}
     judged: dict[str, list[Judged]] = {}
@@ -176,9 +178,10 @@ def _gated(text: str) -> str:
 
 
 def _found(example: Example, encoder: EncoderProvider) -> str:
-    if reason := _gated(example.text):
+    text = statement_of(example.text)
+    if reason := _gated(text):
         return reason
-    return "duplicate" if example.known is not None and _is_known(example.text, example.known, encoder) else "keep"
+    return "duplicate" if example.known is not None and _is_known(text, example.known, encoder) else "keep"
 
 
 def _is_known(text: str, known: str, encoder: EncoderProvider) -> bool:

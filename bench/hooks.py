@@ -55,7 +55,7 @@ class Way:
 
     def run(self, prompt: str) -> None:
         """Run it once, as a host does. Ends the program when it ends with another code than 0."""
-        given = {"session_id": "bench", "cwd": "/", "prompt": prompt, "source": "startup"}
+        given = {"session_id": f"{os.getpid()} {self.words}", "cwd": "/", "prompt": prompt, "source": "startup"}
         begun = time.perf_counter()
         with subprocess.Popen(
             self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -78,7 +78,8 @@ class Way:
         if err:
             self.skipped.append(err.decode().strip())
         if out:
-            self.chars.append(len(json.loads(out)["hookSpecificOutput"]["additionalContext"]))
+            answer = json.loads(out).get("hookSpecificOutput", {})  # without it the line on the screen alone
+            self.chars.append(len(answer.get("additionalContext", "")))
 
     def forget(self) -> None:
         """Begin anew: what came so far was to warm up."""
@@ -103,7 +104,7 @@ def measure(place: Place, prompts: Sequence[str], *, script: Path, chunks: int) 
     init_vault(place.vault, flags={})
     ensure_running(timeout=60)
     try:
-        _wait_until_synced()
+        wait_until_synced()
         tried = ways(script)
         for number, prompt in enumerate([*prompts[:WARM_UP], *prompts]):
             if number % 50 == 0:
@@ -131,7 +132,8 @@ def _figures(way: Way, bare: Way) -> dict[str, Any]:
     }
 
 
-def _wait_until_synced() -> None:
+def wait_until_synced() -> None:
+    """Wait until the daemon has read its one vault and can search by meaning; ends the program when it never does."""
     deadline = time.monotonic() + LONGEST_SYNC_S
     while time.monotonic() < deadline:
         (vault,) = json.loads(call("GET", "/daemon/status", timeout=60).body)["vaults"]
@@ -163,7 +165,7 @@ def _rows(size: Mapping[str, Any]) -> Iterator[list[object]]:
         ]
 
 
-def _checked(script: Path) -> Path:
+def checked_script(script: Path) -> Path:
     """The installed script, if it is one of this version, which does not load the command line for a hook."""
     if not script.is_file() or "commonplace.__main__" not in script.read_text():
         sys.exit(f"{script} is not the script of this version: run `make setup`, or name it with --script")
@@ -183,7 +185,7 @@ def main() -> None:
     )
     options.add_argument("--save", action="store_true", help="keep the figures in bench/results/hooks-<commit>.json")
     chosen = options.parse_args()
-    script = _checked(chosen.script)
+    script = checked_script(chosen.script)
     if not figures.archives(chosen.data):
         return
     flags = figures.with_model(chosen.model)

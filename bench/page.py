@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from bench import context_tables, entries_tables, figures, gate, hooks, updates_tables
+from bench import context_tables, entries_tables, figures, gate, hooks, memory_tables, sessions, updates_tables
 from bench.cold import TARGET_S
 from bench.index import TARGET_FIRST_S
 from bench.quality_tables import table, tables
@@ -22,6 +22,8 @@ BEGIN: Final = "<!-- figures: written by bench/page.py -->"
 END: Final = "<!-- end of figures -->"
 ABOUT: Final = {
     "updates": updates_tables.ABOUT,
+    "memory": memory_tables.ABOUT,
+    "sessions": sessions.ABOUT,
     "gate": gate.ABOUT,
     "entries": entries_tables.ABOUT,
     "context": context_tables.ABOUT,
@@ -190,6 +192,16 @@ def client_tables(told: dict[str, Any]) -> Iterator[str]:
     yield from table(["tool", "calls", "p50 / p95 ms"], rows)
 
 
+def reaching_the_prompt(told: dict[str, Any]) -> Iterator[str]:
+    """What stands before the model, what becomes of candidate memories, and questions to a real vault."""
+    yield from [_where(told), "", *memory_tables.tables(told, verbose=False)]
+
+
+def working_days(told: dict[str, Any]) -> Iterator[str]:
+    """What a working day puts before the model."""
+    yield from [_where(told), "", *sessions.tables(told, verbose=False)]
+
+
 def gate_tables(told: dict[str, Any]) -> Iterator[str]:
     """The gate on its labelled examples."""
     yield from [_where(told), "", *gate.tables(told)]
@@ -204,6 +216,8 @@ def written() -> str:
     makers = {
         "quality": quality_tables,
         "updates": changes_tables,
+        "memory": reaching_the_prompt,
+        "sessions": working_days,
         "gate": gate_tables,
         "entries": entries_as_they_grow,
         "pool": pool_tables,

@@ -28,9 +28,7 @@ from commonplace.ranking.options import RANKING_PARTS
 
 MODES: Final = ("words", "sense", "rrf", "hybrid")
 ABLATED: Final = 80
-SWITCHED: Final = tuple(
-    part for part in RANKING_PARTS if part != "age"
-)  # which is off by default: see bench/updates.py
+SWITCHED: Final = tuple(part for part in RANKING_PARTS if part != "age")  # see bench/updates.py
 
 
 def measure(plan: Plan, settings: dict[str, object], *, processes: int) -> dict[str, Any]:

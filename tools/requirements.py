@@ -17,6 +17,7 @@ LINEAGES = {
     "A": "storage seam, engine, tiers, recall",
     "V": "facts, topics, aging",
     "I": "sleep cycle, curation, knowledge graph",
+    "X": "expected by readers of the originals, in no row above",
 }
 
 

@@ -39,6 +39,8 @@ class AgentHost:
     hook_events       its hook events and our names for them
     turn_field        the field of its hook input that identifies a prompt
     context_tokens    how many tokens of injected text it accepts; 0 if it limits only the characters
+    shows_line        True if it shows the `systemMessage` of a hook's output to the person, and not to the model;
+                      Codex shows it as a warning
     """
 
     __slots__ = (
@@ -52,6 +54,7 @@ class AgentHost:
         "may_lack_ids",
         "name",
         "read_line",
+        "shows_line",
         "title",
         "transcript_folder",
         "turn_field",
@@ -73,6 +76,7 @@ class AgentHost:
         hook_events: Mapping[str, str] | None = None,
         turn_field: str = "",
         context_tokens: int = 0,
+        shows_line: bool = False,
     ) -> None:
         self.name = name
         self.title = title
@@ -87,6 +91,7 @@ class AgentHost:
         self.hook_events = hook_events or {}
         self.turn_field = turn_field
         self.context_tokens = context_tokens
+        self.shows_line = shows_line
 
 
 _HIDDEN_FLAGS = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
@@ -140,6 +145,7 @@ AGENT_HOSTS = (
         injected_lines=(r"^\[Request interrupted by user[^\]\n]{0,40}\]$",),
         hook_events=HOOK_EVENTS,
         turn_field="prompt_id",
+        shows_line=True,
     ),
     AgentHost("claude-ai", "Claude", ("claude-ai", "claude-desktop", "claude")),
     AgentHost("chatgpt", "ChatGPT", ("chatgpt", "openai-mcp")),
@@ -160,6 +166,7 @@ AGENT_HOSTS = (
         hook_events=HOOK_EVENTS,
         turn_field="turn_id",
         context_tokens=2400,
+        shows_line=True,
     ),
     AgentHost("cursor", "Cursor", ("cursor",)),
     AgentHost("perplexity", "Perplexity", ("perplexity",)),

@@ -403,3 +403,21 @@ def test_overlapping_pieces_in_order_are_the_whole(
 
         assert history.messages(id_) == tuple(whole)
         history.close()
+
+
+def test_the_last_conversation_of_a_project_is_found_by_its_name(history: History) -> None:
+    """Newest first. A project that is named later replaces the old one; a recording without one keeps it."""
+    first = history.record_conversation(NewThread("codex", "a", project="atlas"), [user("a", at=NOW)], now=NOW)
+    hour = NOW + timedelta(hours=1)
+    last = history.record_conversation(NewThread("codex", "b", project="atlas"), [user("b", at=hour)], now=hour)
+    plain = history.record_conversation(NewThread("codex", "c"), [user("c", at=hour)], now=hour)
+    history.record_conversation(NewThread("codex", "b"), [user("more", at=hour)], now=hour)
+
+    assert [each.id for each in history.conversations(project="atlas")] == [last.id, first.id]
+    assert [each.id for each in history.conversations(project="atlas", limit=1)] == [last.id]
+    assert [each.id for each in history.conversations(project="")] == [plain.id]
+    assert history.conversations(project="other") == ()
+
+    history.record_conversation(NewThread("codex", "b", project="boat"), [user("b", at=hour)], now=hour)
+    (moved,) = history.conversations(project="boat")
+    assert (moved.id, moved.project) == (last.id, "boat")

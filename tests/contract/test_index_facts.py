@@ -61,6 +61,8 @@ WHOLE = fact(
     always_load=True,
     importance=0.8,
     topics=("work", "people"),
+    project="atlas",
+    project_root="/home/ann/code/atlas",
     subject="Ann",
     predicate="works_at",
     object="[[Acme]]",
@@ -220,6 +222,15 @@ def test_a_claim_conflict_names_both_facts_in_the_order_of_the_losers(index: Ind
     assert contests[0].loser == works_at("a", "Acme", JAN).facts[0]
 
 
+def test_facts_are_found_by_the_folder_they_are_in(index: Index) -> None:
+    """By the beginning of their path; a folder with a longer name is another one."""
+    add(index, entry("a", "Agent/one/a.md"), entry("b", "Agent/one/deep/b.md"), entry("c", "Agent/one-more/c.md"))
+
+    assert sorted(ids(index, folder="Agent/one/")) == ["a", "b"]
+    assert ids(index, folder="Agent/two/") == []
+    assert ids(index, folder="Agent/one/", limit=1) == ["a"]
+
+
 LONG = "0199f3c2-0000-7000-8000-000000abcdef"
 
 
@@ -366,9 +377,9 @@ def test_an_entity_filter_keeps_what_has_a_fact_about_it(index: Index) -> None:
 
 AT: dict[str, tuple[str, set[str]]] = {
     "no moment": ("", {"always.md", "window.md", "a.md", "b.md"}),
-    "before all": ("2025-01-01T00:00:00Z", {"always.md"}),
-    "first of the window": (JAN, {"always.md", "window.md", "a.md"}),
-    "just before another begins": ("2026-02-28T23:59:59Z", {"always.md", "window.md", "a.md"}),
+    "before all": ("2025-01-01T00:00:00Z", {"always.md", "window.md", "a.md", "b.md"}),
+    "first of the window": (JAN, {"always.md", "window.md", "a.md", "b.md"}),
+    "just before another begins": ("2026-02-28T23:59:59Z", {"always.md", "window.md", "a.md", "b.md"}),
     "another begins": (MAR, {"always.md", "window.md", "b.md"}),
     "the window is over": (APR, {"always.md", "b.md"}),
     "long after": ("2030-01-01T00:00:00Z", {"always.md", "b.md"}),
@@ -378,7 +389,7 @@ AT: dict[str, tuple[str, set[str]]] = {
 @pytest.mark.requirement("I-12")
 @pytest.mark.parametrize("name", AT)
 def test_what_is_not_valid_at_the_moment_is_not_found(index: Index, name: str) -> None:
-    """Neither before it begins nor from its end on, by itself or by another fact; all of it with the archive."""
+    """From its end on, by itself or by another fact; what is yet to begin is found, and all of it with the archive."""
     at, expected = AT[name]
     window = document("window.md", "text", valid_from=JAN, valid_until=APR)
     add(index, document("always.md", "text"), window, works_at("a", "Acme", JAN), works_at("b", "Beta", MAR))
@@ -409,7 +420,7 @@ def test_the_earlier_of_two_ends_counts(index: Index, until: str) -> None:
     own = replace(own, valid_until="") if until == "fact" else replace(own, facts=works_at("a", "Acme", JAN).facts)
     add(index, works_at("b", "Beta", MAR), own)
 
-    assert [search(index, Filters(at=at)) for at in (JAN, FEB, MAR)] == [{"a.md"}, set(), {"b.md"}]
+    assert [search(index, Filters(at=at)) for at in (JAN, FEB, MAR)] == [{"a.md", "b.md"}, {"b.md"}, {"b.md"}]
 
 
 def told(index: Index) -> list[tuple[str, int]]:

@@ -36,6 +36,7 @@ def in_a_shell(script: str, *, home: Path | None = None) -> subprocess.Completed
         text=True,
         check=False,
         env={**others, "PATH": path, "HOME": str(home or others["HOME"])},
+        cwd=home or others["HOME"],  # outside of this repository, whose project entries would belong to
     )
 
 

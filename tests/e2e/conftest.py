@@ -8,6 +8,15 @@ from commonplace.app import put_under_git
 from tests.command_line import Run, calling
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, which is in no repository: what is saved there belongs to no project."""
+    working = tmp_path / "working"
+    working.mkdir()
+    monkeypatch.chdir(working)
+    return working
+
+
 @pytest.fixture
 def vault(sample: Path) -> Path:
     """The vault that `run` is about."""

@@ -27,7 +27,7 @@ from tests.daemons import running
 from tests.run_length import rounds
 
 EXAMPLES: Final = rounds(6, long=200)
-TAGS: Final = ("search", "context", "entries", "facts", "notes", "changes", "conversations", "index")
+TAGS: Final = ("search", "context", "entries", "facts", "review", "notes", "changes", "conversations", "index")
 CONFORMING: Final = (
     not_a_server_error,
     status_code_conformance,

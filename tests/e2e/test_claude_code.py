@@ -3,14 +3,14 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from tests.hosts.anthropic_endpoint import ScriptedAnthropic
 from tests.hosts.claude_code import run_claude
 from tests.hosts.endpoint import Say, ScriptedModel
-from tests.hosts.person import WHO, Person, newcomer
+from tests.hosts.person import WHO, Person, newcomer, robin
 from tests.hosts.programs import PLUGIN, Ran, is_no_slower
 from tests.hosts.sessions import ANSWER, LEARNED, PROMPT, Session, recorded
 
@@ -32,17 +32,22 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         yield ended
 
 
-def injected_into(session: Session) -> list[str]:
-    """The texts that hooks gave to the program, by its own record of the session."""
-    (transcript,) = (session.person.home / ".claude" / "projects").glob("*/*.jsonl")
+def noted_by(person: Person, kind: str) -> list[Any]:
+    """What hooks gave to the program, of this kind, by its own record of the person's one session."""
+    (transcript,) = (person.home / ".claude" / "projects").glob("*/*.jsonl")
     lines = [json.loads(line) for line in transcript.read_text().splitlines()]
     noted = [line["attachment"] for line in lines if line["type"] == "attachment"]
-    return [text for each in noted if each["type"] == "hook_additional_context" for text in each["content"]]
+    return [each["content"] for each in noted if each["type"] == kind]
+
+
+def injected_for(person: Person) -> list[str]:
+    """The texts that hooks gave to the model."""
+    return [text for content in noted_by(person, "hook_additional_context") for text in content]
 
 
 def test_memory_is_in_what_claude_code_sends_to_its_model(session: Session) -> None:
     """Who the person is stands there from the start of the session, and the passage that fits comes with the prompt."""
-    at_start, at_prompt = injected_into(session)
+    at_start, at_prompt = injected_for(session.person)
 
     assert WHO in at_start
     assert "40 days on one charge" in at_prompt
@@ -51,8 +56,17 @@ def test_memory_is_in_what_claude_code_sends_to_its_model(session: Session) -> N
 
 def test_no_more_is_given_to_claude_code_than_it_takes(session: Session) -> None:
     """There is more that is always loaded; we choose from it, where the program would leave out nearly all of it."""
-    assert MOST_CHARACTERS // 2 < max(map(len, injected_into(session))) <= MOST_CHARACTERS
+    assert MOST_CHARACTERS // 2 < max(map(len, injected_for(session.person))) <= MOST_CHARACTERS
     assert "persisted-output" not in session.turns[0].text
+
+
+def test_claude_code_shows_the_person_what_was_recalled(session: Session) -> None:
+    """One line for the start and one for the prompt, which the model does not read."""
+    lines = noted_by(session.person, "hook_system_message")
+
+    assert len(lines) == 2
+    assert all(line.startswith("Commonplace: ") and "recalled" in line for line in lines)
+    assert not any(line in turn.text for line in lines for turn in session.turns)
 
 
 def test_claude_code_tells_its_model_of_our_tools(session: Session) -> None:
@@ -79,6 +93,30 @@ def test_a_tool_call_in_claude_code_writes_an_entry(session: Session) -> None:
 def test_a_session_of_claude_code_is_in_history_once_and_alone(session: Session) -> None:
     """What the person and the model said, without what hooks and tools added, though two hooks handed it over."""
     assert session.person.said_in("claude-code") == [[("user", PROMPT), ("assistant", ANSWER)]]
+
+
+def given_after(folder: Path, said: list[tuple[str, ...]]) -> tuple[list[int], int]:
+    """How often the session's model was told who the person is, after each of these; and how often a hook gave up."""
+    told = []
+    with robin(folder) as person, ScriptedAnthropic([]) as model:
+        for words in said:
+            assert run_claude(*words, model=model, environ=person.environ, project=person.project).code == 0
+            told.append(sum(WHO in text for text in injected_for(person)))
+        return told, person.skips
+
+
+@pytest.mark.requirement("A-46")
+def test_a_session_of_claude_code_has_its_memory_once_until_it_is_compacted(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Not again when it is resumed; begun anew where a hook had no time, for other tests may keep the machine busy."""
+    said = [("The greenhouse?",), ("And now?", "--continue"), ("/compact", "--continue"), ("And then?", "--continue")]
+    for _ in range(3):
+        told, skips = given_after(tmp_path_factory.mktemp("robin"), said)
+        if not skips:
+            break
+
+    assert told == [1, 1, 2, 2]
 
 
 @pytest.mark.requirement("A-57")

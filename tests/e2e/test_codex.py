@@ -56,6 +56,11 @@ def test_no_more_is_given_to_codex_than_it_takes(session: Session) -> None:
     assert not any("truncated output" in text for text in injected_into(session))
 
 
+def test_codex_does_not_tell_its_model_what_it_shows_the_person(session: Session) -> None:
+    """The line about what was recalled is for the screen alone."""
+    assert not any("recalled:" in turn.text for turn in session.turns)
+
+
 def test_codex_tells_its_model_of_our_tools(session: Session) -> None:
     """Their names and what they do, and what the server says of itself."""
     told = session.turns[-1]

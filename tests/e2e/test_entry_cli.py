@@ -184,3 +184,22 @@ def test_what_cannot_be_done_is_said_with_a_remedy(run: Run, words: list[str], c
     assert (told.returncode, told.stdout) == (code, "")
     assert said in told.stderr
     assert len(told.stderr.splitlines()) == 2
+
+
+def test_in_a_repository_an_entry_is_saved_with_its_project(run: Run, folder: Path) -> None:
+    """Each list says so and can be limited to it; an option names another project, or none."""
+    (folder / ".git").mkdir()
+    told = run("save", "The tests run with `make check`.", "--kind", "workflow").stdout
+    other = saved(run, "The hull is painted in spring.", "--project", "boat")["fact"]
+    none = saved(run, "Bread is baked on Sundays.", "--no-project")["fact"]
+    listed = run("facts", "--project", "working").stdout
+    shown = run("show", told.split()[1]).stdout
+    found = run("search", "make check", "--mode", "words").stdout
+    both = run("save", "Anything.", "--project", "boat", "--no-project")
+
+    assert told.endswith(": The tests run with `make check`.  (project working)\n")
+    assert ("make check" in listed, "hull" in listed, "Bread" in listed) == (True, False, False)
+    assert f"project working, {folder}" in shown
+    assert "(project working)" in found
+    assert ((other["project"], other["project_root"]), none["project"]) == (("boat", ""), "")
+    assert (both.returncode, "cannot be combined" in both.stderr) == (2, True)

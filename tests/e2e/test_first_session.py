@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from commonplace.daemon.server.hook_routes import read_hook_events
+from commonplace.daemon.server.hook_events import read_hook_events
 from tests.components import MODEL_FOLDER
 from tests.daemons import command, free_port
 from tests.hosts.anthropic_endpoint import ScriptedAnthropic
@@ -87,8 +87,8 @@ def shown() -> list[Step]:
 
 def sections_of(recording: Recording) -> list[tuple[str, str]]:
     """The sections that `commonplace context` printed, each with its name."""
-    (context,) = (step.printed for step in recording.steps if step.typed.startswith("commonplace context "))
-    return re.findall(r"^<memory-\w+ (\w+)>\n(.*?)^</memory", context, re.MULTILINE | re.DOTALL)
+    contexts = "".join(step.printed for step in recording.steps if step.typed.startswith("commonplace context"))
+    return re.findall(r"^<memory-\w+ (\w+)>\n(.*?)^</memory", contexts, re.MULTILINE | re.DOTALL)
 
 
 def record_calmly(folder: Path) -> Recording:

@@ -20,6 +20,7 @@ from tests.stand_in import Script, standing_in
 
 USER = "Robin wants short answers and metric units."
 HOUSE = "Ask before sending anything to anyone."
+ASKED = "What do my notes say about what heats the greenhouse?"
 SLACK = 1.0  # seconds beyond the deadline for a machine that is busy with other tests
 
 
@@ -35,12 +36,17 @@ class Ran:
     @property
     def context(self) -> str:
         """The text that the host puts before the model; empty where the hook said nothing."""
-        if not self.out:
+        answer = json.loads(self.out or "{}")
+        assert {*answer} <= {"hookSpecificOutput", "systemMessage"}
+        if "hookSpecificOutput" not in answer:
             return ""
-        answer = json.loads(self.out)
-        assert {*answer} == {"hookSpecificOutput"}
         assert {*answer["hookSpecificOutput"]} == {"hookEventName", "additionalContext"}
         return str(answer["hookSpecificOutput"]["additionalContext"])
+
+    @property
+    def line(self) -> str:
+        """The line that the host shows to the person; empty where there is none."""
+        return str(json.loads(self.out or "{}").get("systemMessage", ""))
 
 
 def hook(
@@ -111,7 +117,7 @@ def silent() -> Iterator[None]:
 def test_a_session_is_given_who_the_person_is_and_a_prompt_what_it_is_about(daemon: Daemon) -> None:
     """Each as one JSON object of the form that all hosts understand, fenced, with its sources."""
     start = hook(daemon.environ, "session-start", "--host", "claude-code", given={"source": "startup"})
-    prompt = hook(daemon.environ, "prompt", "--host", "codex", given={"prompt": "What heats the greenhouse?"})
+    prompt = hook(daemon.environ, "prompt", "--host", "codex", given={"prompt": ASKED})
 
     assert USER in start.context
     assert HOUSE in start.context
@@ -123,8 +129,8 @@ def test_a_session_is_given_who_the_person_is_and_a_prompt_what_it_is_about(daem
 
 @pytest.mark.requirement("A-46")
 def test_a_prompt_is_not_given_again_what_its_session_began_with(daemon: Daemon) -> None:
-    """Another session is; and so is the same one once its host has made it shorter, or begun it anew."""
-    asked = {"session_id": "first", "prompt": "What heats the greenhouse?"}
+    """Another session is, and so is the same one once its host has made it shorter or begun it anew; no resumed one."""
+    asked = {"session_id": "first", "prompt": ASKED}
 
     def prompt(**more: str) -> str:
         return hook(daemon.environ, "prompt", "--host", "claude-code", given={**asked, **more}).context
@@ -143,7 +149,23 @@ def test_a_prompt_is_not_given_again_what_its_session_began_with(daemon: Daemon)
     assert USER in event("session-start", source="compact")
     assert HOUSE not in prompt()
     event("session-end")
-    assert HOUSE in prompt()
+    assert HOUSE not in event("session-start", source="resume")
+    assert HOUSE not in prompt()
+    assert HOUSE in event("session-start", source="clear")
+
+
+def test_a_host_shows_what_was_recalled_in_one_line(daemon: Daemon) -> None:
+    """Claude Code and Codex have a place for it; where nothing was recalled there is none."""
+    given = {"session_id": "line", "prompt": ASKED}
+    start = hook(daemon.environ, "session-start", "--host", "codex", given={"session_id": "line", "source": "startup"})
+    prompt, again = (hook(daemon.environ, "prompt", "--host", "codex", given=given) for _ in range(2))
+    other = hook(daemon.environ, "prompt", "--host", "elsewhere", given=given)
+
+    assert start.line.startswith("Commonplace: 2 memories recalled: ")
+    assert prompt.line == 'Commonplace: 1 passage recalled: "The greenhouse is heated by compost. ..."'
+    assert (again.context, again.line) == ("", "")
+    assert other.context
+    assert other.line == ""
 
 
 def test_what_has_changed_since_the_session_began_is_given(daemon: Daemon) -> None:
@@ -197,7 +219,7 @@ def test_a_host_that_counts_tokens_is_given_fewer(daemon: Daemon) -> None:
 
 def test_a_phase_of_work_is_passed_on(daemon: Daemon) -> None:
     """One that there is not is told, and the prompt goes on without."""
-    given = {"prompt": "What heats the greenhouse?"}
+    given = {"prompt": ASKED}
 
     assert USER not in hook(daemon.environ, "prompt", "--phase", "briefing", given=given).context
     assert "no phase is called" in hook(daemon.environ, "prompt", "--phase", "dancing", given=given).err
@@ -275,7 +297,7 @@ def test_a_transcript_is_recorded_unless_its_project_is_left_out(daemon: Daemon,
     for project in (off, on):
         project.mkdir()
         hook(daemon.environ, "stop", given=_session(daemon.home, project, marked=project is off))
-    given = {"session_id": "off", "cwd": str(off), "prompt": "What heats the greenhouse?"}
+    given = {"session_id": "off", "cwd": str(off), "prompt": ASKED}
     context = hook(daemon.environ, "prompt", "--host", "claude-code", given=given).context
     deadline = time.monotonic() + 15
     while "Talk in on" not in (listed := daemon.command("conversation", "list").stdout):

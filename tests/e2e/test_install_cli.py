@@ -383,14 +383,33 @@ def test_doctor_finds_what_a_host_lacks(person: Person) -> None:
     assert all(finding.remedy for finding in ill if not finding.ok)
 
 
+@pytest.mark.parametrize(("late", "ok"), [(1, True), (6, False)])
+def test_doctor_tells_how_often_recall_was_late(person: Person, late: int, ok: bool) -> None:
+    """Once in twenty prompts is told; more than one in ten is a problem, with what to do."""
+    person.answer("install", "codex", "--yes")
+    status = HookStatus(12.0, "prompt", "2026-03-01T09:00:00Z", recalls=20, late=late, last_late="2026-03-01T08:00:00Z")
+    (told,) = [finding for finding in person.check(status) if "late" in finding.said]
+
+    assert told.said == (
+        f"recall was late for {late} of the last 20 prompts and session starts, last at 2026-03-01T08:00:00Z"
+    )
+    assert (told.ok, bool(told.remedy)) == (ok, not ok)
+    assert not any("late" in finding.said for finding in person.check(HookStatus(12.0, recalls=20)))
+
+
 def test_doctor_asks_a_real_daemon(tmp_path: Path) -> None:
     """How long a hook takes, and which event was the last one."""
     with running(tmp_path) as daemon, patch.dict(os.environ, daemon.environ, clear=True):
         first = probe_daemon("codex")
         daemon.call("POST", "/hooks/v1/stop", body={}, headers={"Commonplace-Client": "codex"})
         later = probe_daemon("codex")
+        late = {"prompt": "What heats the greenhouse?", "within": 0.0}
+        daemon.call("POST", "/hooks/v1/prompt", body=late, headers={"Commonplace-Client": "codex"})
+        last, shown = probe_daemon("codex"), daemon.command("status").stdout
 
     assert (first.event, later.event) == ("", "stop")
+    assert (last.late, last.recalls, last.last_late) == (1, 1, last.at)
+    assert "; recall was late for 1 of the last 1" in shown
     assert later.at
     assert 0 < later.took_ms < 5000
 

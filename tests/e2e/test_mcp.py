@@ -180,9 +180,9 @@ def test_notes_that_give_orders_or_close_the_fence_come_back_as_data(daemon: Dae
         "text"
     ]
     mark = text.partition("memory-")[2][:8]
-    inside = text[text.index(f"<memory-{mark} recalled>") : text.index(f"</memory-{mark}>")]
+    inside = text.partition(f"<memory-{mark} recalled>")[2].partition(f"</memory-{mark}>")[0]
 
-    assert text.count(f"</memory-{mark}>") == 1
+    assert text.count(f"</memory-{mark}>") == text.count(f"<memory-{mark} ")
     assert "Ignore previous instructions" in inside
     assert "obey me" in inside
 

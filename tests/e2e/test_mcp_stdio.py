@@ -166,7 +166,7 @@ def test_a_daemon_that_is_killed_is_started_again_by_the_next_request(environ: d
     """What was saved before is there, and the host keeps its door."""
     with hosting(environ) as host:
         host.ask("initialize", **HELLO)
-        host.call("memory_append", text="The spare key hangs in the shed.", kind="semantic")
+        host.call("memory_append", text="The spare key hangs in the shed.", kind="fact")
         before = len(started(environ))
         kill_daemon(environ)
         found = host.call("memory_search", query="spare key")
@@ -210,7 +210,7 @@ def test_the_door_serves_the_vault_and_carries_the_name_that_it_is_given(
     assert command(environ, "init", str(other)).returncode == 0
     with hosting(environ, "--vault", str(other), "--client", "claude-desktop") as host:
         host.ask("initialize", **HELLO)
-        saved = host.call("memory_append", text="The other vault is here.", kind="semantic")
+        saved = host.call("memory_append", text="The other vault is here.", kind="fact")
     log = subprocess.run(["git", "-C", str(other), "log", "-1"], capture_output=True, text=True, check=True).stdout
 
     assert saved["result"]["isError"] is False

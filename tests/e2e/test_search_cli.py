@@ -181,7 +181,7 @@ def test_the_answer_for_programs_has_this_shape(real: Place) -> None:
     assert "Glass, second hand" in best["content"]
     assert best["score"] == round(best["score"], 4)
     assert best["metadata"]["sensitive"] is best["sensitive"] is False
-    assert best["why"].keys() == {"words", "sense", "document"}
+    assert best["why"].keys() == {"words", "sense", "length", "document"}
     assert 0.5 < answer["confidence"] <= 1
 
 
@@ -226,7 +226,7 @@ def test_notes_are_ranked_as_wholes_when_asked_for(shared: Place) -> None:
 
     assert len(set(paths)) == len(paths) > 3
     assert len(set(passages)) < len(passages)
-    assert answer["results"][0]["why"].keys() >= {"best", "second", "whole", "kinship"}
+    assert answer["results"][0]["why"].keys() >= {"best", "second", "whole"}
     assert 0 <= answer["confidence"] <= 1
     assert "best: score" in shown.stdout
     assert f"confidence {answer['confidence']:.2f}" in shown.stderr

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from commonplace.app import copy_sample
 from commonplace.client.start import read_state
-from commonplace.daemon.server.hook_routes import read_hook_events
+from commonplace.daemon.server.hook_events import read_hook_events
 from tests.daemons import STARTS_WITHIN, Daemon, command, running, surroundings
 from tests.hosts.programs import with_commonplace
 

@@ -14,7 +14,17 @@ from commonplace.model import CONTEXT_SECTIONS, ContextSection, Piece
 
 NONCE = "5fa91c07"
 NOW = "2026-10-20T12:00:00Z"
-CUT_ORDER: tuple[ContextSection, ...] = ("recalled", "facts", "dated", "playbooks", "channel", "user")
+CUT_ORDER: tuple[ContextSection, ...] = (
+    "recalled",
+    "session",
+    "profile",
+    "facts",
+    "dated",
+    "playbooks",
+    "channel",
+    "user",
+)
+LINES = ("profile", "session", "facts")
 PLAIN_LINE = 400
 MEASURES: dict[str, Callable[[str], int]] = {
     "letters": lambda text: len(text) // 4 + 1,
@@ -62,6 +72,7 @@ def piece_of(parts: list[str], seed: int) -> Piece:
         text=text * chance.choice((1, 1, 3, 40)),
         why="a law",
         title=chance.choice(("", "Title", text)),
+        group=chance.choice(("", "Constraints", "How to")),
         score=chance.choice((0.0, 0.5, 1.0)),
         day=chance.choice(("", "2026-10-13")),
         valid_until=chance.choice(("", "", "", "2026-10-19T00:00:00Z", "2027-01-01T00:00:00Z")),
@@ -80,7 +91,7 @@ bounds = st.builds(
     recalled=st.integers(0, 6),
     playbooks=st.integers(0, 2),
 )
-skips = st.sampled_from((frozenset[ContextSection](), frozenset[ContextSection](("user", "facts", "dated"))))
+skips = st.sampled_from((frozenset[ContextSection](), frozenset[ContextSection](("user", "profile", "facts", "dated"))))
 
 
 @pytest.mark.requirement("V-13")
@@ -120,7 +131,7 @@ def test_what_is_least_protected_is_cut_first(some: list[Piece], within: Context
     """Sections stand in their order; where one is short of room, what is less protected stands only if it is pinned."""
     composed = compose(some, within, nonce=NONCE, measure=MEASURES["bytes"], now=NOW)
     opened = re.findall(f"^<memory-{NONCE} (.+)>$", composed.text, re.MULTILINE)
-    long_facts = {each.source for each in some if each.section == "facts" and len(each.text) > PLAIN_LINE}
+    long_facts = {each.source for each in some if each.section in LINES and len(each.text) > PLAIN_LINE}
     short_of_room = {
         each.section for each in composed.left_out if each.why == "budget" and each.source not in long_facts
     }

@@ -54,6 +54,8 @@ def facts(draw: st.DrawFn) -> Fact:
         always_load=always_load,
         importance=draw(st.floats(0, 1)),
         topics=tuple(dict.fromkeys(draw(st.lists(NAMES, max_size=3)))),
+        project=draw(TEXTS),
+        project_root=draw(TEXTS),
         subject=subject if predicate else "",
         predicate=predicate,
         object=object if predicate else "",

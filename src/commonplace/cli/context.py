@@ -1,6 +1,7 @@
 """`commonplace context`: preview what is put before a prompt, and why."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,14 +14,19 @@ from commonplace.model import Context
 def context(
     context: typer.Context,
     prompt: Annotated[
-        list[str] | None, typer.Argument(metavar="[PROMPT]", help="The prompt; without one, the start of a session.")
+        list[str] | None, typer.Argument(metavar="[PROMPT]", help="The prompt; without one, the profile.")
     ] = None,
     phase: Annotated[str, typer.Option(metavar="P", help="The phase of work: plan, work, review, briefing, ...")] = "",
     scope: Annotated[str, typer.Option(metavar="channel:TOKEN", help="Add the memory of this channel.")] = "",
-    conversation: Annotated[str, typer.Option(metavar="ID", help="The conversation whose topics to use.")] = "",
+    conversation: Annotated[
+        str, typer.Option(metavar="ID", help="The conversation; what it has been given is left out.")
+    ] = "",
+    folder: Annotated[str, typer.Option(metavar="DIR", help="Where the session works; default: this folder.")] = "",
     kind: Annotated[
         list[str] | None, typer.Option(help="Recall only this kind; `note` means notes that are not entries.")
     ] = None,
+    notes: Annotated[str, typer.Option(metavar="MODE", help="Passages of notes: auto, always, asked or off.")] = "",
+    profile: Annotated[bool, typer.Option("--profile", help="Show the profile as well as the prompt's part.")] = False,
     budget: Annotated[int | None, typer.Option(metavar="N", help="At most this many characters.")] = None,
     tokens: Annotated[
         int | None, typer.Option(metavar="N", help="At most this many tokens, by a conservative estimate.")
@@ -32,16 +38,17 @@ def context(
 ) -> None:
     """Print the memory that would be put before a prompt.
 
-    This preview does not count as use of the memories in it.
+    Without a prompt, print the profile that a session gets once. A preview does not count as use of the memories.
 
     \b
     Examples:
+      commonplace context
       commonplace context "review my pull request" --phase review
       commonplace context "what did we decide about the greenhouse?" --budget 2000 --explain
-      commonplace context
     """
     invocation = invocation_of(context)
     words, seconds = " ".join(prompt or ()), None if within is None else within / 1000
+    where = str(Path(folder).absolute()) if folder else str(Path.cwd())
     with invocation.memory() as memory:
         if words.strip():
             result = memory.context(
@@ -49,7 +56,10 @@ def context(
                 phase=phase,
                 scope=scope,
                 conversation=conversation,
+                folder=where,
                 kinds=kind or (),
+                notes=notes,
+                profile=profile or bool(conversation),
                 budget=budget,
                 tokens=tokens,
                 within=seconds,
@@ -57,7 +67,14 @@ def context(
             )
         else:
             result = memory.context.start(
-                phase=phase, scope=scope, budget=budget, tokens=tokens, within=seconds, peek=True
+                phase=phase,
+                scope=scope,
+                conversation=conversation,
+                folder=where,
+                budget=budget,
+                tokens=tokens,
+                within=seconds,
+                peek=True,
             )
     invocation.answer(shapes.context_shape(result), lambda: _show(result, invocation, explain=explain))
 

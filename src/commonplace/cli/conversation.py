@@ -172,6 +172,7 @@ def add(
 def list_(
     context: typer.Context,
     interface: Annotated[str | None, typer.Option(metavar="NAME", help="Only from this program.")] = None,
+    project: Annotated[str | None, typer.Option(metavar="NAME", help="Only in this project.")] = None,
     since: Annotated[str | None, typer.Option(help="Only with messages since: 2026-03-01, yesterday, 7d.")] = None,
     limit: Annotated[int | None, typer.Option("-n", "--limit", min=1, help="At most this many, newest first.")] = None,
 ) -> None:
@@ -184,12 +185,19 @@ def list_(
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        threads = memory.conversations.list(interface=interface, since=since, limit=limit, zone=local_zone())
-    rows = [(each.id, shapes.time_text(each.started), str(each.count), each.interface, each.title) for each in threads]
+        threads = memory.conversations.list(
+            interface=interface, project=project, since=since, limit=limit, zone=local_zone()
+        )
+    rows = [_row(each) for each in threads]
     invocation.answer(
         {"conversations": [shapes.thread_shape(each) for each in threads]},
-        lambda: print_table(["id", "started", "turns", "interface", "title"], rows),
+        lambda: print_table(["id", "started", "turns", "interface", "project", "title"], rows),
     )
+
+
+def _row(thread: Thread) -> tuple[str, ...]:
+    started, turns = shapes.time_text(thread.started), str(thread.count)
+    return thread.id, started, turns, thread.interface, thread.project or "-", thread.title
 
 
 @app.command()

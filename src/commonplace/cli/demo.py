@@ -22,7 +22,8 @@ _MODEL = "COMMONPLACE_EMBEDDING__MODEL_FOLDER"
 class Command:
     """One command of the tour, what is piped into it, and the exit code it must end with.
 
-    `finds` must be in the first line of its output; questions by meaning need the model.
+    `finds` must be in the first line of its output, and `brings` must be the only memory in it; questions by meaning
+    need the model. A command without a caption belongs to the one before it.
     """
 
     caption: str
@@ -30,6 +31,7 @@ class Command:
     given: str | None = None
     code: int = 0
     finds: str = ""
+    brings: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +123,19 @@ STORY: tuple[Command | PersonEdit, ...] = (
     ),
     Command("See it on a timeline.", ("timeline", "Tomas")),
     Command(
-        "See what an agent is given before a prompt: fenced, with sources, within a budget.",
-        ("context", "when shall I water, and where does Tomas live?", "--budget", "900", "--explain"),
+        "Save two things that an agent should never forget.",
+        ("save", "Is allergic to shellfish.", "--kind", "constraint"),
     ),
+    Command("", ("save", "Bad left knee since 2021: no running, swims instead.", "--kind", "constraint")),
+    Command("See the profile that every session of an agent is given once.", ("context",)),
+    Command(
+        "See what one prompt brings: the memory it needs, alone, although they share no word.",
+        ("context", "what time of day should I get the hose out?"),
+        brings="Prefers watering before breakfast.",
+    ),
+    Command("", ("context", "cooking for us tonight, maybe prawns?"), brings="Is allergic to shellfish."),
+    Command("", ("context", "put together a workout plan for me"), brings="Bad left knee since 2021"),
+    Command("A prompt that needs nothing gets nothing.", ("context", "write a haiku about rain")),
     Command("A secret is refused and written nowhere.", ("save", "The wifi password is tulip-Garden-84!"), code=3),
     Command("See what was written, by whom and why.", ("log",)),
 )
@@ -141,9 +153,10 @@ def demo(
       commonplace demo
       commonplace demo --into ~/sample-vault
     """
-    from commonplace.app import copy_sample, model_status, put_under_git
+    from commonplace.app import copy_sample, model_statuses, put_under_git
 
-    has_model = model_status({}).installed
+    statuses, _ = model_statuses({})
+    has_model = statuses[0].installed  # the first is the default, which the demo uses whatever the settings say
     if not has_model:
         print_stderr("no model installed: search is by words only (`commonplace model install` downloads it)")
     with tempfile.TemporaryDirectory(prefix="commonplace-demo-") as scratch:
@@ -169,12 +182,14 @@ def _write_by_hand(scene: PersonEdit, note: Path) -> None:
 def _run_command(command: Command, vault: Path, scratch: Path, *, has_model: bool) -> None:
     """Run one command as a person would, and print it with its output."""
     piped = f"echo {quote(command.given.splitlines()[-1])} | " if command.given else ""
-    print_line(f"\n# {command.caption}\n$ {piped}commonplace {' '.join(map(quote, command.words))}")
+    caption = f"\n# {command.caption}" if command.caption else ""
+    print_line(f"{caption}\n$ {piped}commonplace {' '.join(map(quote, command.words))}")
     own = {name: value for name, value in os.environ.items() if name == _MODEL or not name.startswith("COMMONPLACE_")}
     done = subprocess.run(
         [sys.executable, "-m", "commonplace", "--vault", str(vault), "--data", str(scratch / "data"), *command.words],
         input=(command.given or "").encode(),
         check=False,
+        cwd=scratch,  # outside of any repository, whose project the entries would belong to
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         env={**own, "COMMONPLACE_SETTINGS": str(scratch / "settings.toml")},
@@ -183,5 +198,10 @@ def _run_command(command: Command, vault: Path, scratch: Path, *, has_model: boo
     print_text(answer)
     if done.returncode != command.code:
         raise typer.Exit(done.returncode or 1)
-    if command.finds not in answer.partition("\n")[0] and has_model:
-        raise CommonplaceError(f"the demo expected {command.finds}", hint="This is a bug: please report it.")
+    memories = [line for line in answer.splitlines() if line.startswith("- ")]
+    is_right = command.finds in answer.partition("\n")[0]
+    if command.brings:
+        is_right = len(memories) == 1 and command.brings in memories[0]
+    if not is_right and has_model:
+        expected = command.finds or command.brings
+        raise CommonplaceError(f"the demo expected {expected}", hint="This is a bug: please report it.")

@@ -8,7 +8,19 @@ import typer
 from commonplace.cli.fact_view import answer_remembered, short, show_chain, statement
 from commonplace.cli.invocation import Invocation, invocation_of, printable
 from commonplace.cli.note import show_erased
-from commonplace.cli.parameters import DryRun, EntryId, FactClass, Importance, Topics, ValidFrom, ValidUntil
+from commonplace.cli.parameters import (
+    DryRun,
+    EntryId,
+    FactClass,
+    Importance,
+    NoProject,
+    ProjectName,
+    Topics,
+    ValidFrom,
+    ValidUntil,
+    project_of,
+)
+from commonplace.client.paths import working_folder
 from commonplace.errors import UsageError
 from commonplace.memory import fact_shapes
 from commonplace.model.request import NewEntry
@@ -21,7 +33,9 @@ Ids = list[str] | None
 def save(
     context: typer.Context,
     text: Text = STANDARD_INPUT,
-    kind: Annotated[str, typer.Option(metavar="K", help="preference, workflow, fix, idea, decision, ...")] = "",
+    kind: Annotated[
+        str, typer.Option(metavar="K", help="preference, constraint, fact, decision, ...; an unknown one lists all.")
+    ] = "",
     topic: Topics = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag for the note; may be repeated.")] = None,
     fact: FactClass = "",
@@ -31,6 +45,8 @@ def save(
     valid_from: ValidFrom = "",
     valid_until: ValidUntil = "",
     importance: Importance = None,
+    project: ProjectName = "",
+    no_project: NoProject = False,
     always_load: Annotated[bool, typer.Option("--always-load", help="Load it at the start of every session.")] = False,
     extends: Annotated[Ids, typer.Option(metavar="ID", help="It adds to this entry.")] = None,
     derived_from: Annotated[Ids, typer.Option(metavar="ID", help="It follows from this entry.")] = None,
@@ -39,7 +55,8 @@ def save(
 ) -> None:
     """Save one thing worth remembering as a note of its own.
 
-    A statement that is already known is confirmed instead; nothing is overwritten.
+    A statement that is already known is confirmed instead; nothing is overwritten. In a git repository it is saved with
+    that project.
 
     \b
     Examples:
@@ -62,6 +79,8 @@ def save(
         valid_from=valid_from,
         valid_until=valid_until,
         always_load=always_load,
+        project=project_of(project, without=no_project),
+        folder=working_folder(),
         interface="cli",
         extends=extends or (),
         derived_from=derived_from or (),

@@ -6,7 +6,19 @@ import typer
 
 from commonplace.cli.fact_view import answer_remembered, show_facts
 from commonplace.cli.invocation import invocation_of, show_help
-from commonplace.cli.parameters import DryRun, EntryId, FactClass, Importance, Topics, ValidFrom, ValidUntil
+from commonplace.cli.parameters import (
+    DryRun,
+    EntryId,
+    FactClass,
+    Importance,
+    NoProject,
+    ProjectName,
+    Topics,
+    ValidFrom,
+    ValidUntil,
+    project_of,
+)
+from commonplace.client.paths import working_folder
 from commonplace.errors import UsageError
 from commonplace.memory import fact_shapes
 
@@ -30,6 +42,8 @@ def add(
     text: Annotated[str, typer.Option(help="A sentence to use instead of the generated one.")] = "",
     fact: FactClass = "",
     importance: Importance = None,
+    project: ProjectName = "",
+    no_project: NoProject = False,
     dry_run: DryRun = False,
 ) -> None:
     """Add a fact.
@@ -54,6 +68,8 @@ def add(
             importance=importance,
             valid_from=valid_from,
             valid_until=valid_until,
+            project=project_of(project, without=no_project),
+            folder=working_folder(),
             interface="cli",
             dry_run=dry_run,
         )
@@ -104,6 +120,7 @@ def facts(
     named: Annotated[str, typer.Option("--entity", metavar="E", help="ENTITY as an option.")] = "",
     topic: Annotated[str, typer.Option(metavar="T", help="Only facts on this topic.")] = "",
     predicate: Annotated[str, typer.Option(metavar="P", help="Only facts with this predicate.")] = "",
+    project: Annotated[str, typer.Option(metavar="NAME", help="Only entries of this project.")] = "",
     as_of: Annotated[
         str, typer.Option(metavar="D", help="Facts that were true at the end of that day, as known then.")
     ] = "",
@@ -127,7 +144,7 @@ def facts(
     invocation = invocation_of(context)
     if entity and named and entity != named:
         raise UsageError(f"two entities given: {entity!r} and {named!r}", hint="Name one of them.")
-    if prompt and (entity or named or topic or predicate or as_of or known or every):
+    if prompt and (entity or named or topic or predicate or project or as_of or known or every):
         raise UsageError("--prompt cannot be combined with other filters", hint="Use --prompt alone.")
     with invocation.memory() as memory:
         if prompt:
@@ -137,6 +154,7 @@ def facts(
                 entity or named,
                 topic=topic,
                 predicate=predicate,
+                project=project,
                 as_of=as_of,
                 known=known,
                 every=every,

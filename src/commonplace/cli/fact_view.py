@@ -35,7 +35,7 @@ def answer_remembered(invocation: Invocation, remembered: EntryResult) -> None:
             return
         print_line(told(remembered))
         if remembered.staged:
-            invocation.inform("  it is not recalled until you save it yourself")
+            invocation.inform("  it is not recalled until you approve it: `commonplace review`")
 
     invocation.answer({"remembered": fact_shapes.entry_result_shape(remembered)}, show)
 
@@ -57,7 +57,7 @@ def told(remembered: EntryResult) -> str:
         case "invalidate":
             return f"ends {day(fact.valid_until)}: {short(fact.id)} {text}"
         case _:
-            return f"saved {label(fact)}" + _stands_to(remembered)
+            return f"saved {label(fact)}{_in_project(fact)}" + _stands_to(remembered)
 
 
 def _stands_to(remembered: EntryResult) -> str:
@@ -85,7 +85,7 @@ def show_facts(facts: tuple[FactSnapshot, ...], invocation: Invocation) -> None:
             held.state,
             day(held.fact.begins) or "-",
             day(held.until) or "-",
-            f"{statement(held.fact)}{_line_of(held.fact)}",
+            f"{statement(held.fact)}{_line_of(held.fact)}{_in_project(held.fact)}",
         )
         for held in facts
     ]
@@ -96,6 +96,11 @@ def show_facts(facts: tuple[FactSnapshot, ...], invocation: Invocation) -> None:
 def _line_of(fact: Fact) -> str:
     """The path and line of a fact that is a line of a note; empty for an entry."""
     return f"  ({fact.path}:{fact.line})" if fact.origin == "line" else ""
+
+
+def _in_project(fact: Fact) -> str:
+    """The project that an entry belongs to; empty for none."""
+    return f"  (project {fact.project})" if fact.project else ""
 
 
 def bond_word(bond: str) -> str:
@@ -182,6 +187,7 @@ def _details(held: FactSnapshot) -> Iterator[str]:
     if fact.predicate:
         yield f"{fact.subject} | {fact.predicate} | {fact.object}"
     yield ", ".join(filter(None, (fact.kind, fact.fact if fact.fact != fact.kind else "", *map(_hash, fact.topics))))
+    yield f"project {fact.project}" + (f", {fact.project_root}" if fact.project_root else "") if fact.project else ""
     yield f"recorded {day(fact.recorded) or 'at an unknown time'}" + _source(fact)
     if fact.confirmed:
         yield f"confirmed {', '.join(fact.confirmed)}"

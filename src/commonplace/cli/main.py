@@ -58,6 +58,9 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "load": CommandSource("entry", "load", "Load an entry before every prompt, or only when it is relevant."),
     "erase": CommandSource("entry", "erase", "Erase an entry and everything derived from it; cannot be undone."),
     "recall": CommandSource("search", "recall", "Search the entries only."),
+    "review": CommandSource(
+        "review", "app", "List, approve, edit and reject what programs saved and you have not approved yet."
+    ),
     "facts": CommandSource("fact", "facts", "List facts that are true now, or that were true or known on a day."),
     "timeline": CommandSource("timeline", "timeline", "Draw a timeline of the facts about someone or something."),
     "fact": CommandSource("fact", "app", "Add, end and delete facts: a subject, a predicate and an object."),
@@ -72,7 +75,7 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "resume": CommandSource("conversation", "resume", "Resume recording conversations with agents."),
     "eval": CommandSource("evaluate", "evaluate", "Measure how well search finds your notes."),
     "settings": CommandSource("setup", "settings_app", "Show the settings and where each value comes from."),
-    "model": CommandSource("setup", "model_app", "Install the encoder model for search by meaning."),
+    "model": CommandSource("setup", "model_app", "Install and choose the encoder model for search by meaning."),
     "install": CommandSource("install", "install", "Install this memory in an agent's host: an MCP server and hooks."),
     "uninstall": CommandSource("install", "uninstall", "Remove what `install` added."),
     "serve": CommandSource(

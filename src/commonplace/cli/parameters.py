@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
+from commonplace.errors import UsageError
 from commonplace.model import FACT_CLASSES
 
 ENTRY_ID_HELP: Final = "The entry's id, its beginning or last six digits, or its path."
@@ -13,6 +14,14 @@ EntryId = Annotated[str, typer.Argument(metavar="ID", help=ENTRY_ID_HELP)]
 
 
 Topics = Annotated[list[str] | None, typer.Option("--topic", metavar="T", help="A topic; may be repeated.")]
+
+
+ProjectName = Annotated[
+    str, typer.Option("--project", metavar="NAME", help="Its project. [default: that of the repository you are in]")
+]
+
+
+NoProject = Annotated[bool, typer.Option("--no-project", help="It belongs to no project.")]
 
 
 ValidFrom = Annotated[str, typer.Option(metavar="D", help="True since: 2026-03-01, 2026-03, yesterday.")]
@@ -30,3 +39,10 @@ Importance = Annotated[float | None, typer.Option(min=0, max=1, metavar="X", hel
 
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Change nothing; print the difference.")]
+
+
+def project_of(name: str, *, without: bool) -> str | None:
+    """The project that the options name: None for that of the working folder, empty for none. Raises UsageError."""
+    if name and without:
+        raise UsageError("--project and --no-project cannot be combined", hint="Use one of them.")
+    return "" if without else name or None

@@ -10,6 +10,8 @@ import typer
 from commonplace.cli.invocation import Invocation, invocation_of, local_zone, print_line, printable
 from commonplace.memory import shapes
 from commonplace.model import MODES, Answer, Hit
+from commonplace.model.layout import is_entry_path
+from commonplace.model.moment import long_day
 from commonplace.model.request import SearchRequest
 
 
@@ -126,7 +128,10 @@ def _show_hit(rank: int, hit: Hit) -> None:
 def _place(hit: Hit) -> str:
     """The line of a note, or the turn of a conversation with its speaker and day."""
     if hit.source_type != "chat":
-        return f"{hit.path}:{hit.line}"
+        project = hit.metadata.get("frontmatter", {}).get("project") if is_entry_path(hit.path) else ""
+        begins = hit.metadata.get("planned_from")
+        about = (f"project {project}" if project else "", f"planned, from {long_day(begins)}" if begins else "")
+        return " ".join([f"{hit.path}:{hit.line}", *(f"({each})" for each in about if each)])
     who, day = hit.metadata.get("speaker") or hit.metadata.get("role"), str(hit.metadata.get("at") or "")[:10]
     said = ", ".join(filter(None, (who, day)))
     return f"conversation:{hit.path} turn {hit.line}" + (f" ({said})" if said else "")

@@ -10,7 +10,7 @@ from commonplace.cli.invocation import Invocation, invocation_of, print_line
 from commonplace.client.paths import Unreachable
 from commonplace.client.start import DaemonState
 from commonplace.daemon.service.control import call_daemon, stop_daemon
-from commonplace.errors import UsageError, VaultUnavailable
+from commonplace.errors import CommonplaceError, UsageError, VaultUnavailable
 
 
 def mcp(
@@ -98,7 +98,7 @@ def serve(
 def status(context: typer.Context) -> None:
     """Show whether the daemon is running, where, and what it is doing.
 
-    The exit code is 1 if it is not running.
+    It also says how many memories wait for your review. The exit code is 1 if the daemon is not running.
 
     \b
     Examples:
@@ -108,8 +108,14 @@ def status(context: typer.Context) -> None:
     invocation = invocation_of(context)
     status = call_daemon("GET", "/daemon/status")
     if status is None:
-        said = _why_silent()
-        invocation.answer({"running": False}, lambda: print_line(said))
+        said, waiting = _why_silent(), _waiting(invocation)
+
+        def show() -> None:
+            print_line(said)
+            if waiting:
+                print_line(_review_line(waiting))
+
+        invocation.answer({"running": False, "review": waiting}, show)
         raise typer.Exit(1)
     invocation.answer({"running": True, **status}, lambda: _show(status))
 
@@ -188,6 +194,21 @@ def _why_silent() -> str:
     return "not running: `commonplace serve` starts it"
 
 
+def _waiting(invocation: Invocation) -> int | None:
+    """How many memories of the vault of this call wait for review; None if there is no vault to look at."""
+    try:
+        with invocation.memory() as memory:
+            return memory.reviews.count()
+    except CommonplaceError:
+        return None
+
+
+def _review_line(count: int) -> str:
+    from commonplace.memory.reviews import waiting_text
+
+    return f"review    {waiting_text(count)}"
+
+
 def _show(status: Mapping[str, Any]) -> None:
     print_line(f"running   process {status['pid']}, version {status['version']}, since {status['started']}")
     print_line(f"url       {status['url']}")
@@ -198,6 +219,8 @@ def _show(status: Mapping[str, Any]) -> None:
         print_line(f"error     {status['said']}")
     for vault in status["vaults"]:
         print_line(f"vault     {_vault_line(vault)}")
+        if waiting := vault.get("review"):
+            print_line(f"{_review_line(waiting)} (in {vault['vault']})")
     for job in status["chores"]:
         print_line(f"job       {_job_line(job)}")
     print_line(f"capture   {_capture_line(status['capture'])}")
@@ -225,9 +248,10 @@ def _job_line(job: Mapping[str, Any]) -> str:
 
 def _hooks_line(hooks: Mapping[str, Any]) -> str:
     last = f"{hooks['event']} at {hooks['at']} in {hooks['took_ms']:.0f} ms" if hooks["event"] else "no event yet"
-    if skip := hooks["last_skip"]:
-        return f"{hooks['host']}: {last}; {hooks['skipped']} skipped, at {skip['at']}: {skip['reason']}"
-    return f"{hooks['host']}: {last}"
+    late = f"; recall was late for {hooks['late']} of the last {hooks['recalls']}" if hooks["late"] else ""
+    skip = hooks["last_skip"]
+    skipped = f"; {hooks['skipped']} skipped, at {skip['at']}: {skip['reason']}" if skip else ""
+    return f"{hooks['host']}: {last}{late}{skipped}"
 
 
 def _capture_line(capture: Mapping[str, Any]) -> str:

@@ -137,6 +137,22 @@ def vault_header(named: str = "") -> dict[str, str]:
     return {"Commonplace-Vault": quote(os.fsencode(os.path.abspath(os.path.expanduser(vault))))}
 
 
+def working_folder() -> str:
+    """The absolute path of this process's working folder; empty if it does not exist any more."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def folder_header() -> dict[str, str]:
+    """The HTTP header for this process's working folder; no header if it has none."""
+    from urllib.parse import quote
+
+    folder = working_folder()
+    return {"Commonplace-Folder": quote(os.fsencode(folder))} if folder else {}
+
+
 def _system_folder(variable: str, below_home: str) -> str:
     """Our folder in the one that the XDG variable names, else in this system's default."""
     xdg = os.environ.get(variable, "")

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO, Final
 
 from commonplace.client.http import Exchange
-from commonplace.client.paths import Unreachable, as_client_name, daemon_files, vault_header
+from commonplace.client.paths import Unreachable, as_client_name, daemon_files, folder_header, vault_header
 from commonplace.client.start import ensure_running
 
 PARSE_ERROR: Final = -32700
@@ -47,7 +47,8 @@ class InvalidMessage(Exception):
 def serve_stdio(*, vault: str | None = None, client: str | None = None) -> int:
     """Forward messages until standard input ends; the exit code. Without a vault, the daemon's default is used."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # there is nothing to clean up: the daemon keeps what it received
-    StdioProxy(sys.stdout.buffer, headers=vault_header(vault or ""), client=client or "").run(sys.stdin.buffer)
+    headers = {**vault_header(vault or ""), **folder_header()}  # hosts start it in the folder of their project
+    StdioProxy(sys.stdout.buffer, headers=headers, client=client or "").run(sys.stdin.buffer)
     return 0
 
 

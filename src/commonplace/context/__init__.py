@@ -3,6 +3,7 @@
 - compose    which pieces get space, in what order, and why others are left out
 - page       blocks of text, the space left, and truncation
 - fence      the marks around the text, and sanitizing of the text between them
-- selection  whether a passage or playbook is worth showing, under which title, and the channel of a prompt
+- selection  whether an entry or a passage fits a prompt, its title, and the channel of a prompt
 - options    the settings `context`, and the phases of work
+- hook_options  the settings `hooks`
 """

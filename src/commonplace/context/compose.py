@@ -1,8 +1,9 @@
 """Composes the context of a prompt from pieces, within limits.
 
 Pieces get space in the order of their protection: pinned pieces first, which are never cut; then the rest of user and
-channel memory, then playbooks, dated memories, facts and recalled passages; within each the highest score first. So a
-context over its budget is cut in the order recalled, facts, dated, playbooks. No section has a reserved share.
+channel memory, then playbooks, dated memories, facts, the profile, the last session and recalled passages; within each
+the highest score first. So a context over its budget is cut in the order recalled, session, profile, facts, dated,
+playbooks. No section has a reserved share.
 """
 
 from collections import defaultdict
@@ -12,7 +13,7 @@ from typing import Final
 
 from commonplace.context.fence import Fence
 from commonplace.context.options import BRIEFING
-from commonplace.context.page import ContextBlock, Page, RemainingSpace, format_piece
+from commonplace.context.page import LINE_SECTIONS, ContextBlock, Page, RemainingSpace, format_piece
 from commonplace.model.context import (
     CONTEXT_SECTIONS,
     ContextSection,
@@ -28,12 +29,15 @@ _PROTECTION: Final[dict[ContextSection, int]] = {
     "playbooks": 3,
     "dated": 4,
     "facts": 5,
-    "recalled": 6,
+    "profile": 6,
+    "session": 7,
+    "recalled": 8,
 }
 
 _MAX_FACT_LINE: Final = 400
 """Characters up to which a fact counts as a line: a longer one that does not fit does not end the context."""
 
+_RECALLED: Final[tuple[ContextSection, ...]] = ("facts", "recalled")
 _FEW_WORDS: Final = 3  # by which the wording of a fact may differ from that of its entry
 
 
@@ -41,7 +45,8 @@ _FEW_WORDS: Final = 3  # by which the wording of a fact may differ from that of 
 class ContextLimits:
     """The size of a context: characters and tokens of all its text, and the most pieces of two sections.
 
-    `recalled_chars` limits recalled passages, sources included. 0 tokens or recalled characters mean no such limit.
+    `recalled_chars` limits facts and recalled passages together, sources included. 0 tokens or recalled characters mean
+    no such limit.
     """
 
     budget: int
@@ -64,7 +69,7 @@ class ComposedContext:
 
 def skipped_sections(phase: str) -> frozenset[ContextSection]:
     """The sections that a briefing does without; none for any other phase."""
-    return frozenset({"user", "facts", "dated"}) if phase.casefold() == BRIEFING else frozenset()
+    return frozenset({"user", "profile", "facts", "dated", "session"}) if phase.casefold() == BRIEFING else frozenset()
 
 
 def compose(
@@ -172,15 +177,15 @@ class _Composer:
         a shorter one may, but nothing less protected.
         """
         block = format_piece(piece, self._fence)
-        space = self._page.space_for(piece.section)
+        space = self._page.space_for(piece)
         within = self._within_phase(space, piece.section)
         if within.holds(block):
             self._put(piece, block)
             return None
         why: OmissionReason = "section" if space.holds(block) else "budget"
-        if piece.section == "facts":
+        if piece.section in LINE_SECTIONS:
             if len(block.text) <= _MAX_FACT_LINE:
-                self._full = (_PROTECTION["facts"] + 1, why)
+                self._full = (_PROTECTION[piece.section] + 1, why)
             return self._no_space(piece, why)
         self._full = (_PROTECTION[piece.section], why)
         beginning = within.beginning_of(block)
@@ -198,15 +203,15 @@ class _Composer:
         return OmittedPiece(piece.section, piece.source, why, message)
 
     def _within_phase(self, space: RemainingSpace, section: ContextSection) -> RemainingSpace:
-        """The space that the phase leaves for recalled passages; all of it for any other section."""
-        if section != "recalled" or not self._limits.recalled_chars:
+        """The space that the phase leaves for what is recalled; all of it for any other section."""
+        if section not in _RECALLED or not self._limits.recalled_chars:
             return space
         return replace(space, chars=min(space.chars, self._limits.recalled_chars - self._recalled_chars))
 
     def _put(self, piece: Piece, block: ContextBlock) -> None:
         self._page.put(piece, block)
         self._duplicates.add(piece, block.text, is_cut=block.is_cut)
-        if piece.section == "recalled":
+        if piece.section in _RECALLED:
             self._recalled_chars += len(str(block)) + 1
 
 
@@ -243,13 +248,14 @@ class Duplicates:
         return None
 
     def _container(self, piece: Piece, text: str) -> Piece | None:
-        if piece.key in self._by_key:
-            return self._by_key[piece.key]
+        same = self._by_key.get(piece.key)
+        if same and not _adds_to(same, piece):
+            return same
         fact = self._by_fact.get(piece.fact)
         if fact and fact.section != piece.section and not _adds_to(fact, piece):
             return fact  # within one section a long entry may come in several parts
         # A fact may be worded differently, or come from the properties of a note, which its text does not show.
-        if piece.section != "facts" and piece.document in self._whole_notes:
+        if piece.section not in LINE_SECTIONS and piece.document in self._whole_notes:
             return self._whole_notes[piece.document]
         return next((part for shown, part in self._parts.get(piece.document, ()) if text and text in shown), None)
 
@@ -257,12 +263,12 @@ class Duplicates:
 def _adds_to(fact: Piece, piece: Piece) -> bool:
     """True if an entry says more than the line that stands for it among the facts."""
     new = {*_folded(piece.text).split()} - {*_folded(fact.text).split()}
-    return fact.section == "facts" and len(new) > _FEW_WORDS
+    return fact.section in LINE_SECTIONS and len(new) > _FEW_WORDS
 
 
 def _is_whole(piece: Piece) -> bool:
     """True for a whole note or entry, as opposed to a fact in it or a passage of it."""
-    return piece.section not in ("facts", "recalled") and not piece.key.startswith(f"{piece.document}#")
+    return piece.section not in (*LINE_SECTIONS, "recalled") and not piece.key.startswith(f"{piece.document}#")
 
 
 def _folded(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, get_args
 
 from commonplace.model import option
 
@@ -12,14 +12,21 @@ MIN_BUDGET: Final = 300
 NOTE_KIND: Final = "note"
 """Among the kinds of a phase, stands for every note that is not an entry."""
 
+NotesMode = Literal["auto", "always", "asked", "off"]
+"""When passages of notes and old conversations are recalled: if they are very near or the prompt asks for them, if they
+fit at all, only if the prompt asks for them, or never."""
+
+NOTES_MODES: Final[tuple[NotesMode, ...]] = get_args(NotesMode)
+
 BRIEFING: Final = "briefing"
 """The phase for a briefing: its context does without user memory, facts and dated memories."""
 
 DEFAULT_PHASES: Final = (
-    "plan 4000 decision idea insight crystallized domain-reference preference note",
-    "work 4000 workflow fix preference feedback domain-reference skill-pointer procedural note",
-    "review 3000 preference feedback decision workflow insight note",
-    "debug 4000 fix domain-reference insight workflow note",
+    "plan 4000 constraint decision idea insight crystallized domain-reference preference note",
+    "work 4000 constraint workflow fix preference feedback domain-reference skill-pointer procedural note",
+    "review 3000 constraint preference feedback decision workflow insight note",
+    "debug 4000 constraint fix domain-reference insight workflow note",
+    "documenter 4000 constraint decision domain-reference workflow crystallized insight preference skill-pointer note",
 )
 
 
@@ -59,12 +66,24 @@ class ContextOptions:
     tokens: int = option(
         0, "The most tokens put before a prompt, by a conservative estimate; 0 limits characters only.", at_least=0
     )
-    recall: bool = option(
-        True, "Whether passages from the vault are recalled for a prompt.", once_called=("auto_recall",)
+    profile: int = option(
+        3200,
+        "The most characters of memories in the profile, which a session gets once; 0 gives none.",
+        at_least=0,
+        at_most=20_000,
     )
-    recalled: int = option(6, "The most passages recalled.", at_least=0, at_most=32)
+    recall: bool = option(True, "Whether entries and passages are recalled for a prompt.", once_called=("auto_recall",))
+    notes: NotesMode = option(
+        "auto",
+        "When passages of notes and old conversations are recalled: `auto` if they are very near or the prompt asks "
+        "for them, `always` if they fit at all, `asked` only if the prompt asks, `off` never.",
+    )
+    recalled: int = option(3, "The most passages recalled.", at_least=0, at_most=32)
     min_score: float = option(
-        0.3, "Score below which a passage is too far from a prompt to be recalled.", at_least=0.0, at_most=1.0
+        0.3,
+        "Score below which a passage is not recalled, even if the prompt asks for notes.",
+        at_least=0.0,
+        at_most=1.0,
     )
     playbooks: int = option(2, "The most playbooks.", at_least=0, at_most=8)
     dated_days: int = option(

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 from unicodedata import combining
@@ -17,7 +17,11 @@ TRUNCATION_MARK: Final = " [... cut]"
 MIN_USEFUL: Final = 80
 """Characters below which the beginning of a text says too little to be shown."""
 
+LINE_SECTIONS: Final[frozenset[ContextSection]] = frozenset({"profile", "session", "facts"})
+"""Sections whose pieces are one line each."""
+
 _MAX_TITLE: Final = 120
+_FOLLOWED: Final[frozenset[ContextSection]] = frozenset({"user", "channel"})  # the person's own instructions
 _MAX_DOUBT: Final = 160
 _MIN_SHARE: Final = 0.6  # of the space, that a cut at a sentence or word must fill
 _SENTENCE_ENDS: Final = re.compile(r"\n|[.!?…](?=\s)|[。！？]")
@@ -45,13 +49,13 @@ class ContextBlock:
 
 
 def format_piece(piece: Piece, fence: Fence) -> ContextBlock:
-    """A fact is one line that ends with its source; any other piece has its source on a line above it."""
+    """A fact is one line that ends with its source, if it has one; another piece has its source on a line above it."""
     doubt = _shorten(fence.sanitize_line(piece.doubt), _MAX_DOUBT)
     warning = f"(not sure: {doubt.rstrip('.')}. Ask before relying on it.)" if doubt else ""
     source = fence.sanitize_line(piece.source)
-    if piece.section == "facts":
+    if piece.section in LINE_SECTIONS:
         line = fence.sanitize_line(piece.text)
-        return ContextBlock("- ", line, f" [{source}] {warning}".rstrip())
+        return ContextBlock("- ", line, (f" [{source}] {warning}" if source else f" {warning}").rstrip())
     day = "" if piece.day in source else f", {fence.sanitize_line(piece.day)}"
     title = _shorten(fence.sanitize_line(piece.title), _MAX_TITLE)
     head = f"[{source}{day}] {title}".rstrip()
@@ -104,12 +108,16 @@ class Page:
     @property
     def text(self) -> str:
         """The page; empty without blocks."""
-        lines = [self._fence.intro] if self._blocks else []
+        lines = [self._intro] if self._blocks else []
         for section in CONTEXT_SECTIONS:
-            blocks = [str(block) for piece, block in self._blocks if piece.section == section]
+            blocks = [(piece, block) for piece, block in self._blocks if piece.section == section]
             if blocks:
-                lines += [self._fence.opening(section), *blocks, self._fence.closing]
+                lines += [self._fence.opening(section), *_under_headings(blocks), self._fence.closing]
         return "\n".join(lines)
+
+    @property
+    def _intro(self) -> str:
+        return self._fence.intro(is_followed=any(piece.section in _FOLLOWED for piece, _ in self._blocks))
 
     @property
     def included(self) -> tuple[IncludedPiece, ...]:
@@ -134,13 +142,13 @@ class Page:
         """The number of pieces of a section on the page."""
         return self._counts[section]
 
-    def space_for(self, section: ContextSection) -> RemainingSpace:
-        """The space left for one more piece of a section, after the marks of the section."""
-        return self._space.without(*self._missing_marks(section))
+    def space_for(self, piece: Piece) -> RemainingSpace:
+        """The space left for one more piece, after the marks of its section and the heading of its group."""
+        return self._space.without(*self._missing_lines(piece))
 
     def put(self, piece: Piece, block: ContextBlock) -> None:
         """Put a block on the page, even if there is no space for it."""
-        self._space = self.space_for(piece.section).without(str(block))
+        self._space = self.space_for(piece).without(str(block))
         self._blocks.append((piece, block))
         self._counts[piece.section] += 1
 
@@ -150,11 +158,23 @@ class Page:
         self._counts[piece.section] -= 1
         return piece
 
-    def _missing_marks(self, section: ContextSection) -> tuple[str, ...]:
-        if self.count(section):
-            return ()
-        marks = (self._fence.opening(section), self._fence.closing)
-        return marks if self._blocks else (self._fence.intro, *marks)
+    def _missing_lines(self, piece: Piece) -> tuple[str, ...]:
+        """The lines that this piece would add besides its own; pieces that are to be followed come first of all."""
+        section, groups = piece.section, {(each.section, each.group) for each, _ in self._blocks}
+        heading = (_heading(piece.group),) if piece.group and (section, piece.group) not in groups else ()
+        marks = () if self.count(section) else (self._fence.opening(section), self._fence.closing)
+        return (*heading, *marks, *(() if self._blocks else (self._fence.intro(is_followed=section in _FOLLOWED),)))
+
+
+def _under_headings(blocks: Sequence[tuple[Piece, ContextBlock]]) -> Iterator[str]:
+    """The blocks of a section; those of a group together, in the order of the groups' first blocks."""
+    for group in dict.fromkeys(piece.group for piece, _ in blocks):
+        yield from (_heading(group),) if group else ()
+        yield from (str(block) for piece, block in blocks if piece.group == group)
+
+
+def _heading(group: str) -> str:
+    return f"{group}:"
 
 
 def truncate(text: str, length: int) -> str:

@@ -1,30 +1,79 @@
-"""What may go into a context: thresholds for passages and playbooks, their titles, and the channel of a prompt."""
+"""What may go into a context: thresholds for entries and passages, their titles, and the channel of a prompt."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log10
 from typing import Final
 
 from commonplace.errors import UsageError
 from commonplace.model import Hit
+from commonplace.model.context import Need
 
-PLAYBOOK_KINDS: Final = ("procedural", "workflow")
-"""The kinds of entries that say how something is done."""
+_CALIBRATED_FOR: Final = 35  # entries
+_CONSTRAINT_BONUS: Final = 0.04
+_TOPIC_BONUS: Final = 0.05
 
-# Chosen on 64 messages to a vault of 60 notes, with all-MiniLM-L6-v2, as was `context.min_score`: at 0.3, none of the
-# 32 messages that ask for nothing in the vault recalls anything, and 30 of the 32 that do recall their note. A playbook
-# that applies may score less, but is near in meaning; those that did not apply were below one of these two.
-PLAYBOOK_SCORE: Final = 0.25
-PLAYBOOK_COSINE: Final = 0.25
+
+@dataclass(frozen=True, slots=True)
+class EntryRule:
+    """When an entry fits a prompt: the score it needs for each Need, the weight of words, and how many fit at most.
+
+    An entry must also reach `beside_best` of the best score. With ten times as many entries the threshold is higher by
+    `for_ten_times`, and one more may fit.
+
+    Chosen by `bench/memory.py --only thresholds`, which prints the curves, on two people of `data/memory/context.jsonl`
+    (35 entries each, 56 needed ones, 24 prompts that need nothing), and tried on four others written apart. Among ten
+    times as many entries the nearest of those that do not matter is nearer by about 0.1, and so are some that do.
+    """
+
+    idle: float = 0.85
+    general: float = 0.55
+    task: float = 0.33
+    personal: float = 0.2
+    words: float = 0.76
+    most: int = 3
+    beside_best: float = 0.5
+    for_ten_times: float = 0.05
+
+    def threshold(self, need: Need, *, count: int) -> float:
+        """The score that an entry must reach; of more entries, more are near by chance."""
+        needs = {"idle": self.idle, "general": self.general, "task": self.task, "personal": self.personal}
+        return needs[need] + self.for_ten_times * _decades(count)
+
+    def limit(self, *, count: int) -> int:
+        """How many entries may fit."""
+        return self.most + round(_decades(count))
+
+
+def _decades(count: int) -> float:
+    """How many times there are ten times as many entries as those that the rule was chosen on; 3 at most."""
+    return min(log10(max(count, _CALIBRATED_FOR) / _CALIBRATED_FOR), 3.0)
+
+
+ENTRY_RULE: Final = EntryRule()
+
+PLAIN_ENTRY: Final = 0.55
+"""The score from which an entry fits so plainly that no note is needed beside it, unless the prompt asks for notes."""
+
+_NEAR_PASSAGE: Final = 0.33
+_ABOVE_NOISE: Final = 0.08
+_GENERAL_PASSAGE: Final = 0.1
+# What the best passage needs for a prompt that does not ask for notes: the first, in any vault; the second above the
+# vault's noise; the third besides for a question that anybody could ask. With these, of 152 prompts that need nothing,
+# 8 bring a passage of a garden of 748 notes (noise 0.49); of 23 questions about the sample vault (noise 0.21), 19 bring
+# theirs.
 
 _OFF_TOPIC: Final = 0.1
 """The cosine below which a passage shares only words with a prompt, as many do in a large vault."""
 
-_BESIDE_BEST: Final = 0.6
-"""The share of the best score that others must reach: below it they have no more than a word in common."""
+_PASSAGE_BESIDE_BEST: Final = 0.6
+"""The share of the best score that other passages must reach: below it they have no more than a word in common."""
 
 _MIN_LETTERS: Final = 20
 """Letters outside links below which a passage only points elsewhere: `Part of [[Plan]]. See [[Budget]].`"""
 
+_LONGEST: Final = 4000  # characters of a passage that are looked at: the expression takes quadratic time
 _FIRST_CJK: Final = "\u2e80"
 _CJK_LETTERS: Final = 4  # letters that one character counts for in a script whose characters are words
 
@@ -46,9 +95,52 @@ def parse_channel(scope: str) -> str:
     return channel
 
 
+@dataclass(frozen=True, slots=True)
+class EntryMatch:
+    """How near an entry is to a prompt: the cosine of its nearest part, None without vectors, and its words.
+
+    `words` is from 0 to about 0.5: what of the prompt's words, weighted by how rare they are, the entry has. An entry
+    on the topics of the conversation (`is_on_topic`) comes first, but it is not nearer for that.
+    """
+
+    cosine: float | None
+    words: float
+    is_constraint: bool = False
+    is_on_topic: bool = False
+
+    def score(self, rule: EntryRule = ENTRY_RULE) -> float:
+        """Meaning and words together; a little more for what harms if it is missed."""
+        near = max(self.cosine or 0.0, 0.0) + rule.words * self.words
+        return near + (_CONSTRAINT_BONUS if self.is_constraint and near else 0.0)
+
+    def rank(self, rule: EntryRule = ENTRY_RULE) -> float:
+        """The score, with a little more for what is on topic."""
+        return self.score(rule) + (_TOPIC_BONUS if self.is_on_topic else 0.0)
+
+    def __str__(self) -> str:
+        cosine = "" if self.cosine is None else f", cosine {self.cosine:.2f}"
+        return f"score {self.score():.2f}{cosine}"
+
+
+def fitting_entries(
+    matches: Mapping[str, EntryMatch], *, need: Need, count: int, rule: EntryRule = ENTRY_RULE
+) -> list[str]:
+    """The keys of the entries that fit a prompt, the best first; `count` is how many entries there are in all."""
+    scores = {key: match.score(rule) for key, match in matches.items()}
+    best = max(scores.values(), default=0.0)
+    least = max(rule.threshold(need, count=count), rule.beside_best * best)
+    ranked = sorted(scores, key=lambda key: (-matches[key].rank(rule), key))
+    return [key for key in ranked if scores[key] >= least][: rule.limit(count=count)]
+
+
+def near_threshold(*, noise: float, need: Need) -> float:
+    """The score that the best passage must reach for any to be shown; `noise` is that of unrelated ones."""
+    return max(_NEAR_PASSAGE, noise + _ABOVE_NOISE) + (_GENERAL_PASSAGE if need in ("idle", "general") else 0.0)
+
+
 def passage_threshold(scores: Iterable[float], *, least: float) -> float:
     """The score that a passage must reach to be shown with the best of these; never below `least`."""
-    return max([least, *(_BESIDE_BEST * score for score in scores)])
+    return max([least, *(_PASSAGE_BESIDE_BEST * score for score in scores)])
 
 
 def is_off_topic(hit: Hit) -> bool:
@@ -56,14 +148,9 @@ def is_off_topic(hit: Hit) -> bool:
     return hit.cosine is not None and hit.cosine < _OFF_TOPIC
 
 
-def playbook_applies(hit: Hit) -> bool:
-    """True if a playbook is about what the prompt asks to do."""
-    return hit.score >= PLAYBOOK_SCORE and (hit.cosine is None or hit.cosine >= PLAYBOOK_COSINE)
-
-
 def holds_only_links(text: str) -> bool:
     """True if a passage only points elsewhere: links, and hardly a word besides them."""
-    rest, links = _LINK.subn(" ", text)
+    rest, links = _LINK.subn(" ", text[:_LONGEST])
     letters = sum(_CJK_LETTERS if sign >= _FIRST_CJK else 1 for sign in rest if sign.isalpha())
     return letters < (_MIN_LETTERS if links else 1)
 

@@ -42,6 +42,7 @@ from commonplace.model.moment import moment_text
 from commonplace.settings.load import load_settings
 
 if TYPE_CHECKING:
+    from commonplace.context.hook_options import HookOptions
     from commonplace.policy.options import ServeOptions
     from commonplace.sources.options import CaptureOptions
 
@@ -75,7 +76,7 @@ def serve(*, flags: Mapping[str, object], ready: ReadyCallback, port: int | None
             return _other_daemon(files)
         log_everything_to(_open_log(files.log, options))
         events.listen("info")
-        daemon = Daemon(files, lock, options=options, capture=settings.capture, flags=flags)
+        daemon = Daemon(files, lock, options=options, capture=settings.capture, hooks=settings.hooks, flags=flags)
         asyncio.run(daemon.run(port=port or options.port, ready=ready))
     return None
 
@@ -90,9 +91,10 @@ class Daemon:
         *,
         options: "ServeOptions",
         capture: "CaptureOptions",
+        hooks: "HookOptions",
         flags: Mapping[str, object],
     ) -> None:
-        self._files, self._lock, self._options = files, lock, options
+        self._files, self._lock, self._options, self._hook_options = files, lock, options, hooks
         self._vaults = Vaults(flags=flags)
         self._capture = CaptureWorker(files.folder, self._vaults.memory_for, capture)
         self._tokens = Tokens(files.tokens)
@@ -126,11 +128,13 @@ class Daemon:
 
     async def _serve(self, sockets: Mapping[Via, socket.socket], state: DaemonState) -> None:
         from commonplace.daemon.server.guard import guard_app
-        from commonplace.daemon.server.hook_routes import HookEvents, HookRoutes
+        from commonplace.daemon.server.hook_events import HookEvents
+        from commonplace.daemon.server.hook_routes import HookRoutes
         from commonplace.daemon.server.http_server import DaemonApp, DaemonControl, make_http_server
 
         control = DaemonControl(partial(self._status, state), self._stop.set)
-        hooks = HookRoutes(self._vaults.memory_for, HookEvents(self._files.folder), self._capture)
+        events = HookEvents(self._files.folder)
+        hooks = HookRoutes(self._vaults.memory_for, events, self._capture, self._hook_options)
         app = DaemonApp(self._vaults.memory_for, control, self._counter, hooks=hooks.routes)
         guard = partial(guard_app, app, options=self._options, tokens=self._tokens, clock=_now)
         async with app.running():
@@ -150,7 +154,7 @@ class Daemon:
 
     def _status(self, state: DaemonState) -> dict[str, Any]:
         """What `commonplace status` shows."""
-        from commonplace.daemon.server.hook_routes import read_hook_events
+        from commonplace.daemon.server.hook_events import read_hook_events
 
         return {
             **asdict(state),

@@ -23,6 +23,7 @@ from commonplace.model import Actor, Caller
 from commonplace.model.moment import moment_text
 from commonplace.settings.load import load_settings, user_settings_file
 from commonplace.settings.registered_vaults import RegisteredVaults, registered_vaults, registry_file
+from commonplace.settings.schema import Settings
 
 _IGNORED_VARIABLES: Final = ("COMMONPLACE_VAULT", "COMMONPLACE_VAULT__ROOT", "MEMORY_VAULT_PATH")
 """They belong to the shell that happened to start the daemon, not to the programs that call it."""
@@ -141,6 +142,7 @@ class Watcher:
     def _note_sync(self, report: SyncReport) -> None:
         self._last_sync, self._error = moment_text(datetime.now(UTC)), ""
         emit("vault_synced", vault=str(self._root), **report.counts(), seconds=round(report.seconds, 3))
+        self._memory.context.measure_noise()
 
 
 def end_watchers(watchers: list[Watcher], *, within: Callable[[], float]) -> bool:
@@ -153,11 +155,12 @@ def end_watchers(watchers: list[Watcher], *, within: Callable[[], float]) -> boo
 
 @dataclass(frozen=True, slots=True)
 class OpenVault:
-    """An open vault: its memory, its watcher, and the identity of its folder, should another one take its place."""
+    """An open vault: its memory, its watcher, its settings, and the identity of its folder, should it be replaced."""
 
     memory: Memory
     watcher: Watcher
     folder: tuple[int, int]
+    settings: Settings
 
 
 class Vaults:
@@ -170,6 +173,7 @@ class Vaults:
         self._vault_locks: dict[Path, threading.Lock] = {}
         self._lock = threading.Lock()
         self._errors: dict[Path, str] = {}
+        self._settings_stamp = _file_stamp(user_settings_file())
         self._encoders = cache(make_encoders)  # one model for all vaults with the same settings
         self._is_closed = False
 
@@ -181,7 +185,13 @@ class Vaults:
         return self._get(self._registry.find(caller.vault)).memory.acting(Actor("agent", caller.name))
 
     def open_all(self) -> str:
-        """Open and watch every registered vault; returns how many are open. `status` has the errors."""
+        """Open and watch every registered vault; returns how many are open. `status` has the errors.
+
+        A vault for which the person has chosen another encoder is opened anew, and encoded again by its watcher.
+        """
+        if (stamp := _file_stamp(user_settings_file())) != self._settings_stamp:
+            self._settings_stamp = stamp
+            self._release_changed()
         for root in self._registry.vaults:
             try:
                 self._get(root)
@@ -190,6 +200,21 @@ class Vaults:
                     emit("vault_not_opened", level="warning", vault=str(root), said=str(error))
                 self._errors[root] = str(error)
         return f"{len(self._open)} of {len(self._registry.vaults)} vaults are open"
+
+    def _release_changed(self) -> None:
+        """Let go of each vault whose encoder is another one now. Requests that are still using it go on."""
+        for root, vault in [*self._open.items()]:
+            try:
+                embedding = self._settings_of(root).embedding
+            except CommonplaceError as error:
+                emit("settings_not_read", level="warning", vault=str(root), said=str(error))
+                continue
+            if embedding != vault.settings.embedding:
+                with self._vault_locks[root]:
+                    if self._open.get(root) is not vault:  # it was opened anew meanwhile
+                        continue
+                    self._open.pop(root).watcher.end()
+                emit("encoder_changed", vault=str(root), provider=embedding.provider)
 
     def tidy(self) -> str:
         """Let each open vault maintain its git repository, if that is due; returns how many were checked."""
@@ -229,18 +254,23 @@ class Vaults:
     def _open_vault(self, root: Path, folder: tuple[int, int]) -> OpenVault:
         if self._is_closed:
             raise VaultUnavailable("the daemon is stopping", hint="Start it again: `commonplace serve`.")
-        settings = load_settings(flags={**self._flags, "vault.root": str(root)}).settings
+        settings = self._settings_of(root)
         memory = open_with(settings, actor=_DAEMON, is_patient=False, encoders=self._encoders)
-        vault = self._open[root] = OpenVault(memory, Watcher(root, memory), folder)
+        vault = self._open[root] = OpenVault(memory, Watcher(root, memory), folder, settings)
         self._errors.pop(root, None)
         emit("vault_served", vault=str(root))
         return vault
+
+    def _settings_of(self, root: Path) -> Settings:
+        """The settings for a vault as they are now. Raises UsageError and Refused."""
+        return load_settings(flags={**self._flags, "vault.root": str(root)}).settings
 
     def _status_of(self, root: Path) -> dict[str, Any]:
         status: dict[str, Any] = {"vault": str(root), "name": root.name, "default": root == self._registry.default}
         try:
             vault = self._get(root)
             counts, (mode, without) = vault.memory.index.stats(), vault.memory.index.readiness()
+            waiting = vault.memory.reviews.count()
         except CommonplaceError as error:
             return {**status, "open": False, "said": str(error)}
         status |= {
@@ -249,6 +279,7 @@ class Vaults:
             "chunks": counts.chunks,
             "mode": mode,
             "without": without,
+            "review": waiting,
         }
         return {**status, **vault.watcher.status()}
 

@@ -34,12 +34,15 @@ class FactRules:
         return fingerprint("|".join((self.entity(subject), predicate_key(predicate), self.entity(object))))
 
     def claim(self, fact: Fact) -> str:
-        """A key for what only this fact may say at a time; empty if the fact claims nothing."""
+        """A key for what only this fact may say at a time; empty if the fact claims nothing.
+
+        A plain statement speaks of its own project only, a triple of its subject, wherever it was saved.
+        """
         if not _has_claim(fact):
             return ""
         subject, predicate = self.entity(fact.subject), predicate_key(fact.predicate)
         if not predicate:
-            return f"={subject}|{fingerprint(fact.text)}" if subject else f"={fingerprint(fact.text)}"
+            return "=" + "|".join(filter(None, (subject, fingerprint(fact.text), fact.project.casefold())))
         if self.predicates.is_single(predicate):
             return f"{subject}|{predicate}"
         return f"{subject}|{predicate}|{self.entity(fact.object)}"

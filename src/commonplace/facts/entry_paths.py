@@ -33,6 +33,7 @@ KINDS: Final = (
     "identity",
     "feedback",
     "decision",
+    "constraint",
 )
 """The built-in kinds. A person may add more in the settings."""
 
@@ -44,6 +45,7 @@ LONGEST_SLUG: Final = 48
 _CLASSES: Final[Mapping[str, FactClass]] = {
     "preference": "preference",
     "feedback": "preference",
+    "constraint": "preference",  # what must be respected counts at least as much as what is liked
     "fact": "fact",
     "decision": "fact",
     "event": "event",
@@ -61,12 +63,13 @@ _SPELLED: Final = str.maketrans(  # letters that Unicode does not decompose into
 )
 
 
-def checked_kind(kind: str) -> str:
-    """The kind. Raises UsageError if it cannot name a folder."""
-    if not _KIND.fullmatch(kind):
-        hint = "Use lower-case letters, digits and dashes, such as domain-reference; at most 40 characters."
-        raise UsageError(f"{kind[:60]!r} is not a valid kind of entry", hint=hint)
-    return kind
+def checked_kind(kind: str, *, known: Iterable[str] = ()) -> str:
+    """The kind. Raises UsageError if it is neither built in nor one of the `known` ones, or cannot name a folder."""
+    kinds = dict.fromkeys((*KINDS, *known))
+    if kind not in kinds:
+        hint = f"Use one of: {', '.join(kinds)}. Your own kinds go into the setting facts.kinds."
+        raise UsageError(f"{kind[:60]!r} is not a kind of entry", hint=hint)
+    return _folder_name(kind)
 
 
 def fact_class_of(kind: str) -> FactClass:
@@ -142,7 +145,15 @@ def slug_of(text: str) -> str:
 def _kind_folder(kind: str) -> str:
     if not kind:
         return INBOX_FOLDER
-    return IDEAS_FOLDER if kind == "idea" else checked_kind(kind)
+    return IDEAS_FOLDER if kind == "idea" else _folder_name(kind)
+
+
+def _folder_name(kind: str) -> str:
+    """The kind. Raises UsageError if it cannot name a folder."""
+    if not _KIND.fullmatch(kind):
+        hint = "Use lower-case letters, digits and dashes, such as domain-reference; at most 40 characters."
+        raise UsageError(f"{kind[:60]!r} is not a valid kind of entry", hint=hint)
+    return kind
 
 
 def _ascii_folded(text: str) -> str:

@@ -4,130 +4,24 @@ The predicate decides before similarity does. No decision changes a text in plac
 fact or becomes a new version. Reasons never quote a fact, because they outlive it when it is erased.
 
 A triple is compared with the known facts that have its subject and predicate, a plain statement with those that are
-similar in meaning: by their words and by the cosine of their vectors.
+similar in meaning: `similarity` says how, by words of change, by what the statements are about, and by the cosine of
+their vectors.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from commonplace.facts.claims import FactRules
-from commonplace.facts.statement_words import (
-    FUNCTION_WORDS,
-    PERSON_WORDS,
-    POSSESSIVES,
-    claim_stems,
-    jaccard,
-    opposes,
-    reorders,
-    strip_user,
-    words_of,
-)
-from commonplace.facts.triples import predicate_key, strip_links
+from commonplace.facts.similarity import Similarity, similarity
+from commonplace.facts.statement_parts import parts_of
+from commonplace.facts.statement_words import jaccard
+from commonplace.facts.triples import ME, predicate_key
 from commonplace.facts.validity import holds, until_of
 from commonplace.model import Action, Bond, Candidate, Fact, SimilarFact, Verdict
 
-Similarity = Literal["same", "more", "against", "near", "apart"]
-"""Says the same; says the same and more; contradicts it; is about the same thing; is unrelated."""
-
 OVERLAP: Final = 0.6
-"""The share of common words from which two texts may make the same claim."""
-
-PRECISER: Final = 0.5
-"""A text that has all claim words of an older one is more precise if at least this share of its own come from there:
-"engineer" is one of the two in "senior engineer"."""
-
-# Calibrated on 142 pairs of statements of our own, English and German, encoded by minilm-l6-v2 (int8).
-# Cosines, minimum / median / maximum:
-#   46 in other words  0.68 0.94 0.99      12 with more detail  0.57 0.82 0.95      8 of one theme  0.18 0.47 0.58
-#   54 changed values  0.55 0.86 0.99       8 of another one    0.58 0.64 0.88      6 unrelated    -0.06 -0.01 0.25
-#    8 negated         0.79 0.88 0.93
-# Changed values reach as high as other words do. Those above 0.92 are caught by `opposes`, by names or by `reorders`:
-# none of the 62 changed and negated ones is judged the same, and 29 of the reworded ones are.
-CLOSE: Final = 0.70
-"""The cosine from which two statements are about the same thing: above every pair that only shares a theme."""
-SAME: Final = 0.92
-"""The cosine from which two may say the same in other words: above every changed value that the words do not show."""
-SAME_OF_ANOTHER: Final = 0.95
-"""The limit if only the words in front differ: "my sister" and "my brother" reach 0.88, "film" and "movie" 0.96."""
-FOR_EACH_WORD: Final = 0.4
-"""How far one exchanged word may move two statements that say the same, times the number of words.
-
-The longer the text, the less one word moves it: rewordings measured 0.08-0.36, changed values 0.42 and more.
-"""
-
-_INNER_NAME: Final = re.compile(r"(?<=[^\W_][,;:]\s)[A-Z]\w*|(?<=[^\W_]\s)[A-Z]\w*|\w*[a-z][A-Z]\w*")
-
-
-class Frame(NamedTuple):
-    """The words that two statements share at both ends, and the words of each between them."""
-
-    before: tuple[str, ...]
-    new: tuple[str, ...]
-    old: tuple[str, ...]
-    after: tuple[str, ...]
-
-
-def similarity(new: str, old: str, *, cosine: float | None) -> Similarity:
-    """How the new text relates to the old one; without a cosine, by their words alone."""
-    overlap = jaccard(new, old)
-    if (overlap < OVERLAP) if cosine is None else (cosine < CLOSE):
-        return "apart"
-    if opposes(new, old):
-        return "against"
-    if reorders(new, old):
-        return "near"
-    new_stems, old_stems = frozenset(claim_stems(new)), frozenset(claim_stems(old))
-    fresh = new_stems - old_stems
-    if not fresh:
-        return "same"
-    if old_stems <= new_stems:
-        return "more" if overlap >= OVERLAP or len(old_stems) >= PRECISER * len(new_stems) else "near"
-    return _reworded_similarity(new, old, cosine=cosine or 0.0, fresh=len(fresh))
-
-
-def _reworded_similarity(new: str, old: str, *, cosine: float, fresh: int) -> Similarity:
-    """Compare two statements that each have words the other lacks; `fresh` counts those of the new one."""
-    new_words, old_words = words_of(new), words_of(old)
-    frame = _frame_of(new_words, old_words)
-    has_other_subject = _has_other_subject(frame) and new_words == strip_user(new_words)
-    least = max(SAME, 1 - FOR_EACH_WORD * fresh / max(len(new_words), len(old_words)))
-    names_differ = bool(_names(new) - _names(old) and _names(old) - _names(new))
-    if not names_differ and cosine >= (max(least, SAME_OF_ANOTHER) if has_other_subject else least):
-        return "same"
-    if has_other_subject:
-        return "apart"
-    return "against" if names_differ and _is_exchanged(frame) else "near"
-
-
-def _frame_of(new: tuple[str, ...], old: tuple[str, ...]) -> Frame:
-    first = 0
-    while first < min(len(new), len(old)) and new[first] == old[first]:
-        first += 1
-    last = 0
-    while last < min(len(new), len(old)) - first and new[-1 - last] == old[-1 - last]:
-        last += 1
-    return Frame(new[:first], new[first : len(new) - last], old[first : len(old) - last], new[len(new) - last :])
-
-
-def _has_other_subject(frame: Frame) -> bool:
-    """True if they say the same of two subjects: only the words in front differ."""
-    is_in_front = all(word in FUNCTION_WORDS | POSSESSIVES for word in frame.before)
-    return is_in_front and len(frame.after) >= 2 and max(len(frame.new), len(frame.old)) <= 2
-
-
-def _is_exchanged(frame: Frame) -> bool:
-    """True if one word of the same statement was exchanged for another."""
-    return len(frame.before) >= 2 and len(frame.new) == len(frame.old) == 1
-
-
-def _names(text: str) -> frozenset[str]:
-    """The words that name someone or something: capitalised within the text or the word, or a word for a person."""
-    plain = strip_links(text)
-    inner = frozenset(name.casefold() for name in _INNER_NAME.findall(plain))
-    return inner | (frozenset(words_of(plain)) & PERSON_WORDS)
-
+"""The share of common words from which two objects may be the same value."""
 
 _GONE: Final = frozenset({"archived", "deleted"})
 """Statuses of facts that no longer count, for any time."""
@@ -139,13 +33,16 @@ _ACTIONS: Final[dict[Bond, tuple[Action, str]]] = {
     "contradict": ("contradict", "The caller says that it contradicts this fact."),
 }
 
+_BESIDE: Final = frozenset({"extend", "derive"})
+_AGAINST: Final = frozenset({"supersede", "contradict"})
+
 _FAMILIES: Final = (
     frozenset({"fact", "domain-reference", "insight", "crystallized", "identity", "decision", "event"}),
     frozenset({"preference", "feedback", "workflow", "procedural", "fix"}),
 )
 """Kinds whose entries may say the same thing; every other kind is a family of its own."""
 
-_PRECEDENCE: Final[tuple[Similarity, ...]] = ("same", "more", "against", "near")
+_PRECEDENCE: Final[tuple[Similarity, ...]] = ("same", "changed", "more", "near")
 """Of several similar facts, the one whose similarity comes first here decides."""
 
 
@@ -274,12 +171,17 @@ def _integrate_repeat(comparison: Comparison, similar: SimilarFact) -> Verdict:
 
 
 def _apply_stated_bond(comparison: Comparison, verdict: Verdict) -> Verdict:
-    """The verdict, or the bond that the caller stated; a single-valued predicate still ends its old value."""
+    """The verdict, or the bond that the caller stated; a single-valued predicate still ends its old value.
+
+    What replaces or contradicts a known statement does so even if the caller says that it only adds to one.
+    """
     stated = comparison.candidate.bonds
     if not stated or (comparison.is_single and verdict.target):
         return verdict
     bond, target = stated[0]
     action, reason = _ACTIONS[bond]
+    if action in _BESIDE and verdict.action in _AGAINST:
+        return verdict
     return replace(verdict, action=action, target=target, reason=reason, is_grey=False)
 
 
@@ -336,9 +238,18 @@ def _verdict_on(comparison: Comparison, match: _Match) -> Verdict:
         return Verdict("confirm", fact.id, "This is already known in other words.")
     if match.similarity in ("same", "more") and _is_replaceable(match.similar) and not fact.predicate:
         return Verdict("supersede", fact.id, "It says the same more precisely.")
-    if match.similarity == "against":
-        return Verdict("contradict", fact.id, "It contradicts what is known.", is_grey=True)
+    if match.similarity == "changed":
+        return _verdict_on_change(comparison, match.similar)
     return Verdict("extend", fact.id, "It adds to what is known.", is_grey=True)
+
+
+def _verdict_on_change(comparison: Comparison, similar: SimilarFact) -> Verdict:
+    """The candidate gives a known statement another value; a model may be asked if no word says that it changed."""
+    statement = parts_of(comparison.candidate.text)
+    is_said = statement.ends or statement.turns
+    reason = "It says that this has changed." if is_said else "It says otherwise of the same thing."
+    action: Action = "supersede" if _is_replaceable(similar) else "contradict"
+    return Verdict(action, similar.fact.id, reason, is_grey=not is_said)
 
 
 def _weight(match: _Match) -> tuple[int, float, str, str]:
@@ -348,7 +259,26 @@ def _weight(match: _Match) -> tuple[int, float, str, str]:
 
 
 def _similarity(comparison: Comparison, similar: SimilarFact) -> Similarity:
-    return similarity(comparison.candidate.text, similar.fact.text, cosine=similar.cosine)
+    new, old = (_without_user(text, comparison.rules.user) for text in (comparison.candidate.text, similar.fact.text))
+    return similarity(new, old, cosine=similar.cosine)
+
+
+def _without_user(text: str, user: str) -> str:
+    """The statement without the user's name in front: one without a subject is about the user.
+
+    The first name alone counts as well, unless another name follows it.
+    """
+    if not user.strip() or user.casefold() == ME:
+        return text
+    for name in (user.strip(), user.split()[0]):
+        rest = text[len(name) :]
+        if not text.casefold().startswith(name.casefold()) or rest[1:2].isupper():
+            continue
+        if rest.startswith(("'s ", "\u2019s ")):
+            return f"My{rest[2:]}"
+        if rest.startswith(" "):
+            return rest[1:]
+    return text
 
 
 def _overlap(comparison: Comparison, similar: SimilarFact) -> float:

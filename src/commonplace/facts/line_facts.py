@@ -1,8 +1,11 @@
 """Facts from the text of a note: structured lines, and typed links.
 
-A fact of a structured line exists exactly as long as its line does. A typed link is the relation between two notes that
-the words right before a link state, by a table of phrases, without a model. The phrases are English and German; a slash
-separates alternatives, and a question mark marks a word that may be left out.
+A fact of a structured line exists exactly as long as its line does. Lists in notes look much the same without meaning a
+fact (`- a [[person]]`, `- [Ellis] wrote that`), so a line must show that it is meant as one.
+
+A typed link is the relation between two notes that the words right before a link state, by a table of phrases, without
+a model. The phrases are English and German; a slash separates alternatives, and a question mark marks a word that may
+be left out.
 """
 
 import json
@@ -18,8 +21,8 @@ from uuid import UUID, uuid5
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.entry_format import is_entry
-from commonplace.facts.entry_paths import default_importance
-from commonplace.facts.triples import predicate_key
+from commonplace.facts.entry_paths import KINDS, default_importance
+from commonplace.facts.triples import Predicates, predicate_key
 from commonplace.model import Fact, Link, Note, Observation, Origins, Place, Relation
 from commonplace.model.moment import read_moment
 
@@ -140,10 +143,11 @@ _LINK_SIGN: Final = "\ufffc"  # stands for an earlier link
 def typed_links(note: Note) -> tuple[Link, ...]:
     """The note's links in order; wikilinks in the body carry the relation that the words before them state.
 
-    A structured line states it by its predicate. In a list such as `met [[Ada]] and [[Bob]]`, the relation of the
-    first link applies to all.
+    A structured line that is a fact states it by its predicate. In a list such as `met [[Ada]] and [[Bob]]`, the
+    relation of the first link applies to all.
     """
-    stated = {(each.line, each.object): predicate_key(each.predicate) for each in note.relations}
+    relations = (each for each in note.relations if states_relation(each, title=note.title))
+    stated = {(each.line, each.object): predicate_key(each.predicate) for each in relations}
     typed: list[Link] = []
     before: Link | None = None
     for link in note.links:
@@ -212,11 +216,51 @@ def _is_denied_or_taken(words: Sequence[str]) -> bool:
     return _LINK_SIGN in [word for word in nearest if word not in _FILLERS][-1:]
 
 
+_WORDS: Final = {
+    "kinds": """skill role goal habit rule constraint requirement principle method technique tool tip lesson problem
+        solution risk assumption plan question answer quote definition note todo status contact health diet hobby""",
+    "predicates": """likes dislikes loves hates prefers avoids wants speaks plays drives teaches studies attends
+        collects""",
+}
+_MORE_KINDS, _MORE_PREDICATES = (frozenset(words.split()) for words in _WORDS.values())
+"""Common words for a kind of statement, besides the kinds of entries; for a predicate, besides the typed links'."""
+
+_POINTERS: Final = frozenset({"see_also", "mentioned_in", "related_to"})
+"""Relations that in plain words only point somewhere, and say nothing about the note's subject."""
+
+_BUILT_IN: Final = Predicates()
+_DAY: Final = re.compile(r"\d{4}[-_.]?\d{2}[-_.]?\d{2}")
+
+
+def states_something(line: Observation) -> bool:
+    """True if an observation is meant as a fact: its kind is known, or is in lower case and the line has a topic.
+
+    In brackets at the start of a line stand also who spoke, and words that somebody added to a quotation.
+    """
+    kind = line.kind.casefold()
+    return kind in KINDS or kind in _MORE_KINDS or bool(line.topics and line.kind == kind)
+
+
+def states_relation(line: Relation, *, title: str, predicates: Predicates = _BUILT_IN) -> bool:
+    """True if a relation is meant as a fact about `title`, the title of its note.
+
+    It is if the predicate is written as one word with `_`, or the line has a topic. Plain words count if they are a
+    known predicate and the note is not about a day: the lines of a diary have other subjects. `predicates` are those
+    of the settings, which are known besides the common ones.
+    """
+    if line.topics or "_" in line.predicate:
+        return True
+    key = predicate_key(line.predicate)
+    is_known = key in _MORE_PREDICATES or (key in RELATION_PHRASES and key not in _POINTERS)
+    is_known = is_known or any(key in each for each in (predicates.single, predicates.temporary, predicates.expiring))
+    return is_known and not _DAY.fullmatch(title.strip())
+
+
 _NAMESPACE: Final = UUID("3d0c53d6-9f0f-5b6a-8a86-2f4d3f8a9c07")
 
 
 def line_facts(note: Note, *, place: Place, sensitive: bool, rules: FactRules) -> tuple[Fact, ...]:
-    """The facts of a note's structured lines, in line order; empty for an entry, which is itself a fact.
+    """The facts of the structured lines that are meant as facts, in line order; none for an entry, itself a fact.
 
     A fact keeps its id as long as its note keeps its path and its line keeps its words; equal lines are numbered in
     order. A line does not say when it was written, so `recorded` is empty.
@@ -225,7 +269,9 @@ def line_facts(note: Note, *, place: Place, sensitive: bool, rules: FactRules) -
         return ()
     seen: Counter[str] = Counter()
     facts = []
-    lines: list[Observation | Relation] = [*note.observations, *note.relations]
+    predicates = rules.predicates
+    relations = (each for each in note.relations if states_relation(each, title=note.title, predicates=predicates))
+    lines: list[Observation | Relation] = [*filter(states_something, note.observations), *relations]
     for line in sorted(lines, key=lambda each: each.line):
         predicate, object, text = _triple_of(line)
         kind = line.kind.casefold() if isinstance(line, Observation) else ""

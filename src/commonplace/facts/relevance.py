@@ -160,6 +160,7 @@ _UNPROVEN: Final[dict[Trust, str]] = {
     "imported": "imported",
 }
 _WORD: Final = re.compile(r"[\w'’&.-]+")
+_POSSESSIVE: Final = re.compile(r"['’]s$")
 _NAME_WORDS: Final = 5  # the most words in a name
 _PROMPT_WORDS: Final = 400  # words of a prompt that are searched for names
 
@@ -189,7 +190,7 @@ def relevant_facts(
 
 def possible_names(prompt: str, rules: FactRules) -> tuple[str, ...]:
     """Every run of one to five words in the prompt that could name an entity, normalized; not the user's own names."""
-    words = [word.strip("'’.-") for word in _WORD.findall(prompt)[:_PROMPT_WORDS]]
+    words = [_POSSESSIVE.sub("", word).strip("'’.-") for word in _WORD.findall(prompt)[:_PROMPT_WORDS]]
     runs = (
         " ".join(words[start : start + length])
         for length in range(1, _NAME_WORDS + 1)
@@ -208,13 +209,16 @@ def aged_importance(fact: Fact, *, at: str, use_days: int = 0) -> float:
     return left + (1 - left) * USE_BOOST * min(max(use_days, 0), USE_DAYS) / USE_DAYS
 
 
-def doubt_of(snapshot: FactSnapshot, *, below: float, is_contested: bool) -> str:
+def doubt_of(snapshot: FactSnapshot, *, below: float, is_contested: bool, may_have_changed: bool = False) -> str:
     """Why an agent should ask before it relies on this fact; empty if there is no reason to.
 
     `below` is the aged importance under which an entry has faded; `is_contested` says that another current fact
-    contradicts it. A line of a note is the person's own and does not fade.
+    contradicts it, `may_have_changed` that a new value waits for the person. A line of a note is the person's own and
+    does not fade.
     """
     fact = snapshot.fact
+    if may_have_changed:
+        return "changed? a new value waits for the person's approval"
     if is_contested:
         return "another known fact contradicts it"
     if fact.origin == "entry" and fact.origins.trust in _UNPROVEN and not fact.confirmed:

@@ -5,7 +5,7 @@ Includes the word lists for that, in English and German: negations, opposites, d
 
 import hashlib
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final
 from unicodedata import category, normalize
@@ -13,11 +13,12 @@ from unicodedata import category, normalize
 from commonplace.facts.triples import strip_links
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """The words of a list that is written as one text."""
     return frozenset(text.split())
 
 
-NEGATIONS: Final = _words(
+NEGATIONS: Final = word_set(
     "not no never none neither nor nobody nothing nowhere without cannot cant dont doesnt isnt wont stopped quit "
     "former formerly anymore ceased refuses avoids lacks fails "
     "nicht kein keine keinen keinem keiner keines nie niemals niemand nichts nirgends ohne weder ehemals ehemalig "
@@ -25,22 +26,29 @@ NEGATIONS: Final = _words(
 )
 """Words that deny something or say that it is over; so does every word that ends in n't, and `used to`."""
 
-OPPOSITES: Final = tuple(
-    (_words(one), _words(other))
+COMPLEMENTS: Final = tuple(
+    (word_set(one), word_set(other))
     for one, other in (
         ("like likes liked love loves loved enjoy enjoys", "dislike dislikes disliked hate hates hated loathes"),
         ("enabled enable enables on", "disabled disable disables off"),
         ("allow allows allowed permitted", "forbid forbids forbidden deny denies denied banned prohibited"),
-        ("before", "after"),
-        ("from", "to"),
-        ("more increased increase rises rose", "less fewer decreased decrease falls fell"),
         ("open opened opens", "closed close closes"),
-        ("start started starts begins began", "ended ends finished finishes"),
-        ("married", "divorced single unmarried"),
         ("accepted accepts accept", "rejected rejects reject declined declines"),
         ("public", "private"),
+        ("within inside", "outside beyond"),
+    )
+)
+"""Pairs of groups of which one is what the other denies: not public is private."""
+
+OPPOSITES: Final = COMPLEMENTS + tuple(
+    (word_set(one), word_set(other))
+    for one, other in (
+        ("before", "after"),
+        ("more increased increase rises rose", "less fewer decreased decrease falls fell"),
+        ("start started starts begins began", "ended ends finished finishes"),
+        ("married", "divorced single unmarried"),
         ("left", "right"),
-        ("short shorter brief", "long longer"),
+        ("short shorter brief concise terse", "long longer detailed lengthy thorough verbose"),
         ("small smaller", "large larger big bigger"),
         ("early earlier", "late later"),
         ("light", "dark"),
@@ -103,10 +111,10 @@ NUMBERS: Final = {
     name: str(number)
     for number, names in enumerate(
         (
-            "zero null",
-            "once",
-            "two twice zwei zweimal",
-            "three drei dreimal",
+            "zero",
+            "",
+            "two zwei",
+            "three drei",
             "four vier",
             "five fünf",
             "six sechs",
@@ -116,6 +124,14 @@ NUMBERS: Final = {
             "ten zehn",
             "eleven elf",
             "twelve zwölf",
+            "thirteen dreizehn",
+            "fourteen vierzehn",
+            "fifteen fünfzehn",
+            "sixteen sechzehn",
+            "seventeen siebzehn",
+            "eighteen achtzehn",
+            "nineteen neunzehn",
+            "twenty zwanzig",
         )
     )
     for name in names.split()
@@ -128,7 +144,7 @@ PREFERENCE_WORDS: Final = frozenset({"over", "than", "instead", "statt", "anstat
 CONJUNCTIONS: Final = frozenset({"and", "or", "&", "und", "oder"})
 """Words whose two sides may be swapped."""
 
-FUNCTION_WORDS: Final = _words(
+FUNCTION_WORDS: Final = word_set(
     "a an the is are was were be been being am has have had do does did will would shall so also very really just "
     "that which who where this it its of in on at for by "
     "der die das den dem des ein eine einen einem einer eines ist sind war waren sein wird werden hat haben hatte "
@@ -136,16 +152,16 @@ FUNCTION_WORDS: Final = _words(
 )
 """Words that carry no claim."""
 
-OPENING_WORDS: Final = _words(
+OPENING_WORDS: Final = word_set(
     "in on at for since during until from with by under as every after before "
     "im in am an auf bei für seit während bis von mit unter nach vor zum zur jeden"
 )
 """A statement that opens with one of these has only moved a part of it to the front."""
 
-POSSESSIVES: Final = _words("my our your his her their mein meine unser unsere dein deine sein seine ihr ihre")
+POSSESSIVES: Final = word_set("my our your his her their mein meine unser unsere dein deine sein seine ihr ihre")
 """Words in front of the subject of a statement."""
 
-PERSON_WORDS: Final = _words(
+PERSON_WORDS: Final = word_set(
     "i me my mine you your yours he him his she her hers we us our ours they them their theirs "
     "mother father mom dad sister brother son daughter wife husband aunt uncle boy girl man woman "
     "ich mir mich mein meine du dir dein deine er ihm sie ihr wir uns unser mutter vater schwester bruder sohn tochter "
@@ -154,6 +170,8 @@ PERSON_WORDS: Final = _words(
 """Words for people that are not names: a different one means a different person."""
 
 
+_REVERSING: Final = ("un", "in", "im", "dis", "non", "non-")
+_SHORTEST_REVERSED: Final = 4  # letters
 _BEFORE: Final = "([{<\"'`*_\u201c\u201e\u00ab"
 _AFTER: Final = ".,;:!?)]}>\"'`*_\u201c\u201d\u00bb"
 _APOSTROPHES: Final = str.maketrans("\u2018\u2019\u02bc\u00b4", "''''")
@@ -170,9 +188,11 @@ def fingerprint(text: str) -> str:
 @lru_cache(maxsize=512)  # one candidate is compared with dozens of facts, several times each
 def words_of(text: str) -> tuple[str, ...]:
     """The words in order, folded; punctuation inside a word stays, dashes between words go."""
-    plain = normalize("NFKC", normalize("NFKC", strip_links(text)).casefold()).translate(_APOSTROPHES)
-    visible = "".join(sign for sign in plain if category(sign) != "Cf")
-    bare = (word.lstrip(_BEFORE).rstrip(_AFTER) for word in visible.split())
+    plain = strip_links(text).casefold()
+    if not plain.isascii():
+        plain = normalize("NFKC", normalize("NFKC", strip_links(text)).casefold()).translate(_APOSTROPHES)
+        plain = "".join(sign for sign in plain if category(sign) != "Cf")
+    bare = (word.lstrip(_BEFORE).rstrip(_AFTER) for word in plain.split())
     return tuple(word for word in bare if any(category(sign) != "Pd" for sign in word))
 
 
@@ -189,7 +209,7 @@ def claim_stems(text: str) -> tuple[str, ...]:
     Every negating word becomes `not`.
     """
     words = strip_user(words_of(text))
-    return tuple("not" if _negates(word) else _stemmer()(word) for word in words if word not in FUNCTION_WORDS)
+    return tuple("not" if _negates(word) else stem_of(word) for word in words if word not in FUNCTION_WORDS)
 
 
 def strip_user(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -209,8 +229,28 @@ def opposes(one: str, other: str) -> bool:
         or _differ(_numbers(left), _numbers(right))
         or _differ(_named(left, DAYS), _named(right, DAYS))
         or _differ(_named(left, MONTHS), _named(right, MONTHS))
-        or _are_opposite(frozenset(left), frozenset(right))
+        or _are_opposite(frozenset(left), frozenset(right), OPPOSITES)
+        or have_reversed(frozenset(left) - frozenset(right), frozenset(right) - frozenset(left))
         or _prefer_opposites(left, right)
+        or _go_opposite_ways(left, right)
+    )
+
+
+def are_complements(one: Iterable[str], other: Iterable[str]) -> bool:
+    """True if a word of one is what a word of the other denies: open and closed, able and unable."""
+    left, right = frozenset(one), frozenset(other)
+    return have_reversed(left - right, right - left) or _are_opposite(left, right, COMPLEMENTS)
+
+
+def have_reversed(one: Iterable[str], other: Iterable[str]) -> bool:
+    """True if a word of one is a word of the other with a prefix that reverses it: paid and unpaid."""
+    left, right = frozenset(one), frozenset(other)
+    return any(
+        prefix + word in these
+        for these, those in ((left, right), (right, left))
+        for word in those
+        for prefix in _REVERSING
+        if len(word) >= _SHORTEST_REVERSED
     )
 
 
@@ -237,7 +277,8 @@ def _differ(one: frozenset[Hashable], other: frozenset[Hashable]) -> bool:
 
 
 def _numbers(words: Sequence[str]) -> frozenset[Hashable]:
-    digits = frozenset(number.replace(",", "") for word in words for number in _NUMBER.findall(word))
+    found = (number.replace(",", "") for word in words for number in _NUMBER.findall(word))
+    digits = frozenset(number.removesuffix(":00").removeprefix("0") or number for number in found)
     return digits | _named(words, NUMBERS)
 
 
@@ -245,12 +286,20 @@ def _named(words: Sequence[str], names: Mapping[str, Hashable]) -> frozenset[Has
     return frozenset(names[word] for word in words if word in names)
 
 
-def _are_opposite(one: frozenset[str], other: frozenset[str]) -> bool:
+def _are_opposite(
+    one: frozenset[str], other: frozenset[str], pairs: Sequence[tuple[frozenset[str], frozenset[str]]]
+) -> bool:
     return any(
         (one & these and not one & those and other & those and not other & these)
         or (one & those and not one & these and other & these and not other & those)
-        for these, those in OPPOSITES
+        for these, those in pairs
     )
+
+
+def _go_opposite_ways(one: Sequence[str], other: Sequence[str]) -> bool:
+    """True if they differ only in `from` and `to`."""
+    left, right = frozenset(one), frozenset(other)
+    return left ^ right == {"from", "to"}
 
 
 def _prefer_opposites(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -261,7 +310,8 @@ def _prefer_opposites(one: Sequence[str], other: Sequence[str]) -> bool:
 
 def _sides(words: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
     """The words before and after the first preference word; both empty if there is none."""
-    place = next((place for place, word in enumerate(words) if word in PREFERENCE_WORDS), None)
+    marks = PREFERENCE_WORDS | {"to"} if any(word.startswith("prefer") for word in words[:3]) else PREFERENCE_WORDS
+    place = next((place for place, word in enumerate(words) if word in marks), None)
     if place is None:
         return frozenset(), frozenset()
     before, after = frozenset(words[:place]) - FUNCTION_WORDS, frozenset(words[place + 1 :]) - FUNCTION_WORDS
@@ -279,6 +329,12 @@ def _is_rotation(one: list[str], other: list[str]) -> bool:
     while one and other and one[-1] == other[-1]:
         one, other = one[:-1], other[:-1]
     return not one or any(one[place:] + one[:place] == other for place in range(1, len(one)))
+
+
+@lru_cache(maxsize=4096)
+def stem_of(word: str) -> str:
+    """The word's stem."""
+    return _stemmer()(word)
 
 
 @cache

@@ -7,7 +7,7 @@ history, index, encoders, settings) for a `Session` (an actor and a clock), and 
     notes/         text -> guard -> policy -> vault -> commit -> index                    write move undo erase log
     ingest/        files and other sources -> documents -> chunks -> vectors -> index    sync watch rebuild
     search/        a question -> words and vectors -> candidates -> ranked hits
-    memory/        a statement -> screened -> compared with what is known -> an entry    save evolve amend facts lint
+    memory/        a statement -> screened -> compared with what is known -> an entry    save amend review facts lint
     context/       a prompt -> notes, facts and passages side by side -> one fenced text
     conversations  messages or an agent's transcript -> without secrets -> history -> index
     evaluate       a vault's own headings and links -> questions -> how often each search mode finds the note
@@ -16,6 +16,7 @@ history, index, encoders, settings) for a `Session` (an actor and a clock), and 
     stores         `Stores` and `Session`
     encode         texts -> vectors, from the cache or the encoder; used by ingest, search, memory and context
     as_of          the vault as of a past moment; used by search and memory
+    project        a folder -> the repository that contains it, as a project; used by memory, context, conversations
 
 Two rules for all of them. Every change of a note goes through `notes.write.change`, which also brings the index up to
 date. Code that needs a current index calls `refresh_note` or `index_entries` in `ingest.index_notes`.

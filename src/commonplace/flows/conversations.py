@@ -115,10 +115,10 @@ def _close_recorded(thread: NewThread, session: Session) -> None:
 
 
 def list_conversations(
-    history: History, *, interface: str | None, since: datetime | None, limit: int | None
+    history: History, *, interface: str | None, project: str | None, since: datetime | None, limit: int | None
 ) -> tuple[Thread, ...]:
-    """The conversations of that program with a message since then, newest first, each with a title."""
-    threads = history.conversations(interface=interface, since=since, limit=limit)
+    """The conversations of that program and project with a message since then, newest first, each with a title."""
+    threads = history.conversations(interface=interface, project=project, since=since, limit=limit)
     return tuple(_titled(each, history) for each in threads)
 
 

@@ -7,10 +7,11 @@ from commonplace.errors import CommonplaceError
 from commonplace.facts.lint import lint_facts
 from commonplace.flows.ingest.documents import VAULT
 from commonplace.flows.ingest.sync import count_stale
+from commonplace.flows.memory.review import waiting_count, waiting_text
 from commonplace.flows.notes.write import require_history
-from commonplace.flows.stores import Stores
+from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import Counts
-from commonplace.model import Problem
+from commonplace.model import Actor, Problem
 from commonplace.model.diagnostics import Finding
 from commonplace.vault.base import Capability
 
@@ -20,7 +21,7 @@ _BY_HAND: Final = "Open the note at that line and correct it; Commonplace does n
 
 def examine(stores: Stores) -> tuple[Finding, ...]:
     """Check every part; one that cannot be checked is a finding, not the end."""
-    checks: tuple[Check, ...] = (_vault, _git, _history, _encoder, _vectors, _index, _facts)
+    checks: tuple[Check, ...] = (_vault, _git, _history, _encoder, _vectors, _index, _facts, _review)
     return tuple(finding for check in checks for finding in _run(check, stores))
 
 
@@ -86,6 +87,12 @@ def _facts(stores: Stores) -> Iterator[Finding]:
         return
     for problem in lint_facts((), twins=twins, contests=contests):
         yield _of(problem, remedy="Evolve, end or forget one of the two; `commonplace lint` lists all.")
+
+
+def _review(stores: Stores) -> Iterator[Finding]:
+    """How many memories wait for the person; that is no fault."""
+    count = waiting_count(Session(stores, Actor(), stores.clock))
+    yield Finding("review", ok=True, said=waiting_text(count) or "nothing waits for your review")
 
 
 def _state(counts: Counts, stores: Stores) -> Finding:

@@ -112,7 +112,7 @@ class Stores:
     `unindexed` those that are kept out of the index. `conversations` reads the recorded conversations; `sources` are
     the sources besides the vault that the settings switch on. Without `waits_for_encoder` a search does not wait for
     an encoder that is still loading: it goes by words, and its answer says so. `clock` is never stopped, so that the
-    index knows when a note was really read.
+    index knows when a note was really read. `vault_folder` is the vault's folder on this machine, empty if it has none.
     """
 
     vault: StorageBackend
@@ -136,7 +136,9 @@ class Stores:
     save_lock: Callable[[], AbstractContextManager[object]]
     judge: Judge | None = None
     waits_for_encoder: bool = True
+    vault_folder: str = ""
     query_cache: QueryCache | None = None
+    noise_levels: dict[int, float] = field(default_factory=dict)
 
     @property
     def index(self) -> Index:

@@ -14,6 +14,7 @@ Terms:
 - use       one showing of a fact to someone who asked. Counted by day: a fact recalled often on one day counts once
             for aging, and as often as it was recalled for display.
 - lock      the topics of a conversation, as last inferred; one for each conversation.
+- state     what the model of a conversation has been given; one for each conversation, dropped if nobody asks for long.
 
 Times are UTC to the second, as in notes and commits.
 Every method raises VaultUnavailable if the history cannot be read or written, and then has changed nothing.
@@ -30,6 +31,10 @@ from commonplace.errors import UsageError
 from commonplace.model import Message, RecordResult, Thread, TopicLock, Trust
 from commonplace.model.moment import moment_text
 
+STATE_DAYS = 30
+"""Days for which the state of a conversation is kept; Claude Code deletes its transcripts after as many."""
+MOST_STATES = 1000
+"""How many states of conversations are kept; the oldest go first, and their conversation is given everything again."""
 ERASED = "[erased]"
 """Replaces the path of an erased note in the reason of an audit row."""
 
@@ -91,12 +96,14 @@ class NewThread:
     """A conversation to record: the program in which it was held, and its id there.
 
     Without a `source_id` it is identified by its messages: recording it again adds nothing, but it cannot grow.
+    `project` is the name of the project in which it was held; empty if none is known.
     """
 
     interface: str
     source_id: str = ""
     title: str = ""
     trust: Trust = "told"
+    project: str = ""
 
 
 class Use(NamedTuple):
@@ -105,6 +112,20 @@ class Use(NamedTuple):
     times: int
     days: int
     last: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextState:
+    """What the model of one conversation has been given.
+
+    `given` are marks of pieces, `prompts` the last prompts, oldest first; `missed` is a prompt for which recall was not
+    ready in time, empty if none is waiting.
+    """
+
+    conversation: str
+    given: frozenset[str] = frozenset()
+    prompts: tuple[str, ...] = ()
+    missed: str = ""
 
 
 class AuditLog(Protocol):
@@ -136,7 +157,8 @@ class AuditLog(Protocol):
     def forget_path(self, path: str) -> int:
         """Remove every trace of that path for good; returns how many audit rows were removed.
 
-        Rows of other notes in the same mutation stay, with the path replaced in their reason.
+        With it go the states of all conversations, whose marks may be of its text; they are given it all again. Rows
+        of other notes in the same mutation stay, with the path replaced in their reason.
         After VaultUnavailable rows may be gone while traces are left on disk: call it again.
         """
 
@@ -179,15 +201,20 @@ class ConversationStore(Protocol):
         """Append the messages that are new, all or none.
 
         A known message is left as it is, whatever its text is now. A message without a time gets the time of the one
-        before it in the same call, the first one `now`. A given title replaces the old one; the trust stays what it
-        was at first. Raises UsageError for a conversation without messages, a time without a zone, or an unknown role
-        or trust; Refused for a new message or title of lower trust than the stored conversation.
+        before it in the same call, the first one `now`. A given title or project replaces the old one; the trust stays
+        what it was at first. Raises UsageError for a conversation without messages, a time without a zone, or an
+        unknown role or trust; Refused for a new message or title of lower trust than the stored conversation.
         """
 
     def conversations(
-        self, *, interface: str | None = None, since: datetime | None = None, limit: int | None = None
+        self,
+        *,
+        interface: str | None = None,
+        project: str | None = None,
+        since: datetime | None = None,
+        limit: int | None = None,
     ) -> tuple[Thread, ...]:
-        """Conversations of that program with a message since that time; newest first, at most `limit`."""
+        """Conversations of that program and project with a message since that time; newest first, at most `limit`."""
 
     def conversation(self, id: str) -> Thread | None:
         """The conversation with that id, or None."""
@@ -202,11 +229,14 @@ class ConversationStore(Protocol):
         """Mark the conversation as finished; False if there is none. A new message reopens it."""
 
     def forget_conversation(self, id: str) -> bool:
-        """Remove the conversation and its topic lock for good; False if there was none. Fails as `forget_path` does."""
+        """Remove the conversation, its topic lock and its state for good; False if there was none.
+
+        Both go by its id, by its source id and by `INTERFACE:SOURCE_ID`. Fails as `forget_path` does.
+        """
 
 
 class UsageStore(Protocol):
-    """Use of facts on this device, and the topics of conversations."""
+    """Use of facts on this device; the topics of conversations, and what their models have been given."""
 
     def record_use(self, ids: Sequence[str], *, now: datetime) -> None:
         """Count one use of each of these facts, on the UTC day of `now`."""
@@ -222,6 +252,16 @@ class UsageStore(Protocol):
 
     def topic_lock(self, conversation: str) -> TopicLock | None:
         """The topics stored for that conversation, or None."""
+
+    def context_state(self, conversation: str) -> ContextState:
+        """What that conversation's model has been given; an empty state if nothing is known of it."""
+
+    def save_context_state(self, state: ContextState, *, now: datetime) -> None:
+        """Store the state of a conversation, replacing the earlier one.
+
+        Drops states that were last saved more than STATE_DAYS before `now`, and the oldest beyond MOST_STATES.
+        Raises UsageError if it names no conversation.
+        """
 
 
 class History(AuditLog, GrantStore, CallLog, ConversationStore, UsageStore, Protocol):

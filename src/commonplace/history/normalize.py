@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Final
 
 from commonplace.errors import Refused, UsageError
-from commonplace.history.base import NewThread, utc_second
-from commonplace.model import ROLES, TRUSTS, Message, TopicLock, Trust
+from commonplace.history.base import ContextState, NewThread, utc_second
+from commonplace.model import ROLES, TRUSTS, Message, Thread, TopicLock, Trust
 
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _LAST_TURN: Final = 2**62  # longer than any conversation, and within SQLite's integers
@@ -58,8 +58,8 @@ def identify_thread(thread: NewThread, messages: Sequence[IncomingMessage]) -> N
     if not thread.interface.strip():
         raise UsageError("the conversation's interface has no name", hint="Name the program in which it was held.")
     source_id = valid_utf8(thread.source_id) or _hash(*(each.identity for each in messages))
-    title = " ".join(valid_utf8(thread.title).split())
-    return replace(thread, interface=valid_utf8(thread.interface), source_id=source_id, title=title)
+    title, project = (" ".join(valid_utf8(text).split()) for text in (thread.title, thread.project))
+    return replace(thread, interface=valid_utf8(thread.interface), source_id=source_id, title=title, project=project)
 
 
 def check_trust(thread: NewThread, stored: Trust, *, title: str, adds: bool) -> None:
@@ -103,6 +103,20 @@ def check_lock(lock: TopicLock) -> TopicLock:
     if not _MOMENT.fullmatch(lock.at):
         raise UsageError(f"{lock.at!r} is not a time in UTC", hint="Give it as 2026-03-01T09:12:44Z.")
     return TopicLock(valid_utf8(lock.conversation), tuple(map(valid_utf8, lock.topics)), lock.at)
+
+
+def check_state(state: ContextState) -> ContextState:
+    """The state as valid UTF-8. Raises UsageError if it names no conversation."""
+    if not state.conversation.strip():
+        raise UsageError("the state names no conversation", hint="Name the conversation.")
+    given, prompts = frozenset(map(valid_utf8, state.given)), tuple(map(valid_utf8, state.prompts))
+    return ContextState(valid_utf8(state.conversation), given, prompts, valid_utf8(state.missed))
+
+
+def names_of(id: str, thread: Thread | None) -> tuple[str, ...]:
+    """The names under which topics and states of a conversation are stored; hooks use that with the interface."""
+    own = (thread.source_id, f"{thread.interface}:{thread.source_id}") if thread else ()
+    return (valid_utf8(id), *own)
 
 
 def valid_utf8(text: str) -> str:

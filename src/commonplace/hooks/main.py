@@ -33,7 +33,7 @@ _RETURN_SECONDS = 0.06  # of what is left, kept back from the daemon for the way
 _MOST_INPUT_BYTES = 2_000_000
 _LONGEST_PROMPT = 100_000  # characters; of a longer one, which holds something pasted, the beginning and the end
 _LONGEST_FIELD = 4096
-_FIELDS = ("session_id", "transcript_path", "cwd")
+_FIELDS = ("session_id", "transcript_path", "cwd", "source")
 _TURN_FIELDS = tuple(host.turn_field for host in AGENT_HOSTS if host.turn_field)
 _STDOUT, _STDERR = 1, 2
 _MOST_SKIP_BYTES = 64_000  # of the file of skips; a larger one is truncated
@@ -199,11 +199,16 @@ def _request(arguments: HookArguments, fields: HookInput, deadline: Deadline) ->
 
 
 def _output(event: str, body: Mapping[str, object]) -> str:
-    """The injected text in the format that all hosts accept; empty if there is nothing to inject."""
-    if not (text := body.get("context")) or event not in _WITH_CONTEXT:
+    """The injected text in the format that all hosts accept, and the line for the person's screen; empty if neither."""
+    if event not in _WITH_CONTEXT:
         return ""
-    name = next(name for name, ours in HOOK_EVENTS.items() if ours == event)
-    return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}})
+    answer: dict[str, object] = {}
+    if text := body.get("context"):
+        name = next(name for name, ours in HOOK_EVENTS.items() if ours == event)
+        answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": text}
+    if line := body.get("screen"):
+        answer["systemMessage"] = line
+    return json.dumps(answer) if answer else ""
 
 
 def _error_message(reply: HookReply) -> str:

@@ -18,18 +18,25 @@ from commonplace.hosts.registry import HOSTS
 from commonplace.model.diagnostics import Finding
 
 SLOW_MS: Final = 300.0  # the daemon's own limit for a prompt; a slower hook is given up
+_OFTEN: Final = 0.1  # of the last recalls: when more are late, a person notices that memory is missing
 _TIMEOUT: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class HookStatus:
-    """What the daemon knows of a host: its response time for a hook, the last event, and what was skipped."""
+    """What the daemon knows of a host: its response time for a hook, the last event, and what was skipped.
+
+    `late` of the last `recalls` prompts and session starts were answered before recall was ready.
+    """
 
     took_ms: float
     event: str = ""
     at: str = ""
     skipped: int = 0
     last_skip: str = ""
+    recalls: int = 0
+    late: int = 0
+    last_late: str = ""
 
 
 Probe = Callable[[str], HookStatus]
@@ -56,7 +63,8 @@ def probe_daemon(host: str) -> HookStatus:
     if entry is None:
         return HookStatus(took_ms)
     last_skip = entry["last_skip"]["reason"] if entry["last_skip"] else ""
-    return HookStatus(took_ms, entry["event"], entry["at"], entry["skipped"], last_skip)
+    late = {name: entry[name] for name in ("recalls", "late", "last_late")}
+    return HookStatus(took_ms, entry["event"], entry["at"], entry["skipped"], last_skip, **late)
 
 
 def _check(install: Install, environment: Environment, probe: Probe) -> Iterator[Finding]:
@@ -76,7 +84,7 @@ def _check(install: Install, environment: Environment, probe: Probe) -> Iterator
         is_valid = bool(secret) and daemon_tokens().find(secret) is not None
         said = f"the token is {'valid' if is_valid else 'not valid'}"
         yield Finding(what, ok=is_valid, said=said, remedy="" if is_valid else remedy)
-    yield _check_daemon(install, probe, what=what)
+    yield from _check_daemon(install, probe, what=what)
 
 
 def _secret(install: Install, environment: Environment) -> str:
@@ -96,20 +104,38 @@ def _check_entries(install: Install, environment: Environment, *, what: str, rem
     return Finding(what, ok=True, said=f"entries in {', '.join(str(change.path) for change in plan.changes)}")
 
 
-def _check_daemon(install: Install, probe: Probe, *, what: str) -> Finding:
-    """Whether the daemon answers a hook, how quickly, and the last event of this host."""
+def _check_daemon(install: Install, probe: Probe, *, what: str) -> Iterator[Finding]:
+    """Whether the daemon answers a hook, how quickly, the last event of this host, and how often recall was late."""
     try:
         status = probe(install.host)
     except Unreachable as error:
-        return Finding(what, ok=False, said=str(error), remedy="Run `commonplace serve --background`.")
+        yield Finding(what, ok=False, said=str(error), remedy="Run `commonplace serve --background`.")
+        return
     if not install.options.hooks:
-        return Finding(what, ok=True, said="the daemon answers")
+        yield Finding(what, ok=True, said="the daemon answers")
+        return
+    yield _check_speed(status, what=what)
+    if status.late:
+        yield _check_lateness(status, what=what)
+
+
+def _check_speed(status: HookStatus, *, what: str) -> Finding:
     event = f"last event {status.event} at {status.at}" if status.event else "no event seen yet"
     skipped = f", {status.skipped} skipped, the last because: {status.last_skip}" if status.skipped else ""
     said = f"a hook is answered in {status.took_ms:.0f} ms, {event}{skipped}"
     is_slow = status.took_ms > SLOW_MS
     remedy = "Run `commonplace status` to see what keeps the daemon busy." if is_slow else ""
     return Finding(what, ok=not is_slow, said=said, remedy=remedy)
+
+
+def _check_lateness(status: HookStatus, *, what: str) -> Finding:
+    """How many of the last prompts and session starts went without memory; one of many is no reason to act."""
+    is_often = status.late > _OFTEN * status.recalls
+    said = f"recall was late for {status.late} of the last {status.recalls} prompts and session starts"
+    remedy = (
+        "Run `commonplace status` to see whether the daemon is indexing; `commonplace stop` ends a daemon that hangs."
+    )
+    return Finding(what, ok=not is_often, said=f"{said}, last at {status.last_late}", remedy=remedy if is_often else "")
 
 
 def _flags(install: Install) -> str:

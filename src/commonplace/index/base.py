@@ -158,7 +158,8 @@ class Edge:
 class FactQuery:
     """Conditions on facts. A fact must meet all of them; an empty field is no condition.
 
-    `prefix` is the beginning of an id, `suffix` its end, of ID_SUFFIX_LENGTH characters at least.
+    `prefix` is the beginning of an id, `suffix` its end, of ID_SUFFIX_LENGTH characters at least; `folder` is the
+    beginning of a path.
     `names` are entities normalized by `Rules.entity`: matches facts whose subject or object is one of them, and
     entries that link to a note of that name. `claims` are normalized by `Rules.claim`.
     `sensitive` False excludes facts of sensitive documents. Staged facts are included only if `staged` is True.
@@ -168,6 +169,7 @@ class FactQuery:
     prefix: str = ""
     suffix: str = ""
     paths: tuple[str, ...] = ()
+    folder: str = ""
     fingerprint: str = ""
     claims: tuple[str, ...] = ()
     names: tuple[str, ...] = ()

@@ -37,6 +37,9 @@ Scope = Annotated[
     str, Field(description="Empty for only the person, or channel:<token> for a shared channel.", max_length=200)
 ]
 Phase = Annotated[
-    Word, Field(description="The phase of work: plan, work, review, debug, briefing; it decides what is recalled.")
+    Word,
+    Field(
+        description="The phase of work: plan, work, review, debug, documenter, briefing; it decides what is recalled."
+    ),
 ]
 Mode = Annotated[Word, Field(description=f"How to search: {', '.join(MODES)}.")]

@@ -34,6 +34,10 @@ class CurrentCall:
         """The program the call comes from: `name` if given, else from the names of the caller and its client."""
         return interface_of(name) if name.strip() else interface_of(self.caller_of().name, client_name())
 
+    def folder(self) -> str:
+        """The folder in which the caller works, if it told over the socket; empty if not."""
+        return self.caller_of().folder
+
     def check(self, scope: Scope) -> None:
         """Raise Refused unless the caller has that scope."""
         caller = self.caller_of()

@@ -96,7 +96,12 @@ class ConversationTools:
         """How many messages were new, and the id of the conversation."""
         program = self._call.interface(interface)
         recorded = self._call.memory().conversations.record(
-            messages, interface=program, source_id=session_id, title=title, trust="said"
+            messages,
+            interface=program,
+            source_id=session_id,
+            title=title,
+            trust="said",
+            folder=self._call.folder(),
         )
         return {"id": recorded.id, "added": recorded.added, "known": recorded.known, "interface": program}
 
@@ -159,6 +164,9 @@ def conversation_tools(call: CurrentCall) -> list[Tool]:
 MAX_BUDGET: Final = 40_000
 RECALL_SECONDS: Final = 3.0
 """Deadline of a recall that a model asks for; a prompt cannot wait as long."""
+
+ASKED: Final = "always"
+"""When such a recall brings passages of notes: the model asks for them by calling the tool."""
 
 NOTHING_KNOWN: Final = "Nothing relevant is known."
 
@@ -241,12 +249,15 @@ class MemoryTools:
         """The context of the prompt, or of the whole session, fenced and with the reasons."""
         contexts = self._call.memory().context
         session = f"{self._call.interface()}:{session_id}" if session_id else ""
-        if prompt.strip():
-            context = contexts(
-                prompt, phase=phase, conversation=session, scope=scope, budget=budget, within=RECALL_SECONDS
-            )
-        else:
-            context = contexts.start(phase=phase, scope=scope, budget=budget, within=RECALL_SECONDS)
+        given: dict[str, Any] = {
+            "phase": phase,
+            "conversation": session,
+            "folder": self._call.folder(),
+            "scope": scope,
+            "budget": budget,
+            "within": RECALL_SECONDS,
+        }
+        context = contexts(prompt, notes=ASKED, **given) if prompt.strip() else contexts.start(**given)
         return shapes.context_shape(context)
 
     def facts(
@@ -280,7 +291,8 @@ class EntryTools:
         text: Statement = "",
         *,
         kind: Annotated[
-            Word, Field(description="preference, decision, fact, fix, workflow, insight, idea, event, feedback, ...")
+            Word,
+            Field(description="preference, constraint, fact, decision, fix, event, ...; an unknown one lists all."),
         ] = "",
         fact: Annotated[Word, Field(description=f"How it ages: {', '.join(filter(None, FACT_CLASSES))}.")] = "",
         subject: Annotated[Word, Field(description="Whom or what the fact is about; `me` for the person.")] = "",
@@ -291,12 +303,14 @@ class EntryTools:
         valid_until: Annotated[Word, Field(description="No longer true from that day on.")] = "",
         replaces: Annotated[Word, Field(description="The id of the entry that this corrects.")] = "",
         reason: Annotated[Word, Field(description="With `replaces`: why it changed.")] = "",
+        project: Annotated[Word, Field(description="Its project by name; empty for the one you work in.")] = "",
         session_id: SessionId = "",
         dry_run: Annotated[bool, Field(description="Change nothing; show what would change.")] = False,
     ) -> SavedEntry:
         """The entry, and whether it was inserted, confirmed, or replaced another."""
         entries = self._call.memory().entries
         identity: dict[str, Any] = {"kind": kind, "fact": fact, "subject": subject, "predicate": predicate}
+        place: dict[str, Any] = {"project": project.strip() or None, "folder": self._call.folder()}
         details: dict[str, Any] = {
             "object": object,
             "topics": topics,
@@ -307,14 +321,14 @@ class EntryTools:
             "dry_run": dry_run,
         }
         if replaces.strip():
-            _check_correction(entries.show(replaces).fact, identity, reason)
+            _check_correction(entries.show(replaces).fact, {**identity, "project": project}, reason)
             return _saved(entries.evolve(replaces, text, reason=reason, **details))
-        return _saved(entries.save(text, **identity, **details))
+        return _saved(entries.save(text, **identity, **place, **details))
 
     def capture(self, text: Statement, *, session_id: SessionId = "") -> SavedEntry:
         """The entry in the inbox, without a kind."""
-        interface = self._call.interface()
-        return _saved(self._call.memory().entries.save(text, interface=interface, conversation=session_id))
+        entries, interface, folder = self._call.memory().entries, self._call.interface(), self._call.folder()
+        return _saved(entries.save(text, interface=interface, conversation=session_id, folder=folder))
 
     def forget(
         self, id: EntryId, *, reason: Annotated[Word, Field(description="Why it should not be recalled.")] = ""

@@ -3,6 +3,7 @@
     notes          read, list, links, write, delete, move, undo, erase, history, log
     entries        save, evolve, confirm, forget, load, erase, show, recall; lint
     facts          add, about, relevant, timeline, invalidate, delete, links
+    reviews        count, list, show, approve, edit, reject: what waits for the person
     search         search
     context        the context of a prompt or a session; topics and styles
     conversations  record, add, capture, list, show, close, erase
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from commonplace.memory.facts import Facts
     from commonplace.memory.index import IndexVerbs
     from commonplace.memory.notes import Notes
+    from commonplace.memory.reviews import Reviews
     from commonplace.memory.search import Search
 
 
@@ -59,6 +61,13 @@ class Memory:
         from commonplace.memory.facts import Facts
 
         return Facts(self._session)
+
+    @cached_property
+    def reviews(self) -> "Reviews":
+        """What waits for the person's approval."""
+        from commonplace.memory.reviews import Reviews
+
+        return Reviews(self._session)
 
     @cached_property
     def topics(self) -> "Topics":

@@ -1,12 +1,15 @@
 """The verb context: what to put before a model, for a prompt or at the start of a session; and topics and styles."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
 from commonplace.context.options import MIN_BUDGET
 from commonplace.errors import UsageError
-from commonplace.flows.context.build import ContextRequest, build_context
+from commonplace.flows.context.build import KEPT_CHARS, ContextRequest, build_context, forget_given
+from commonplace.flows.context.noise import noise_level
 from commonplace.flows.context.topics import infer_and_lock_topics, list_styles, list_topics, style_for
 from commonplace.flows.stores import Session
+from commonplace.history.base import ContextState
 from commonplace.model import Context, InferredTopics, Style, Topic
 
 PROMPT_SECONDS = 0.3
@@ -35,35 +38,43 @@ class Contexts:
         *,
         phase: str = "",
         conversation: str = "",
+        folder: str = "",
         scope: str = "",
         kinds: Sequence[str] = (),
+        notes: str = "",
+        profile: bool = True,
         budget: int | None = None,
         tokens: int | None = None,
         within: float | None = PROMPT_SECONDS,
         peek: bool = False,
-        known: Collection[str] = (),
+        private: bool = False,
     ) -> Context:
         """What belongs before this prompt, fenced and with its sources.
 
-        `phase` is one of the phases of work in the settings, or `briefing`; `conversation` names the conversation,
-        whose topics are remembered; `scope` is `channel:TOKEN` in a channel. `kinds` are the kinds of entries to
-        recall, `note` for everything that is not an entry. `budget` is in characters, `tokens` in tokens. After
-        `within` seconds the context has what is ready, and lists what is not; None waits for everything. A `peek` is
-        not counted as use. `known` are the marks of an earlier context of the same session, whose pieces are left out.
-        Raises UsageError.
+        `conversation` names the conversation: its first context has the profile, and nothing that it was given comes
+        again. Without one, every context has the profile. `phase` is one of the phases of work in the settings, or
+        `briefing`; `folder` is where the person works, whose repository is the project; `scope` is `channel:TOKEN` in a
+        channel. `kinds` are the kinds of entries to recall, `note` for everything that is not an entry; `notes` is
+        `auto`, `always`, `asked` or `off`. Without `profile` only what belongs to this prompt is given. `budget` is in
+        characters, `tokens` in tokens. After `within` seconds the context has what is ready, and lists what is not;
+        None waits for everything. A `peek` records nothing; of a `private` conversation only what every session is
+        given is recorded. Raises UsageError.
         """
         return self._build(
             ContextRequest(
                 prompt=prompt,
                 phase=phase.strip(),
                 conversation=conversation.strip(),
+                folder=folder,
                 scope=scope,
                 kinds=tuple(kind.strip().casefold() for kind in kinds if kind.strip()),
+                notes=notes.strip(),
+                profile=profile,
                 budget=budget,
                 tokens=tokens,
                 within=within,
                 peek=peek,
-                known=frozenset(known),
+                private=private,
             )
         )
 
@@ -71,16 +82,52 @@ class Contexts:
         self,
         *,
         phase: str = "",
+        conversation: str = "",
+        folder: str = "",
         scope: str = "",
         budget: int | None = None,
         tokens: int | None = None,
         within: float | None = START_SECONDS,
         peek: bool = False,
+        private: bool = False,
     ) -> Context:
-        """What belongs before a whole session: what is always loaded, and facts about the person. Raises UsageError."""
+        """What belongs before a whole session: what is always loaded, the profile, the last session of the project.
+
+        Empty if the conversation has been given it already. Raises UsageError.
+        """
         return self._build(
-            ContextRequest(phase=phase.strip(), scope=scope, budget=budget, tokens=tokens, within=within, peek=peek)
+            ContextRequest(
+                phase=phase.strip(),
+                conversation=conversation.strip(),
+                folder=folder,
+                scope=scope,
+                budget=budget,
+                tokens=tokens,
+                within=within,
+                peek=peek,
+                private=private,
+            )
         )
+
+    def given(self, conversation: str) -> ContextState:
+        """What the model of a conversation has been given."""
+        return self._session.stores.history.context_state(conversation.strip())
+
+    def take_back(self, before: ContextState, *, prompt: str = "") -> None:
+        """Note that nobody read a conversation's last context: it has what it had `before`, and missed the prompt."""
+        state = replace(before, missed=prompt.strip()[:KEPT_CHARS] or before.missed)
+        self._session.stores.history.save_context_state(state, now=self._session.clock())
+
+    def forget(self, conversation: str) -> None:
+        """Note that the model of a conversation no longer has what it was given: its host has compacted it."""
+        forget_given(conversation.strip(), self._session)
+
+    def measure_noise(self) -> None:
+        """Measure how near unrelated passages of this vault come, unless that is known, so that no prompt waits for it.
+
+        Raises IndexDamaged.
+        """
+        noise_level(self._session.stores)
 
     def _build(self, request: ContextRequest) -> Context:
         if request.budget is not None and request.budget < MIN_BUDGET:

@@ -14,6 +14,7 @@ from commonplace.flows.conversations import (
     list_conversations,
     record_conversation,
 )
+from commonplace.flows.project import choose_project, project_at
 from commonplace.flows.stores import Session
 from commonplace.history.base import NewThread
 from commonplace.model import Message, RecordResult, Thread, Trust
@@ -37,16 +38,20 @@ class Conversations:
         source_id: str = "",
         title: str = "",
         trust: Trust = "told",
+        project: str | None = None,
+        folder: str = "",
     ) -> RecordResult:
         """Record a conversation, or its new messages; it can be found at once.
 
         A mapping has `role` and `content`, and may have `author`, `at` and `id`. With a `source_id`, the id that the
         program `interface` gave the conversation, it may be recorded again as it grows: each message is kept once.
         Without one it is identified by its messages, and cannot grow. What an agent records is `said`, never `told`.
+        It belongs to the `project` of that name, or else to that of the repository that contains `folder`.
         Raises UsageError for an invalid message and for a time without a zone; Refused if new messages have a lower
         trust than those recorded under that id, as an agent's have compared with a person's.
         """
-        thread = NewThread(interface, source_id, title, trust)
+        held_in = choose_project(project, folder, vault=self._session.stores.vault_folder)
+        thread = NewThread(interface, source_id, title, trust, project=held_in.name if held_in else "")
         return record_conversation(thread, [parse_message(each) for each in messages], self._session)
 
     def add(
@@ -82,27 +87,37 @@ class Conversations:
         ends: bool = False,
         left_out: Sequence[Window] = (),
         longest: int = LONGEST_MESSAGE,
+        folders: Sequence[str] = (),
     ) -> CaptureResult:
         """Record whole lines of an agent's own transcript, as said; lines that come again are kept once.
 
         Takes what the person typed and what the assistant said, with secrets redacted; leaves out tool calls, text that
         the host added, and context from memory itself. Messages in the windows of `left_out` are not recorded; those
-        longer than `longest` are truncated. `ends` closes the conversation. Raises UsageError for a host whose
-        transcripts cannot be read.
+        longer than `longest` are truncated. `ends` closes the conversation. Its project is that of the first of its
+        working `folders` that is in a repository. Raises UsageError for a host whose transcripts cannot be read.
         """
-        thread = NewThread(host, session_id, trust="said")
+        vault = self._session.stores.vault_folder
+        project = next((each for folder in folders if (each := project_at(folder, vault=vault))), None)
+        thread = NewThread(host, session_id, trust="said", project=project.name if project else "")
         return capture_lines(content, thread, session=self._session, left_out=left_out, longest=longest, ends=ends)
 
     def list(
-        self, *, interface: str | None = None, since: When = None, limit: int | None = None, zone: tzinfo = UTC
+        self,
+        *,
+        interface: str | None = None,
+        project: str | None = None,
+        since: When = None,
+        limit: int | None = None,
+        zone: tzinfo = UTC,
     ) -> tuple[Thread, ...]:
-        """The conversations of a program that have a message since a time; newest first, at most `limit`.
+        """The conversations of a program or a project with a message since a time; newest first, at most `limit`.
 
         A conversation without a title has the beginning of its first message. `since` is as in a search.
         """
         if isinstance(since, str):
             since = datetime.fromisoformat(parse_time(since, now=self._session.clock(), zone=zone)[0])
-        return list_conversations(self._session.stores.history, interface=interface, since=since, limit=limit)
+        history = self._session.stores.history
+        return list_conversations(history, interface=interface, project=project, since=since, limit=limit)
 
     def show(self, id: str, *, first: int = 1, last: int | None = None) -> tuple[Thread, tuple[Message, ...]]:
         """A conversation and its messages, from one turn to another; the beginning of its id is enough.

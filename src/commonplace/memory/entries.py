@@ -9,6 +9,7 @@ from commonplace.flows.memory.amend import confirm, erase_entry, forget, load_al
 from commonplace.flows.memory.facts import chain_of
 from commonplace.flows.memory.lint import LintReport, lint
 from commonplace.flows.memory.save import evolve, save
+from commonplace.flows.project import choose_project
 from commonplace.flows.read import Progress
 from commonplace.flows.search.search import SearchQuery, search
 from commonplace.flows.stores import Session
@@ -52,6 +53,7 @@ class Entries:
 
     def add(self, new: NewEntry) -> EntryResult:
         """Save a new entry. Raises as `save` does."""
+        project = choose_project(new.project, new.folder, vault=self._session.stores.vault_folder)
         candidate = Candidate(
             text=new.text,
             kind=new.kind.strip().casefold(),
@@ -60,6 +62,8 @@ class Entries:
             predicate=predicate_key(new.predicate),
             object=new.object.strip(),
             topics=distinct_names(new.topics),
+            project=project.name if project else "",
+            project_root=project.root if project else "",
             tags=distinct_names(new.tags),
             importance=new.importance,
             valid_from=self._start_of(new.valid_from),

@@ -19,6 +19,7 @@ from commonplace.model import (
     Place,
     Status,
 )
+from commonplace.model.review import ReviewAction, ReviewQueue, ReviewResult, WaitingEntry
 
 
 class BondShape(TypedDict):
@@ -44,6 +45,8 @@ class FactShape(TypedDict):
     always_load: bool
     importance: float
     topics: list[str]
+    project: str
+    project_root: str
     subject: str
     predicate: str
     object: str
@@ -162,3 +165,70 @@ class TimelineEventShape(TypedDict):
 def timeline_event_shape(event: TimelineEvent) -> TimelineEventShape:
     """One event of a timeline, and the fact it happened to."""
     return {"at": event.at, "what": event.what, "other": event.other, "fact": fact_shape(event.fact)}
+
+
+class WaitingShape(TypedDict):
+    """An entry that waits for the person, why, what it speaks against, and what says the same by now."""
+
+    id: str
+    fact: FactShape
+    reason: str
+    against: list[FactShape]
+    known: FactShape | None
+    remarks: list[str]
+
+
+def waiting_shape(waiting: WaitingEntry) -> WaitingShape:
+    """A waiting entry with its evidence."""
+    return {
+        "id": waiting.fact.id,
+        "fact": fact_shape(waiting.fact),
+        "reason": waiting.fact.reason,
+        "against": [fact_shape(each) for each in waiting.against],
+        "known": fact_shape(waiting.known) if waiting.known else None,
+        "remarks": [*waiting.remarks],
+    }
+
+
+class QueueShape(TypedDict):
+    """Everything that waits for the person: entries, oldest first, and paths of staged notes that are not entries."""
+
+    count: int
+    waiting: list[WaitingShape]
+    notes: list[str]
+
+
+def queue_shape(queue: ReviewQueue) -> QueueShape:
+    """Everything that waits, and how many that are."""
+    return {
+        "count": len(queue.entries) + len(queue.notes),
+        "waiting": [waiting_shape(each) for each in queue.entries],
+        "notes": [*queue.notes],
+    }
+
+
+class ReviewResultShape(TypedDict):
+    """The result of a review of one entry; `ended` are the entries that it replaced."""
+
+    action: ReviewAction
+    id: str
+    fact: FactShape
+    ended: list[FactShape]
+    remarks: list[str]
+    commit: str | None
+    changed: bool
+    difference: str | None
+
+
+def review_result_shape(result: ReviewResult) -> ReviewResultShape:
+    """The result of a review, with the fact and its id."""
+    return {
+        "action": result.action,
+        "id": result.fact.id,
+        "fact": fact_shape(result.fact),
+        "ended": [fact_shape(each) for each in result.ended],
+        "remarks": [*result.remarks],
+        "commit": result.commit,
+        "changed": result.changed,
+        "difference": result.difference,
+    }

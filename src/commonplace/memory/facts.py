@@ -40,13 +40,14 @@ class Facts:
         *,
         topic: str = "",
         predicate: str = "",
+        project: str = "",
         as_of: Day = "",
         known: Day = "",
         every: bool = False,
         lines: bool = True,
         limit: int | None = None,
     ) -> tuple[FactSnapshot, ...]:
-        """Facts about an entity (by any of its names), about a topic, or all facts; the most important first.
+        """Facts about an entity (by any of its names), on a topic, of a project, or all; the most important first.
 
         `as_of` is the day on which the facts held, and `known` the day on which they were known: by default the same
         day; `now` for what is known today about that day. `every` adds what no longer holds, or does not hold yet.
@@ -60,6 +61,7 @@ class Facts:
             entity=entity.strip(),
             topic=topic.strip().lstrip("#"),
             predicate=predicate,
+            project=project.strip(),
             at=at,
             known_at="" if known == "now" else (self._end_of(known) or at),
             every=every,

@@ -304,6 +304,7 @@ class ThreadShape(TypedDict):
     interface: str
     source_id: str
     title: str
+    project: str
     trust: Trust
     started: str
     updated: str
@@ -319,6 +320,7 @@ def thread_shape(thread: Thread) -> ThreadShape:
         "interface": thread.interface,
         "source_id": thread.source_id,
         "title": thread.title,
+        "project": thread.project,
         "trust": thread.trust,
         "started": time_text(thread.started),
         "updated": time_text(thread.updated),

@@ -17,13 +17,15 @@ CALLER: Final = "commonplace.caller"
 class Caller:
     """A calling program: its name, its scopes, the vault it asks for, and how it connected.
 
-    `vault` is the path or the folder name of a registered vault; empty means the default one.
+    `vault` is the path or the folder name of a registered vault; empty means the default one. `folder` is the working
+    folder of a program on this machine, if it gave one.
     """
 
     name: str
     scopes: frozenset[Scope]
     vault: str = ""
     via: Via = "tcp"
+    folder: str = ""
 
     def may(self, scope: Scope) -> bool:
         """True if the caller has that scope, or one that includes it."""

@@ -4,9 +4,18 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Literal, get_args
 
-ContextSection = Literal["user", "facts", "channel", "dated", "playbooks", "recalled"]
+ContextSection = Literal["user", "profile", "facts", "channel", "dated", "session", "playbooks", "recalled"]
 CONTEXT_SECTIONS: tuple[ContextSection, ...] = get_args(ContextSection)
-"""The sections in the order in which they appear before the prompt."""
+"""The sections in the order in which they appear before the prompt.
+
+Facts, playbooks and recalled passages are for one prompt; the other sections are for a whole session.
+"""
+
+SESSION_SECTIONS: frozenset[ContextSection] = frozenset({"user", "profile", "channel", "dated", "session"})
+
+Need = Literal["idle", "general", "task", "personal"]
+"""What a prompt is: play with words or numbers, a question that anybody could ask, a request about things at hand, or
+one about the person."""
 
 OmissionReason = Literal["budget", "section", "known", "over", "scope", "doubled", "unsure", "late", "sensitive"]
 """Why a piece was left out: no room in the whole budget or in its section, already shown above, no longer valid, a kind
@@ -22,7 +31,8 @@ class Piece:
     part of it. `document` is the path of its note or conversation; `source` is that path for people, with the line.
     `score` orders the pieces of a section, highest first. `why` says why it is considered. `doubt` says why an agent
     should ask before it relies on it; empty if there is no doubt.
-    A pinned piece is never cut. `fact` is the id under which its use is counted; empty if it is not a fact.
+    `group` is the heading under which it stands in its section; empty for none. A pinned piece is never cut. `fact` is
+    the id under which its use is counted; empty if it is not a fact.
     """
 
     section: ContextSection
@@ -32,6 +42,7 @@ class Piece:
     text: str
     why: str
     title: str = ""
+    group: str = ""
     kind: str = ""
     score: float = 0.0
     day: str = ""

@@ -32,7 +32,8 @@ class Thread:
 
     `interface` is the program in which it took place, `source_id` the id that the program gave it.
     `started` and `updated` are the times of its first and last message, `recorded` when it was first stored.
-    `count` is the number of messages, `closed` when it was closed; None while it is open.
+    `count` is the number of messages, `closed` when it was closed; None while it is open. `project` is the name of the
+    project in which it was held; empty if none is known.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Thread:
     recorded: datetime
     count: int
     closed: datetime | None = None
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)

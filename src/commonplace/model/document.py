@@ -56,7 +56,7 @@ class Document:
     `source_id` identifies it within its source: a note by its path. `content_hash` is the sha256 of its body.
     `made_from` is a hash of everything that its chunks are made from: as long as it is the same, so are they.
     `version` is that of the encoder whose vectors the chunks have; empty if they have none.
-    `facts` are the facts in it. `valid_from` and `valid_until` bound the time in which search shows it.
+    `facts` are the facts in it. `valid_from` and `valid_until` bound its time; search shows it until it ends.
     """
 
     id: str

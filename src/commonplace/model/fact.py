@@ -47,6 +47,8 @@ class Fact:
     `recorded` is when it was first written down, which is not when it became true.
     `invalidated_at` is when someone set `valid_until` by hand, and `was_valid_until` its value before.
     `bonds` are pairs of a Bond and the id of the other fact. `fingerprint` is equal for equal words.
+    `project` is the name of the project in which it was saved, `project_root` the folder of its repository on the
+    machine that saved it; both are empty for what belongs to no project.
     """
 
     id: str
@@ -62,6 +64,8 @@ class Fact:
     always_load: bool = False
     importance: float = 0.5
     topics: tuple[str, ...] = ()
+    project: str = ""
+    project_root: str = ""
     subject: str = ""
     predicate: str = ""
     object: str = ""
@@ -113,7 +117,8 @@ class FactEdge(NamedTuple):
 class Candidate:
     """Something to remember, before it is compared with the known facts.
 
-    `bonds` are those that the caller states. `importance` None means the default of its class.
+    `bonds` are those that the caller states. `importance` None means the default of its class. `project` and
+    `project_root` are those of a Fact.
     """
 
     text: str
@@ -123,6 +128,8 @@ class Candidate:
     predicate: str = ""
     object: str = ""
     topics: tuple[str, ...] = ()
+    project: str = ""
+    project_root: str = ""
     tags: tuple[str, ...] = ()
     importance: float | None = None
     valid_from: str = ""

@@ -29,6 +29,9 @@ STAGING_FOLDER: Final = "_staging"
 STAGING: Final = f"{MEMORY}/{STAGING_FOLDER}"
 """Where notes wait for a person's review."""
 
+REJECTED: Final = f"{MEMORY}/{ARCHIVE_FOLDER}/{STAGING_FOLDER}"
+"""Where entries go that a person rejected in review."""
+
 INDEX_NOTE: Final = "_index.md"
 """The generated overview of a folder; never an entry and never a style."""
 
@@ -72,6 +75,11 @@ def is_standing(path: str) -> bool:
 def is_staged(path: str) -> bool:
     """True if the note waits for the person's approval."""
     return is_below(path, STAGING)
+
+
+def was_staged(path: str) -> bool:
+    """True if the note waits for the person's approval, or waited until they rejected it."""
+    return is_staged(path) or is_below(path, REJECTED)
 
 
 def is_always_loaded(path: str) -> bool:

@@ -58,3 +58,9 @@ def short_moment(moment: str) -> str:
 def day_of(moment: str) -> str:
     """The day of moment text, in UTC."""
     return moment[:10]
+
+
+def long_day(moment: str) -> str:
+    """The day of moment text as people say it: `3 December 2026`."""
+    day = date.fromisoformat(moment[:10])
+    return f"{day.day} {day:%B %Y}"

@@ -21,7 +21,7 @@ class Filters:
     fact about it.
     `since` and `until` are half open bounds of a document's `updated`, as text in UTC.
     `sensitive` leaves sensitive documents `out`, or finds them `only`.
-    `at` is the moment at which a document must be valid, unless `archived` ones are included.
+    `at` is the moment at which a document must not have ended, unless `archived` ones are included.
     """
 
     sources: tuple[str, ...] = ()

@@ -66,11 +66,14 @@ class EntryDetails:
 
     `fact` is the class that decides how fast it ages. Days are read in UTC. `interface` and `conversation` say where it
     comes from; `trust` how far that source is trusted: by default `told` for a person, `said` for an agent and `mined`
-    for a job. A `dry_run` changes nothing and returns the difference it would make.
+    for a job. It belongs to the `project` of that name; if None is given, to that of the repository that contains the
+    `folder`; to none if the name is empty. A `dry_run` changes nothing and returns the difference it would make.
     """
 
     fact: str = ""
     topics: Sequence[str] = ()
+    project: str | None = None
+    folder: str = ""
     importance: float | None = None
     valid_from: Day = ""
     valid_until: Day = ""

@@ -166,7 +166,7 @@ def stage_if_trust_is_gained(attempt: Attempt, limits: Limits) -> Decision:
         return _refuse(
             attempt,
             "a move may not make a note always loaded or the person's own word",
-            hint="Write it as an entry: it is staged until the person saves it themselves.",
+            hint="Write it as an entry: it waits for the person's approval (`commonplace review`).",
         )
     return Decision("stage", staging_path(attempt.path))
 
@@ -291,7 +291,7 @@ def _refuse_trusted(attempt: Attempt) -> Decision:
     return _refuse(
         attempt,
         "the note is always loaded or the person's own word",
-        hint="Leave it to the person, or write what should change: it is staged until the person saves it themselves.",
+        hint="Leave it to the person, or save what should change: it waits for their approval (`commonplace review`).",
     )
 
 

@@ -180,6 +180,8 @@ MAX_READ: Final = 2000
 
 _SHORT_PROMPT: Final = 600  # characters of a prompt that is searched whole: encoding time grows with the text
 _PROMPT_END: Final = 250  # characters taken from the beginning of a longer one, and from its end
+_LONGEST_HALVED: Final = 200  # characters of a question that may be halved: each half costs an encoding
+_WORDS_OF_HALF: Final = 2
 _MAX_ERROR_LINE: Final = 200
 _MAX_ERRORS: Final = 3
 _SMALL_TALK: Final = """
@@ -197,6 +199,7 @@ class Question:
     `speakers` are the known speakers it names, as the index spells them; `names` are its capitalised names and
     `phrases` its quotations, both in order; `windows` are the times it mentions.
     `asks_reply`: it asks about something an assistant said before. `asks_many`: the answer is in more than one place.
+    `halves` are the two things that it asks for, each in its own words; empty if it asks for one.
     `names` and `asks_many` only explain a search to its caller: ranking by them was tried and changed nothing.
     """
 
@@ -209,6 +212,7 @@ class Question:
     windows: tuple[TimeWindow, ...]
     asks_reply: bool
     asks_many: bool
+    halves: tuple[str, ...] = ()
 
 
 def understand(text: str, *, now: datetime, speakers: frozenset[str] = frozenset()) -> Question:
@@ -229,7 +233,20 @@ def understand(text: str, *, now: datetime, speakers: frozenset[str] = frozenset
         windows=time_windows(unquoted, now=now),
         asks_reply=asks_reply(unquoted),
         asks_many=asks_many(unquoted),
+        halves=halves_of(text),
     )
+
+
+def halves_of(text: str) -> tuple[str, ...]:
+    """The two things that a short question asks for, as in "the oldest bridge, and who paid for it"; else nothing.
+
+    Both halves need at least two words that say something: a list of three or an afterthought is not halved.
+    """
+    halves = _between_halves().split(text.strip()) if len(text) <= _LONGEST_HALVED else []
+    if len(halves) != 2:
+        return ()
+    counts = [len({*query_words(half).spelled} - STOP_WORDS) for half in halves]
+    return tuple(half.strip() for half in halves) if min(counts) >= _WORDS_OF_HALF else ()
 
 
 def phrases_in(text: str, phrases: Sequence[str]) -> tuple[str, ...]:
@@ -247,6 +264,12 @@ def _words(text: str, mentions: tuple[Mention, ...]) -> QueryWords:
 def _quoted_phrases(text: str) -> tuple[str, ...]:
     quoted = ("".join(groups).strip() for groups in _quotation().findall(text))
     return tuple(dict.fromkeys(phrase for phrase in quoted if phrase))
+
+
+@cache
+def _between_halves() -> re.Pattern[str]:
+    """Between two halves of a question, in English or German."""
+    return re.compile(r"\s*;\s+|,\s+(?:and|or|und|oder)\s+|\s+(?:versus|vs\.?|as well as|sowie)\s+", re.IGNORECASE)
 
 
 @cache

@@ -51,7 +51,9 @@ class ChunkCandidate:
     `cosine` is that of the chunk itself, `best` that of its nearest part and `part` which one, `sentence` that of its
     nearest sentence; None if it has no vector. They must be filled in for a chunk that matched by words alone, too.
     `quoted` are the quotations of the question that it contains.
-    `document` is the id of its document, `turn` its position in a conversation, and `opens` whether it is the first.
+    `halves` is the score by words and sense of the better half of a question that asks for two things, else None.
+    `document` is the id of its document, which has `chunks` of them; `turn` is its position in a conversation, and
+    `opens` whether it is the first.
     `updated` and `importance` are those of its document; `at` is the time the chunk tells about, if known.
     """
 
@@ -64,7 +66,9 @@ class ChunkCandidate:
     best: float | None = None
     sentence: float | None = None
     part: int = 0
+    halves: float | None = None
     document: str = ""
+    chunks: int = 1
     turn: int = 0
     opens: bool = False
     voice: Voice = ""

@@ -5,7 +5,20 @@ from typing import Final, Literal, get_args
 
 from commonplace.model import option
 
-RankingPart = Literal["sentences", "whole", "names", "phrases", "time", "replies", "opening", "kinship", "links", "age"]
+RankingPart = Literal[
+    "sentences",
+    "whole",
+    "names",
+    "phrases",
+    "time",
+    "replies",
+    "opening",
+    "kinship",
+    "links",
+    "age",
+    "length",
+    "halves",
+]
 RANKING_PARTS: Final[tuple[RankingPart, ...]] = get_args(RankingPart)
 """The parts of hybrid ranking besides words and sense. Each can be left out, to measure what it is worth.
 
@@ -16,9 +29,11 @@ RANKING_PARTS: Final[tuple[RankingPart, ...]] = get_args(RankingPart)
 - time       a chunk about a time that the question mentions counts more.
 - replies    what an assistant said counts less, or more if the question asks about it.
 - opening    the first turn of a conversation counts more.
-- kinship    similar documents count more together.
+- kinship    similar conversations count more together.
 - links      linked documents count more together.
-- age        what was said lately counts more; off unless `recency_half_life_days` is set.
+- age        of conversations or entries about the same thing, the newer count more; see `recency_half_life_days`.
+- length     a note of many chunks counts less: one of them is near by chance.
+- halves     of a question that asks for two things, each half is also searched for alone.
 """
 
 
@@ -38,9 +53,9 @@ class RetrievalOptions:
     )
     max_k: int = option(32, "The most hits a search may return.", at_least=1)
     recency_half_life_days: int = option(
-        0,
-        "Days after which the bonus for recent hits is halved; 0 turns it off. "
-        "Questions that mention a time never use it.",
+        30,
+        "Of hits that speak of the same thing, the newest gets a bonus, and one that is this many days older half of "
+        "it; 0 turns it off. Questions that mention a time never use it.",
         at_least=0,
     )
     without: tuple[RankingPart, ...] = option((), "Parts of the ranking to leave out, to measure what each is worth.")

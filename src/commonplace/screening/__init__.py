@@ -1,6 +1,10 @@
-"""What may be saved as text: detect secrets and junk, redact secrets. Pure: no I/O, no clock.
+"""What may be saved as text: detect secrets and junk, redact secrets, strip narration. Pure: no I/O, no clock.
 
 gate            the verdict on a text: allow, stage for review, or refuse
-secrets         find and redact secrets; secret_formats knows them by format, secret_words by the words before them
-junk            text without content; junk_phrases has the lists
+secrets         find and redact secrets; secret_formats knows them by format, secret_words by the words before them,
+                secret_uses by what they open and by the flags of commands
+junk            text without content; junk_phrases has lists, session_talk judges sentences about a session by the
+                words in session_words, session_reports knows those all of whose words are known, common_knowledge
+                what textbooks say, program_output what programs print
+narration       a statement without "User mentioned that", "Note:" or a bullet before it
 """

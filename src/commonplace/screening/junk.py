@@ -1,8 +1,8 @@
 """Find junk: text not worth saving, because it has no words, no content, or only what a program printed.
 
-Three detectors, in this order: gibberish (symbols, one letter repeated, random keys, lorem ipsum), empty phrases
-(thanks and greetings, what assistants say by habit, how web pages and e-mails end) and program output (progress,
-installs, listings, traces, logs, results of tools and tests).
+Three detectors, in this order: gibberish (symbols, one letter repeated, random keys, lorem ipsum), sentences without
+content (thanks and greetings, what assistants say by habit, how web pages and e-mails end, what happened in a session)
+and program output.
 """
 
 import re
@@ -12,13 +12,17 @@ from typing import Final
 
 from commonplace.model.text import LazyPattern
 from commonplace.screening.junk_phrases import (
+    ANSWER_STARTS,
+    ANSWER_WORDS,
     ASSISTANT_HABITS,
     COURTESIES,
     PAGE_ENDS,
     PLACEHOLDER_TEXTS,
-    POSSIBLE_OUTPUT,
-    PROGRAM_OUTPUT,
+    STAND_INS,
+    any_of,
 )
+from commonplace.screening.program_output import noise_reason
+from commonplace.screening.session_talk import session_reason
 
 _ROWS: Final = (
     "1234567890",
@@ -56,35 +60,18 @@ _LONGEST_COURTESY: Final = (
 _SENTENCE: Final = LazyPattern(r"(?<=[.!?…])\s+|\n+|(?<=[。！？])|\s[|·•–—]\s|[¿¡]")
 _EDGE: Final = LazyPattern(r"^[^\w©]+|[\W_]+$")
 _WORD: Final = LazyPattern(r"[^\W_]+(?:['’-][^\W_]+)*")
+_COURTESY: Final = "it is a courtesy"
+_HABIT: Final = "it is a stock phrase of assistants"
+_BRACKETED: Final = LazyPattern(
+    r"\s*(?:\[[^\[\]\n]{1,80}\]|<[^<>\n]{1,80}>|\([^()\n]{1,80}\)|\{{1,2}[^{}\n]{1,80}\}{1,2})\W*"
+)
+_FILE_NAME: Final = LazyPattern(
+    r"[\w-]{1,40}\.(?:pdf|png|jpe?g|gif|heic|mp[34]|m4a|wav|docx?|xlsx?|csv|txt|zip|webp|mov)\b"
+)
+_ANNOUNCEMENT: Final = LazyPattern(r"[^\n:]{1,200}:")
+_RULE: Final = LazyPattern(r"(?i)\b(?:should|must|have to) (?:always|never|only)\b")
+_SPECIFIC: Final = LazyPattern(r"\d|(?<=\w )(?!I\b)[A-Z]")
 _LAUGHTER: Final = LazyPattern(r"(?:ha|he|hi|ja|je|lo|k|х?а|哈|www|ㅋ){2,}h?|h+m+|o+h+|a+h+|yes+|no+|so+")
-
-_LONGEST_LINE: Final = 300  # characters: enough to recognise program output
-_MOST_LINES: Final = 120
-_FEW_PATHS: Final = 2
-_FEW_WORDS: Final = 4  # in colour: a status shown in a terminal
-_ANSI: Final = LazyPattern(r"\x1b\[[0-9;?]{0,20}[ -/]?[@-~]|\x1b\][^\x07\n]{0,200}\x07|\r|\x08")
-_TRACE: Final = LazyPattern(
-    r"(?im)^(?:traceback \(most|exception in|\s+at \S|panic:|thread '|goroutine \d|diff --git|@@ -|\s+raise \w)"
-)
-_ERROR_ALONE: Final = LazyPattern(
-    r"(?:[A-Za-z_]\w*\.)*[A-Z][a-z]\w*(?:Error|Exception)(?::.{0,100})?"
-    r"|(?:[Ee]rror|ERROR|[Ff]atal|FATAL|warning|panic)(?:\[\w+\]| \d+ \(\w+\))?: .{0,140}"
-)
-_PATH: Final = LazyPattern(r"(?:[A-Za-z]:)?[\w.@~+-]*[/\\][\w.@~+/\\-]*|[\w@~+-]+(?:\.[\w-]+)*\.[a-z]\w{0,4}|[\w.-]+/")
-_EXPLAINED: Final = LazyPattern(
-    r"(?i)^\W*(?:fix(?:ed)?|solution|cause|because|reason|workaround|lesson|root cause|lösung|ursache"
-    r"|grund|solución|causa|remède|conclusion|learned|merke|tip)\b"
-    r"|\b(?:fix(?:ed)? (?:by|with)|use|upgrade|happens|because|means|caused by|comes from|run|instead|solved|weil)\b"
-)
-_SENTENCE_WORDS: Final = LazyPattern(r"(?:[^\W\d_]{2,}[,;:]?\s+){3}[^\W\d_]{2,}")
-_RECORD_KEY: Final = LazyPattern(
-    r"""["'](?:status|ok|success|results?|data|errors?|code|content|type|tool_use_id|tool_call_id|id|items|total|count|took|took_ms
-    |exit_?code|stdout|stderr|output|response|request_id|timestamp|duration_ms|usage|role|choices|hits|rows|cursor|has_more|event
-    |level|jsonrpc|method|params|finish_reason|is_?error|arguments|truncated|matches|files|message)["']\s?:""",
-    re.VERBOSE | re.IGNORECASE,
-)
-_HOLLOW: Final = LazyPattern(r"[\[{\s\]},:\"]{2,}")
-_PRINTED: Final = "it is only program output"
 
 
 def junk_reason(text: str) -> str:
@@ -94,7 +81,7 @@ def junk_reason(text: str) -> str:
     """
     if not text.strip():
         return "There is no text."
-    reason = gibberish_reason(text) or courtesy_reason(text) or noise_reason(text)
+    reason = gibberish_reason(text) or _without_content(text, about_session=True) or noise_reason(text)
     return f"This is not worth keeping: {reason}." if reason else ""
 
 
@@ -115,31 +102,50 @@ def gibberish_reason(text: str) -> str:
 
 def courtesy_reason(text: str) -> str:
     """Why no sentence of the text has content, as the end of a sentence; empty if one has."""
+    return _without_content(text, about_session=False)
+
+
+def _without_content(text: str, *, about_session: bool) -> str:
     text = text[:_LONGEST_COURTESY]
-    if _any_of(PLACEHOLDER_TEXTS).fullmatch(_EDGE.sub("", text)):
+    if any_of(PLACEHOLDER_TEXTS).fullmatch(_EDGE.sub("", text)) or _is_stand_in(text):
         return "it is a placeholder"
+    if about_session and _ANNOUNCEMENT.fullmatch(text.strip()):
+        return "it announces something and ends"
     sentences = [part for each in _SENTENCE.split(text) if (part := _EDGE.sub("", each))]
-    rest = [part for part in sentences if not _is_courtesy(part)]
-    if not rest:
-        return "it is a courtesy"
-    if all(_is_habit(part) for part in rest):
-        return "it is a stock phrase of assistants"
-    if all(_any_of(PAGE_ENDS).search(part) for part in rest):
+    reasons: list[str] = []
+    for sentence in sentences:
+        reason = _sentence_reason(sentence, about_session=about_session)
+        if not reason and not (about_session and reasons[:1] in ([_COURTESY], [_HABIT]) and _goes_on(sentence)):
+            return ""
+        reason = reason or _HABIT
+        reasons.append(reason)
+    return next((reason for reason in reasons if reason != _COURTESY), _COURTESY)
+
+
+def _sentence_reason(sentence: str, *, about_session: bool) -> str:
+    """Why a sentence has no content; empty if it has."""
+    if _is_courtesy(sentence):
+        return _COURTESY
+    if _is_habit(sentence):
+        return _HABIT
+    if any_of(PAGE_ENDS).search(sentence):
         return "it is boilerplate of web pages and e-mails"
-    return ""
+    return session_reason(sentence) if about_session else ""
 
 
-def noise_reason(text: str) -> str:
-    """Why the text is only program output, as the end of a sentence; empty if someone says something in it."""
-    clean = _ANSI.sub("", text)
-    lines = [line.rstrip()[:_LONGEST_LINE] for line in clean.split("\n", _MOST_LINES * 2) if line.strip()][:_MOST_LINES]
-    if not lines or (clean != text and "\x1b" in text and len(clean.split()) <= _FEW_WORDS):
-        return _PRINTED
-    if _is_record(clean.strip()):
-        return "it is the result of a tool"
-    if len(lines) >= _FEW_PATHS and all(_PATH.fullmatch(line.strip()) for line in lines):
-        return "it is a listing"
-    return _PRINTED if _is_printed(lines, in_trace=_TRACE.search(clean) is not None) else ""
+def _is_stand_in(text: str) -> bool:
+    """True if a program put the whole text, in brackets, in place of something it left out: "[image omitted]"."""
+    if not _BRACKETED.fullmatch(text):
+        return False
+    words = _WORD.findall(_FILE_NAME.sub(" ", text.casefold()))
+    return STAND_INS.issuperset(word for word in words if not word.isdigit())
+
+
+def _goes_on(sentence: str) -> bool:
+    """True if a sentence after an assistant's first words only goes on with the answer; names and numbers say more."""
+    if _RULE.search(sentence) or _SPECIFIC.search(sentence):
+        return False
+    return any_of(_answer_starts()).fullmatch(sentence) is not None
 
 
 def _is_repeated(text: str, words: list[str]) -> bool:
@@ -205,44 +211,24 @@ def _leading_courtesies(words: list[str]) -> int:
 
 
 def _is_habit(sentence: str) -> bool:
-    """True if the sentence begins with a habit of assistants, at once or after a courtesy."""
-    if _any_of(ASSISTANT_HABITS).match(sentence):
+    """True if the sentence begins with a habit of assistants, at once or after a courtesy, and gives no rule."""
+    if _RULE.search(sentence):
+        return False
+    if any_of(ASSISTANT_HABITS).match(sentence):
         return True
     places = [match.end() for match in _WORD.finditer(sentence)]
     words = _WORD.findall(sentence.casefold().replace("’", "'"))
     count = _leading_courtesies(words) if len(words) == len(places) else 0
-    return count > 0 and _any_of(ASSISTANT_HABITS).match(re.sub(r"^\W+", "", sentence[places[count - 1] :])) is not None
-
-
-def _is_printed(lines: list[str], *, in_trace: bool) -> bool:
-    """True if the lines are program output, except for a few without content."""
-    sure = [line for line in lines if _is_sure(line, in_trace=in_trace)]
-    if not sure or len(lines) == 1:
-        return bool(sure)
-    rest = [line for line in lines if not _is_sure(line, in_trace=in_trace)]
-    unclear = [line for line in rest if _EXPLAINED.search(line) or not _any_of(POSSIBLE_OUTPUT).fullmatch(line.strip())]
-    few = len(sure) >= 2 and len(unclear) <= max(1, len(lines) // 3)
-    return not unclear or (few and not any(_EXPLAINED.search(line) or _SENTENCE_WORDS.search(line) for line in unclear))
-
-
-def _is_sure(line: str, *, in_trace: bool) -> bool:
-    bare = line.strip()
-    if _any_of(PROGRAM_OUTPUT).fullmatch(bare) or (in_trace and line[:1] in " \t+-"):
-        return True
-    return _ERROR_ALONE.fullmatch(bare) is not None and not _EXPLAINED.search(bare)
-
-
-def _is_record(text: str) -> bool:
-    """True if the whole text is JSON, as tools return it."""
-    if len(text) < 2 or text[0] not in "{[" or text[-1] not in "}]" or text.startswith("[["):
-        return False
-    return _RECORD_KEY.search(text) is not None or _HOLLOW.fullmatch(text[:400]) is not None
+    rest = re.sub(r"^\W+", "", sentence[places[count - 1] :])
+    return count > 0 and (any_of(ASSISTANT_HABITS).match(rest) is not None or _goes_on(rest))
 
 
 @cache
-def _any_of(lines: str) -> re.Pattern[str]:
-    """One expression that matches any of the lines, compiled at first use."""
-    return re.compile("|".join(f"(?:{line})" for line in lines.strip().splitlines()), re.IGNORECASE)
+def _answer_starts() -> str:
+    lines = ANSWER_STARTS
+    for name, words in ANSWER_WORDS.items():
+        lines = lines.replace(name, words)
+    return lines
 
 
 @cache

@@ -1,130 +1,11 @@
-"""Phrases without content, in the languages people write in, and lines that programs print.
+"""Phrases without content, in the languages people write in.
 
 Except for the courtesies, each line is one regular expression, compared without case.
 """
 
+import re
+from functools import cache
 from typing import Final
-
-PROGRAM_OUTPUT: Final = r"""
-.*\d%\s?\|.*|.*\[[#=>.\- ]*[#=>.\-]{3}[#=>.\- ]*\].{0,60}|.*[█▓▒░▏▎▍▌▋▊▉━]{3,}.*
-.*\d%.*\b\d+(?:\.\d+)?\s?(?:[kmg]i?b|it)/s\b.*|.*\b(?:[kmg]i?b|it)/s\b.*\beta\b.*
-collecting [\w.\[\]-]+(?:[=<>~!]=?\S*)?(?: \(.*\))?|downloading \S+\.(?:whl|tar|gz|zip|deb|tgz)\b.*
-downloading \S+ \(.*b\)
-installing collected packages:.*|successfully (?:installed|built|uninstalled) \S+.*|requirement already satisfied:.*
-(?:building wheels?|created wheel|stored in directory|using cached|attempting uninstall)\b.*[:=(].*
-(?:found existing installation)\b.*[:=(].*
-(?:building wheel for|preparing metadata|getting requirements to build|installing build dependencies|using cached) \S+.*
-(?:npm|yarn|pnpm) (?:warn|err!|notice|info|error)(?: .*)?|(?:added|removed|changed|audited) \d+ packages?.*
-found \d+ vulnerabilit.*|\d+ packages? (?:are|is) looking for funding.*|\s*run `npm (?:fund|audit).*
-up to date, audited.*
-(?:reading package lists|building dependency tree|reading state information)\.\.\..*|(?:get|hit|ign):\d+ \S+.*
-fetched \d+ .*
-(?:setting up|unpacking|preparing to unpack|selecting previously unselected|processing triggers for) .*\.\.\..*
-the following (?:new|additional|extra) packages will be installed:|after this operation, .* disk space.*
-\d+ upgraded, \d+ newly.*
-\s*(?:compiling|downloaded|fresh|checking|adding|installing|resolved) \S+ (?:v\d\S*|\d+ packages.*|in \d.*)
-\s*(?:resolving|prepared|installed) \S+ (?:v\d\S*|\d+ packages.*|in \d.*)
-\s*finished (?:`\w+` |dev |release |test )?.*(?:profile|target).*
-(?:installed|resolved|prepared|audited) \d+ packages? in \d.*
-step \d+/\d+ :.*|#\d+ (?:\[|done|cached|sha256|exporting|\d+\.\d+).*
-[0-9a-f]{12}: (?:pull|already|download|waiting|verif|extract|layer|push).*
-(?:digest: sha256|status: (?:downloaded|image is)|successfully tagged|using default tag).*
-(?:removing intermediate container).*
-(?:==> |🍺|make(?:\[\d+\])?: (?:entering|leaving|nothing|\*\*\*)|-- (?:configuring|generating|build files)).*
-(?:g?cc|clang|g\+\+) -.*|[-dlbcps][rwxst-]{9}[+@.]?\s+\d+\s.*|total \d+
-[│├└─ ]*[├└│][│├└─ ]*[\w.@ -]*(?:/|\.\w+)?(?: ->.*)?|[├└│─ ]+
-\S+\.\w{1,5}:\d+:\d+:? .*|\S+\.\w{1,5}:\d+: (?:error|warning|[a-z]\d{3}|in |note).*
-traceback \(most recent call last\).*|during handling of the above.*|the above exception was.*|exception in thread .*
-\s*file "[^"]+", line \d+.*|\s*at \S.*(?::\d+\)?|\(native method\)|<anonymous>\)?|\(unknown source\))|\s*\^[~^ ]*
-\s*\.\.\. \d+ more
-goroutine \d+ \[.*|thread '[^']*' panicked at.*|stack backtrace:|note: run with `rust_backtrace.*
-segmentation fault.*|aborted \(core dumped\)
-\s*\d+: +(?:0x[0-9a-f]+ - )?[\w:<>]+::.*|(?:bash|zsh|sh|-bash): .*(?:command not found|no such file|permission denied).*
-(?:ls|cat|cd|rm|cp|mv|grep|find|mkdir|chmod|touch|git|head|tail): .*(?:no such file|permission denied).*
-(?:ls|cat|cd|rm|cp|mv|grep|find|mkdir|chmod|touch|git|head|tail): .*(?:not permitted|is a directory|not a).*
-\[?\d{4}[-/]\d\d[-/]\d\d[t ]\d\d:\d\d\S*\]?\s.{0,40}\b(?:info|debug|warn(?:ing)?|error|trace|notice|critical|fatal)\b.*
-\[?\d\d:\d\d:\d\d\S*\]?\s.{0,30}\b(?:info|debug|warn(?:ing)?|error|trace|notice|critical|fatal)\b.*
-\[(?:info|debug|warn(?:ing)?|error|trace|notice|critical|fatal)\s*\].*
-(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\s+\d+ \d\d:\d\d:\d\d \S+ \S+:.*
-\S+ - - \[.*|(?:get|post|put|delete|head|patch|options) /\S* (?:http/\d|\d{3}).*|http/\d(?:\.\d)? \d{3}.*
-(?:content-type|accept): \w+/.*
-(?:content-length|cache-control|etag|access-control-\S+|set-cookie|transfer-encoding|x-[\w-]+): .*
-(?=.*\.{3})[.fsxe]{5,}(?:\s*\[\s*\d+%\])?|={3,}.*={3,}|\S+\.py [.fsxe]+\s*\[\s*\d+%\]
-.*::\S+ (?:passed|failed|skipped|error|xfail\w*|xpass\w*)(?:\s*\[\s*\d+%\])?|(?:passed|failed|error) \S+::\S+.*
-(?:platform \w+ --|rootdir:|configfile:|cachedir:|collected \d+ items?|short test summary info|ran \d+ tests? in).*
-running \d+ tests?
-(?:tests|test suites|snapshots|time|test files|duration): +[\d.]+.*
-\d+ (?:passed|failed|passing|failing|pending)(?:,.*| in .*| \(.*|$)
-test \S+ \.\.\. (?:ok|failed|ignored)|test result: .*|(?:ok|not ok) \d+ .*|--- (?:pass|fail): .*
-(?:pass|fail|ok) +\S+(?:\.\w+|/\S+)(?: .*)?
-\s*[✓✔✗✘√×✕] .{0,100}(?:\(?\d+ ?m?s\)?)|name +stmts.*|total +\d+ +\d+ +\d+%|[\w/.-]+\.py +\d+ +\d+ +\d+%.*
-on branch \S+|your branch (?:is up to date|is ahead|is behind|and ').*|nothing to commit.*
-changes (?:not staged for commit|to be committed).*
-untracked files:.*|no changes added to commit.*|already up[ -]to[ -]date\W*|everything up-to-date|fast-forward
-updating [0-9a-f]{7}.*
-\s*\((?:use "git|create/copy).*|\s*(?:modified|new file|deleted|renamed): +\S.*|switched to (?:a new )?branch '.*
-cloning into '.*
-remote: (?:counting|compressing|enumerating|total|resolving|create a|processing).*|to (?:https?:|git@|ssh:).*
-\s*\S+ -> \S+
-(?:receiving|counting|compressing|writing|enumerating|unpacking) objects:.*|resolving deltas:.*|delta compression.*
-\s*[0-9a-f]{7,}\.\.[0-9a-f]{7,}.*|\s*\d+ files? changed.*|\s*\S+ +\| +\d+ [+-]*|commit [0-9a-f]{7,40}(?: \(.*\))?
-author: .*<.*>|date:   .*
-head is now at.*|\[\S+ (?:\(.*\) )?[0-9a-f]{7,}\] .*|create mode \d+.*|saved working directory.*
-(?:diff --git|index [0-9a-f]+\.\.|--- a/|\+\+\+ b/|--- /dev|\+\+\+ /dev|@@ -|rename (?:from|to) |similarity index).*
-(?:new file mode).*
-command (?:executed|completed|ran|finished|succeeded)(?: successfully)?(?: \(?in \d.*)?\W*
-(?:process )?exit(?:ed)?(?: with)? (?:code|status):? ?\d+\W*
-(?:the )?file (?:\S+ )?(?:has been |was )?(?:created|saved|written)(?: successfully)?(?:[:.]| at| to|$).{0,120}
-(?:the )?file (?:\S+ )?(?:has been |was )?(?:updated|edited|deleted)(?: successfully)?(?:[:.]| at| to|$).{0,120}
-successfully (?:wrote|created|updated|saved|edited|read|loaded)(?: (?:to|file|\d+|/\S+|\S+\.\w+).{0,100}|\W*)
-successfully (?:connected)(?: (?:to|file|\d+|/\S+|\S+\.\w+).{0,100}|\W*)
-todos have been modified.*
-(?:wrote|read|edited|created) \d+ (?:lines?|bytes|files?)\b.{0,80}
-(?:operation|task|request|build|job) (?:completed|succeeded|finished)(?: successfully)?\W*
-(?:running|calling|executing|invoking|using) (?:tool|command|function)[:` ]+\S+\W*
-(?:tool|function)[_ ]?(?:call|result|use)s?(?:[_:].*|\W*)
-</?(?:tool_?\w*|function_\w+|system-reminder|invoke|parameter)\b.*|\(no (?:output|content)\)
-no (?:matches|files|results) found\W*
-(?:done|finished|completed|built|compiled)(?: successfully)? (?:in|after) \d+(?:\.\d+)?\s?m?s\W*
-\W*done in \d.*s\W*|✨.*
-(?:user|pid) +(?:user|pid)\b.*%?cpu.*|container id +image.*|name +(?:ready|namespace) +.*|filesystem +(?:size|1k).*
-\S+ +\d+/\d+ +(?:running|pending|error|completed|crashloop\w*|terminating|evicted|imagepull\w*).*|(?:\S+ +){2,}\d+% /\S*
-(?:</?[a-z!][^>]*>[^<\w]{0,20})+|(?:real|user|sys)\s+\d+m[\d.]+s
-(?:listening|running|serving|server \w+) (?:on|at) \S*:\d+\S*
-➜ +(?:local|network): .*|press ctrl.*to (?:quit|stop).*|(?:webpack|vite|next\.js|esbuild) .*(?:compiled|built|ready).*
-nvidia-smi.*|\|.*mib / .*mib.*|\d+ bytes from \S+: icmp_seq.*|ping \S+ \(.*\).*|\d+ packets transmitted.*
-(?:thinking|processing|searching|generating|analy[sz]ing|loading|fetching|checking|reading|working).{0,40}(?:\.\.\.|…)
-(?:compiling|please wait).{0,40}(?:\.\.\.|…)
-(?:progress|downloading|uploading|loading|completed?)[: ]+\d{1,3}(?:\.\d+)?\s?%\W*|processing your request.*
-copied to (?:the )?clipboard\W*
-(?:all )?(?:tests|checks) (?:have )?passed\W*|build (?:succeeded|failed|successful)\W*
-(?:found )?\d+ errors?(?:,| and)? ?(?:\d+ warnings?.*|\W*)
-(?:✅|✔|✓|❌)? ?(?:success|no issues found|compiled successfully|saved|changes saved|all files formatted).{0,3}
-(?=.*\.\w{1,5}\b)\S+(?:\s{2,}\S+){2,}|\$ (?:ls|cd|pwd|clear|exit|whoami|cat|echo|history)\b.{0,20}
-\[\d+/\d+\] .*\.\.\.|.*\.\.\.\s?(?:done|ok|failed|skipped)\W*|(?-i:[MADRCU?!]{1,2}) {1,2}\S+[./]\S*|(?-i:E) {3,}.*
-pid tty +time cmd|\s*\d+ (?:pts|tty)\S* +.*|<(?:script|style)\b.*|(?:&#?\w+;\s*)+|exit \d+|step \d+ of \d+
-(?:connection|session|task|job|process|server|service|worker) (?:closed|opened|started|established|lost|stopped)\W*
-(?:connection|session|task|job|process|server|service|worker) (?:reset|terminated|ended)\W*
-(?:connecting|searching|looking|listing) (?:to|for|in) (?:server|files?|the (?:web|file|files|directory)|directory).*
-(?:connecting|searching|looking|listing) (?:to|for|in) (?:matches).*
-import [\w.]+(?: as \w+)?|from [\w.]+ import [\w, *()]+
-waiting for .*\.\.\.|retrying in \d+ ?m?s.*|(?:attempt|retry|iteration|epoch|step|batch) \d+/\d+.*
-"""
-"""Lines that only a program writes; compared with the whole line."""
-
-POSSIBLE_OUTPUT: Final = r"""
-[\w.@~+-]*[/\\][\w.@~+/\\-]*|[\w@~+-]+(?:\.[\w-]+)*\.[a-z]\w{0,4}|[\w.-]+/
-(?:[a-z_]\w*\.)*[a-z]\w*(?:error|exception|warning|interrupt)(?::.*)?
-(?:error|fatal|warning|info|debug|note|hint|panic|fatal error|caused by|uncaught.{0,30})(?:\[\w+\])?: .{0,160}
-(?:date|server|connection|vary|last-modified|expires|age|via|location|user-agent|host|accept-\w+|plugins|remote): .*
-\[\d+/\d+\] .*|.*\b\d+(?:\.\d+)?\s?[kmg]i?b/s\b.*|(?:\$|>>>|❯|➜|%) \S.*|(?-i:[ MADRCU?!]{2}) \S+
-[-\w.+]+ (?:[-\w.+]+ )*\(?v?\d[\w.+-]*\)?
-(?:tests?|pass|passed|fail|failed|ok|skipped|done)(?:[: ].{0,100}|\W*)|\d{4}-\d\d-\d\d[t ]\d\d:\d\d\S* .*
-\d\d:\d\d:\d\d\S* .*
-[-_*=~+|: ]{3,}|\s*[{}\[\]();,]+|.{0,3}\d+(?:\.\d+)?(?:\s+\S+){0,3}
-"""
-"""Lines that programs write and people might: output only next to lines that are certain."""
-
 
 ASSISTANT_HABITS: Final = r"""
 as an? (?:ai|artificial|large language|language model)\b
@@ -166,7 +47,8 @@ first,? (?:let me|i['’]ll|i will|i need to)\b
 i (?:completely |fully |totally )?understand (?:your|that you|how)\b
 (?:i['’]?ll|i will) (?:get (?:started|right|that)|be right|make sure|keep that)\b
 (?:i apologi[sz]e|apologies|my apologies|sorry (?:about|for|but|i|if))\b
-(?:unfortunately,? )?i (?:can['’]?t|cannot|can not|am unable to|['’]m unable to|am not able to) \w+
+(?:unfortunately,? )?i (?:can['’]?t|cannot|can not) (?:help|assist|access|browse|provide|open|do|view|answer|generate)\b
+(?:unfortunately,? )?i (?:am|['’]m) (?:unable|not able) to (?:help|assist|access|browse|provide|open|do|view|answer)\b
 i (?:do not|don['’]t) have (?:access|personal|the ability|feelings|real-time|enough|any (?:memory|information|record))
 (?:that['’]?s|what|this is|that is) (?:is )?an? (?:really |very )?(?:great|good|excellent) (?:question|idea|point)
 (?:that['’]?s|what|this is|that is) (?:is )?an? (?:really |very )?(?:interesting|fantastic) (?:question|idea|point)
@@ -176,11 +58,12 @@ thank(?:s| you) (?:so much |very much )?for (?:your|the|letting|asking|reaching|
 thank(?:s| you) (?:so much |very much )?for (?:waiting|contacting)\b
 here(?:['’]s| is| are) .{0,70}\b(?:summary|answer|results?|list|code|version|overview|response|plan|i found)\b.{0,30}$
 here(?:['’]s| is| are) .{0,70}\byou (?:requested|asked|wanted|need)\b.{0,30}$
-(?:the )?(?:user|human) (?:said|says|typed|sent|wrote) (?:hi|hey|hello|ok|okay|yes|no|thanks|thank you|bye)\b.{0,30}$
-(?:the )?(?:user|human) (?:asked|asks|is asking|had) (?:(?:a|the|some) questions?|for help|about something)\b.{0,40}$
-(?:the )?(?:user|human|assistant|ai|bot|agent) (?:greeted|greets|thanked|thanks|acknowledged)\b.{0,50}$
-(?:the )?(?:user|human|assistant|ai|bot|agent) (?:responded|replied|answered|offered|apologized)\b.{0,50}$
-(?:the )?(?:conversation|chat|session) (?:started|began|ended|continued|is ongoing|went on|is over)\b[^.]{0,60}$
+here(?:['’]s| is| are) an? .{0,40}\b(?:breakdown|explanation|comparison|rewrite|walk-?through)\b.{0,60}$
+to (?:answer|address) your (?:question|concern|point)\b
+(?:should|shall|may|can|could) i (?:now |also )?(?:proceed|continue|go|start|keep|add|try|use|show|make|change|open)\b
+(?:should|shall|may|can|could) i (?:now |also )?(?:run|send|explain|include|do|apply|delete|write|remove|replace)\b
+question (?:to|for) (?:the )?user:
+which (?:of (?:these|those|them|the \w+)|one|option|version) (?:would|do|should|shall|may) (?:you|i|we)\b
 (?:als ki|als ein(?:e)? (?:ki|sprachmodell)|als (?:großes )?sprachmodell|als künstliche)\b
 (?:ich helfe|ich kann (?:dir|ihnen|euch)|gerne? helfe|gern kann ich|ich bin (?:hier|da),? um)\b
 (?:wie|womit|kann ich|was kann) (?:kann ich|darf ich|dir|ihnen|sonst|ich) [^.]{0,20}(?:helfen|behilflich|tun)
@@ -207,6 +90,33 @@ voy a (?:revisar|comprobar)
 (?:何かお手伝い|aiとして|お手伝い|喜んで|他に何か|申し訳|もちろん|무엇을 도와|도와드릴|물론)
 """
 """How assistants begin sentences by habit."""
+
+ANSWER_STARTS: Final = r"""
+let(?: me|['’]?s) \w+[^:]{0,80}
+(?:i['’]?ll|i will|i can|i could) (?:now |then |also |gladly |happily |go ahead and )?<work>
+(?:i['’]?ve|i have) (?:now |also |just )?<worked> (?:it|that|this|the|your|these|those|both|all)\b[^:]{0,80}
+(?:(?:based on|given) (?:that|this|your \w+), )?(?:there (?:are|is)|we have|you have) <several>[^:]{0,50}
+(?:the (?:short|quick|simple|honest) answer is (?:that )?)?(?:it|this|that|the answer) (?:\w+ )?depends\b[^:]{0,60}
+here(?:['’]s| is| are) (?:the|an?|your|some|my|two|three|four|five|one) [^:]{0,60}
+(?:which|what|how|where) [^:]{0,30}\b(?:shall|should|would|do|can|could|may) (?:i|we|you)\b[^:]{0,60}
+(?:first|to begin|to start|in short|simply put|basically)\b,? (?:let me|let['’]?s|we|i|you)\b[^:]{0,80}
+"""
+"""How the sentences after an assistant's first words begin; compared with a whole sentence without digits."""
+
+ANSWER_WORDS: Final = {
+    "<work>": r"(?:re-?(?:write|work|do|phrase|format|word|view|vise|name|consider|move|place)|go (?:through|over)|walk"
+    r"|explain|summari[sz]e|translate|adjust|chang|shorten|simplif|updat|fix|correct|add|remov|draft|prepar|check"
+    r"|look|tr(?:y|ied)|start|begin|proceed|do (?:that|this|it)|make|made|creat|generat|break|list|show|outlin|polish"
+    r"|expand|tid|clean|convert|format|sort|compar|read|suggest|help|tighten"
+    r"|double-check|put (?:it|that|this)|switch|provid)\w*\b[^:]{0,80}",
+    "<worked>": r"(?:re-?(?:written|worked|done|phrased|formatted|worded|vised|named|placed)|adjusted|shortened"
+    r"|simplified|updated|corrected|translated|summari[sz]ed|polished|expanded|tidied|sorted|drafted|outlined)",
+    "<several>": r"(?:a |quite )?<some> .{0,40}\b<aspects>\b",
+    "<some>": r"(?:several|many|multiple|various|different|some|few|couple|number|lots?|two|three|four|five|plenty)",
+    "<aspects>": r"(?:ways?|things?|options?|approaches|factors|reasons|possibilities|aspects|methods|points|choices"
+    r"|answers|angles|strategies|steps|considerations|explanations|solutions|causes|ideas)",
+}
+"""What stands for the words in angle brackets."""
 
 PAGE_ENDS: Final = r"""
 (?:all rights reserved|alle rechte vorbehalten|tous droits réservés|todos los derechos reservados)
@@ -263,8 +173,8 @@ terms and conditions apply|past performance is (?:not|no)\b
 ^(?:docs|shop)$
 ^(?:español|deutsch|english|français|twitter|facebook|linkedin|instagram|youtube|rss|suche|über uns|warenkorb|anmelden)$
 ^powered by\b.{0,40}$
-^(?:error )?(?:4\d\d|5\d\d) (?:not found|forbidden|bad gateway|internal server error|service unavailable)
-^(?:error )?(?:4\d\d|5\d\d) (?:unauthorized|bad request)
+^(?:error )?(?:4\d\d|5\d\d) (?:not found|forbidden|bad gateway|internal server error|service unavailable).{0,12}$
+^(?:error )?(?:4\d\d|5\d\d) (?:unauthorized|bad request).{0,12}$
 (?:page|site) (?:you .{0,40})?(?:was not found|not found|cannot be found|could not be found|does not exist)
 (?:checking your browser|verify you are (?:a )?human|are you (?:a )?(?:human|robot)|checking if the site connection)
 ^(?:loading|please wait|redirecting|\d+ min(?:ute)? read|\d+ (?:comments?|likes?|shares?|views|replies))$
@@ -293,6 +203,18 @@ unknown
 """
 """Whole texts that are placeholders."""
 
+_STAND_IN_WORDS: Final = """
+    image images photo photos picture pictures screenshot screenshots attachment attachments attached file files
+    video audio voice message messages media gif sticker emoji document link url omitted deleted removed missing
+    redacted truncated content empty no insert summary here user uploaded sent pdf tool result results output
+    unavailable not available loading blank text memory memories name placeholder your title date this was been
+    has is by the a an of recording clip note notes response reply answer hidden cut off snipped skipped expired
+    recalled shared added unsupported type kind format caption transcript description value unknown none null
+    untitled jpg png mp4 mp3 docx xlsx csv zip jpeg heic kb mb sec min s
+"""
+STAND_INS: Final = frozenset(_STAND_IN_WORDS.split())
+"""Words of what a program puts in brackets in place of something: "[image omitted]"."""
+
 
 COURTESIES: Final = """
 ok, okay, oki, k, kk, yes, yep, yeah, yup, no, nope, nah, sure, sure thing, cool, nice, great, perfect, awesome,
@@ -313,8 +235,8 @@ have a good day, have a good one, congrats, congratulations, amazing, interestin
 it, that works
 works for me, fair enough, noted, roger, roger that, copy that, one moment, one moment please, just a moment, how are
 you
-i'm good, i agree, same here, me too, not bad, what's up, looks good, looks good to me, lgtm, idk, ikr, same, imo,
-omg, wtf, any update, any updates, what do you think, what about you, nice one, one sec, hold on
+i'm good, good to know, i agree, same here, me too, not bad, what's up, looks good, looks good to me, lgtm, idk,
+ikr, same, imo, omg, wtf, any update, any updates, what do you think, what about you, nice one, one sec, hold on
 proceed, please continue, please proceed, keep going, try again, do it, go for it, let's go, of course not, not
 really, maybe, whatever
 my friend, man, dude,
@@ -352,3 +274,9 @@ cześć, proszę, teşekkürler, teşekkür ederim, tamam, merhaba, děkuji, dí
 cảm ơn, terima kasih
 """
 """Thanks, greetings and agreement: whole phrases, separated by commas. A text of nothing else is a courtesy."""
+
+
+@cache
+def any_of(lines: str) -> re.Pattern[str]:
+    """One expression that matches any of the lines, compiled at first use."""
+    return re.compile("|".join(f"(?:{line})" for line in lines.strip().splitlines()), re.IGNORECASE)

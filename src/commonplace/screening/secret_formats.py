@@ -1,6 +1,9 @@
 """Secrets recognised by their format: tokens of known vendors, addresses with a password, cards, codes, seed phrases.
 
-Also what only looks like a secret: placeholders, names of variables, digests.
+Also the numbers of identity papers, and what only looks like a secret: placeholders, names of variables, digests.
+
+An IBAN is not a secret: it is printed on every invoice, and nobody can take money with it alone. An identity number is:
+it is all that many offices ask for on the phone.
 """
 
 import math
@@ -27,7 +30,7 @@ _TOKENS: Final = {
     "Slack token": r"xox[abeoprs]-(?=[\w-]*\d)[\w-]{10,}|xapp-\d-[\w-]{16,}",
     "SendGrid key": r"SG\.[\w-]{16,}\.[\w-]{16,}",
     "Twilio key": r"SK[0-9a-f]{32}(?![0-9a-f])",
-    "Mailgun key": r"key-[0-9a-f]{32}",
+    "Mailgun key": r"key-(?=[a-z]*\d[a-z]*\d)[0-9a-z]{24,}",
     "DigitalOcean token": r"do[opr]_v1_[a-f0-9]{32,}",
     "Shopify token": r"shp(?:at|ss|pa|ca)_[A-Fa-f0-9]{24,}",
     "Linear key": r"lin_(?:api|oauth)_[A-Za-z0-9]{24,}",
@@ -45,6 +48,21 @@ _TOKENS: Final = {
     "RubyGems key": r"rubygems_[a-f0-9]{40,}",
     "Sentry token": r"sntry[su]_[\w+/=-]{24,}",
     "Telegram bot token": r"\d{8,10}:AA[\w-]{30,}",
+    "Brevo key": r"xkeysib-[a-f0-9]{32,}[\w-]*",
+    "Resend key": r"re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,}",
+    "Netlify token": r"nfp_[A-Za-z0-9]{24,}",
+    "Fly token": r"(?:fm[12]|fo1)_[\w+/=-]{32,}",
+    "Render key": r"rnd_[A-Za-z0-9]{20,}",
+    "Contentful token": r"CFPAT-[\w-]{32,}",
+    "Postman key": r"PMAK-[a-f0-9]{20,}[\w-]*",
+    "New Relic key": r"NRAK-[A-Z0-9]{24,}",
+    "Pulumi token": r"pul-[a-f0-9]{36,}",
+    "LangSmith key": r"lsv2_(?:pt|sk)_[a-f0-9]{24,}\w*",
+    "Pinecone key": r"pcsk_\w{24,}",
+    "Tavily key": r"tvly-(?:[a-z]+-)?[A-Za-z0-9]{20,}",
+    "PostHog key": r"phx_[A-Za-z0-9]{30,}",
+    "1Password key": r"A3-[A-Z0-9]{6}-[A-Z0-9]{6}(?:-[A-Z0-9]{5}){4}|ops_eyJ[\w-]{40,}",
+    "recovery key": r"\d{6}(?:-\d{6}){7}",
     "Doppler token": r"dp\.[a-z]{2,4}\.[A-Za-z0-9]{30,}",
     "JSON web token": r"eyJ[\w-]{8,}+\.eyJ[\w-]{6,}+\.[\w-]{6,}",
     "age key": r"AGE-SECRET-KEY-1[0-9A-Z]{20,}",
@@ -110,14 +128,15 @@ _CODE: Final = LazyPattern(
     | (?: door | gate | alarm | safe | lock | locker | lockbox | entry | garage | security | keypad | access
         | unlock | vault
         | tür | tor | haustür | tresor | sim | card | phone )[- ]?(?: code | combination | combo | pin | kombination )
+    | (?: activation | pairing | login | zugangs | freischalt | aktivierungs )[- ]?code
     | combination[ ](?:to|of|for)[ ](?:the|my|our)[ ](?: safe | lock | locker )
     | (?: verification | 2fa | mfa | otp | one-time | authenticator | sms | backup | recovery | bestätigungs
         | wiederherstellungs )[- ]?(?:code|key|schlüssel)s?
-    | code[ ](?:for|to|of)[ ](?:the|my|our)[ ](?:\w+[ ])?
+    | (?<!area[ ])(?<!post[ ])(?<!zip[ ])code[ ](?:for|to|of)[ ](?:the|my|our)[ ](?:\w+[ ])?
         (?: building | door | gate | house | garage | alarm | office | safe | flat | lock )
     | digicode | code[ ](?: de[ ]la[ ]porte | d['’]entrée | de[ ]l['’]alarme | secret | d['’]accès )
     | código[ ](?: de[ ]\w+(?:[ ]\w+)? | pin | secreto ) | 暗証番号 )
-    (?: (?: \s(?!must|has|have|should|muss|hat|need)[^\s\d;!?]{1,20} ){0,6}?
+    ,?(?: (?: \s(?!must|has|have|should|muss|hat|need)[^\s\d;!?]{1,20} ){0,6}?
         (?: \s(?: is | are | ist | lautet | lauten | est | sont | es | son )\b | \s?[:：=—–] | は ) )?
     [\s:#*("'`-]{0,4}
     (?P<value> \d(?:[ -]?\d){2,9}(?!-?\d) | \d{1,4}[a-f]\d{1,4} | [a-z0-9]{4,8}(?:-[a-z0-9]{4,8}){1,9} )
@@ -146,7 +165,7 @@ _BRACKETED: Final = LazyPattern(
     r"^(?:<.*|.*>|\[.*|\{.*|\$[A-Za-z_{(].*|%\w+%?|:[a-z_]+|@[a-z_]+|!\w.*|&\w+)$", re.DOTALL
 )
 _PLACEHOLDER_WORDS: Final = LazyPattern(
-    r"""your|placeholder|redacted|change[-_ ]?me|changeit|(?-i:[Ee]xample)|dummy|insert|replace|todo|sample
+    r"""your|placeholder|redacted|^change[-_ ]?(?:me|it)\W*\d*$|(?-i:[Ee]xample)|dummy|insert|replace|todo|sample
     |(?:^|[-_])here(?:$|[-_])|(?:^|[-_])(?:my|dein|ihr|votre|tu|fake)[-_](?:token|key|password|secret|passwort|api)
     |foobar|not[-_]?a[-_]?real|^some[-_]|^test[-_]?(?:token|key|secret)$""",
     re.VERBOSE | re.IGNORECASE,
@@ -155,7 +174,7 @@ _FETCHED: Final = LazyPattern(
     r"""^(?:os|process|env|config|settings|self|this|secrets|var|vars|local|data|args|ctx|request|req|user|props|params
     |import\.meta|app|module|state|cfg|opts|options|body|form|credentials|context)(?:\?)?\.[A-Za-z_]
     |^(?:op|vault|ssm|aws|gcp|azure|file|keyring|keychain|sops|env|ref\+\w+|arn|pass|bw|secret|https?)[:/]
-    |^(?:/|~/|\./|\.\./|[A-Za-z]:\\)|[\w.](?:\(|\[["'])|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|^function$""",
+    |^(?:/|~/|\./|\.\./|[A-Za-z]:\\)|^[\w.]{1,60}(?:\(|\[["'])|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|^function$""",
     re.VERBOSE,
 )
 _NEVER_SECRETS: Final = """
@@ -168,7 +187,7 @@ _NEVER_SECRET: Final = frozenset(_NEVER_SECRETS.split())
 _DIGEST: Final = LazyPattern(
     r"^(?:sha\d{1,3}|md5|blake\w*)?[:\-]?(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56,128})$", re.IGNORECASE
 )
-_INTEGRITY: Final = LazyPattern(r"^sha\d{3}[-:]")
+_INTEGRITY: Final = LazyPattern(r"^sha\d{3}[-:]", re.IGNORECASE)
 _UUID: Final = LazyPattern(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", re.IGNORECASE)
 
 
@@ -306,3 +325,34 @@ def _token_patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
 @cache
 def _embedded() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((kind, re.compile(form)) for kind, form in _EMBEDDED_TOKENS.items())
+
+
+_PAPERS: Final = LazyPattern(
+    r"""(?: (?i:\bssn\b | \bsocial[ ]security\b | \bsozialversicherungsnummer\b | \bpersonnummer\b | \bfødselsnummer\b
+    | \bcpr-?nummer\b | \bburgerservicenummer\b | \bnational[ ]insurance\b | \bni[ ]number\b | \bsteuer-?id\w*
+    | \baadhaa?r\b | \bcodice[ ]fiscale\b | \bpesel\b | \bpassport[ ](?:number|no\b|nr\b|\#)
+    | \b(?:reise)?pass-?(?:nummer|nr)\b | \b(?:id|identity)[ -]card[ ](?:number|no\b) | \bpersonalausweis-?(?:nummer|nr)
+    | \bdriv(?:er['’]?s|ing|er)[ ]licen[cs]e[ ](?:number|no\b) | \bnational[ ]id\b )
+    | \b(?:CPR|BSN|NIR|NINO|ITIN|DNI|NIE|NIF|CPF)\b )
+    [^\n\d]{0,40}?(?<![A-Za-z\d])
+    ( [A-Z]{6}\d\d[A-Z]\d\d[A-Z]\d{3}[A-Z] | [A-Z]{2}[ ]?(?:\d\d[ ]?){3}[A-D]
+    | [A-Z]{0,3}[ -]?\d(?:[ ./-]?\d){5,17}(?:-?[A-Z])?(?!\w)
+    | [A-Z](?=[A-Z]*\d[A-Z]*\d[A-Z]*\d)[A-Z\d]{6,9}(?!\w) )""",
+    re.VERBOSE,
+)
+_DATE: Final = LazyPattern(r"(?:19|20)\d\d[-./]\d\d[-./]\d\d|\d\d?[-./]\d\d?[-./](?:19|20)\d\d")
+_NAMED_CARD: Final = LazyPattern(
+    r"(?i)\b(?:(?:credit|debit|bank|ec)[ -]?card|kreditkarte|visa|mastercard|amex|american express)\b[^\n\d]{0,30}?"
+    r"(\d{4}(?:[ -]?\d{4}){3}|\d{4}[ -]?\d{6}[ -]?\d{5})(?![\w-])"
+)
+_LONG_NUMBER: Final = LazyPattern(r"\d(?:[ ./-]?[\dA-Z]){4}")
+
+
+def match_papers(line: str) -> Iterator[SecretMatch]:
+    """The numbers of identity papers, and card numbers that the line calls so."""
+    if not _LONG_NUMBER.search(line):
+        return
+    for match in _PAPERS.finditer(line):
+        if not _DATE.fullmatch(match[1].strip()):
+            yield SecretMatch("identity number", match[1].strip())
+    yield from (SecretMatch("card number", match[1]) for match in _NAMED_CARD.finditer(line))

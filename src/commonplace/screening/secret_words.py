@@ -15,10 +15,14 @@ _PASSWORDS: Final = r"""pass[-_ ]?word | pass[-_ ]?wort | pass[-_ ]?phrase | pas
     | mot[ ]de[ ]passe | contrase[ñn]a | palavra-passe | parola[ ]d'ordine | пароль
     | 密码 | 密碼 | 口令 | パスワード | 비밀번호 | şifre
     | (?: wi-?fi | wlan | router )[- ]?(?: key | code | schlüssel )
+    | (?: network | wireless | hotspot | mesh | netzwerk )[- ]?(?: key | schlüssel )
+        (?=\s(?: is | was | reads | for | of | at | in | on )\b | \s?[:=,])
     | (?<![a-z])(?: pass | pwd | pw | mdp | senha | clave | hasło | psk | zugangswort | losung )"""
 _KEYS: Final = r"""(?<![a-z])(?: (?: api | access | auth | secret | private | account | service | signing | encryption
         | master | licen[cs]e | product | shared | pre-shared | deploy | storage | admin
-        | secret[-_ ]access )[-_ ]?key
+        | secret[-_ ]access | app | application )[-_ ]?key
+    | (?P<bare>(?<![_?&])(?:key|pat)(?=\s?[:=]|\s(?:for|to|of|is)\s) | auth(?=\s?:)
+        | (?: session | csrf | xsrf )[- ]?(?: id | cookie | key )(?=\s?:|\s(?:for|to|of|is)\s))
     | (?: client | shared | webhook | app | consumer | signing | jwt | totp | otp )[-_ ]?secret | bearer
     | token | secret
     | credential | (?: api | lizenz | geheim | zugriffs )?-?schlüssel | clé[ ](?: d['’]api | api | secrète
@@ -32,8 +36,9 @@ CUE: Final = LazyPattern(
 """A word that may announce a secret, in a lower-case line: group `key` for generated values, else `password`."""
 
 LINK: Final = LazyPattern(
-    r"""\s{0,3}(?P<sign> :=|=>|={1,3}|:(?!:|//)|：|→|->|(?<=\s)[-–—](?=\s))[\s*]{0,4}
-    | (?:^|(?<=[\s\w\"')\]])) \s{0,2} (?<![a-zà-ÿ])(?P<word> is | was | are | to | ist | war | lautet
+    r"""[?;,]\sit(?:['’]s|\sis)\s
+    | \s{0,3}(?P<sign> :=|=>|={1,3}|:(?!:|//)|：|→|->|(?<=\s)[-–—](?=\s))[\s*]{0,4}
+    | (?:^|(?<=[\s\w\"')\]])) \s{0,2} (?<![a-zà-ÿ])(?P<word> is | was | are | to | reads | ist | war | lautet
     | lauten | heißt | auf | est | es | era
         | é | è | это | jest )(?: \s(?: now | still | currently | again | jetzt | nun | weiterhin | désormais
         | ahora | set[ ]to ))?
@@ -49,7 +54,8 @@ VALUE: Final = LazyPattern(
 )
 
 OTHER_MATTER: Final = LazyPattern(
-    r"""\b(?: polic(?:y|ies) | encryption | fields? | reset | rotation | length | hash(?:es|ing)?
+    r"""\b(?: polic(?:y|ies) | encryption | fields? | reset(?!\s+to\b) | fingerprint | rotation
+    | length | hash(?:es|ing)?
     | manager | page | form | column
     | variables?
     | minimum | expiry | expiration | link | prompt | file | filename | hint | generator | rules? | count
@@ -60,13 +66,14 @@ OTHER_MATTER: Final = LazyPattern(
     | sollen | doit | doivent
     | debe | deben | longueur | gestionnaire | gestor | ends? | starts? | begins? | prefix | suffix
     | contains? | names? | id | dialog )\b
-    | [.;!?]\s | ^@""",
+    | [.!]\s | [?;]\s(?!it['’]?s\b|it\sis\b) | ^@""",
     re.VERBOSE | re.IGNORECASE,
 )
 """Between a cue and its value: the sentence is about something else."""
 
 PLAIN_KEY: Final = LazyPattern(
-    r"(?:public|cache|primary|foreign|sort|partition|idempotency|object|row|cursor|page|next|max|num|csrf)[-_ ]?$",
+    r"(?:public|publishable|cache|primary|foreign|sort|partition|idempotency|object|row|cursor|page|next|max|num|host|redis|s3"
+    r"|lookup|translation|message|dictionary|map|registry|issue|project|config|answer|design)[-_ ]?$",
     re.IGNORECASE,
 )
 """Before a cue: a key or token that is not secret."""
@@ -110,14 +117,19 @@ PRODUCT: Final = LazyPattern(
 
 _SPLIT: Final = LazyPattern(r"[_-]")
 _FAR: Final = 100  # characters from the cue to the value
+_NAME_PART: Final = 3  # letters: a longer part between dashes is a word, as in "Kickoff-2025-Q3"
+_SHORT_CUE: Final = 4  # letters: a "pass" may be one in the mountains
 _LINKS: Final = 4  # checked after one cue: "the password to the vault is: ..."
 _WORDS_BETWEEN: Final = 9
 _CUES: Final = 40  # in one window: text that says "password" more often does not reveal one
 _SIGNS: Final = frozenset("!@#$%^&*?+=~€£§")
 _CLOSING: Final = ".,;:!?)]}>。、\"'”’*"
 _LITTLE: Final = LazyPattern(
-    r"(?i)\b(?:the|and|for|from|with|must|not|are|was|has|have|can|should|our|your|you|this|that|see|use|ask|enter|is|to|of|in|der|die|das|le|la|el)\b"
+    r"(?i)\b(?:the|and|for|from|with|must|not|are|was|has|have|can|should|our|your|you|this|that|see|use|ask|enter|is|to|of|in|than|before|after"
+    r"|until|when|only|once|per|via|by|but|new|same|also|still|very|too|more|all|any|each|every|der|die|das|le|la|el)\b"
 )
+_TURNS: Final = LazyPattern(r"(?<=[A-Za-z])[-_]?(?=\d)|(?<=\d)[-_]?(?=[A-Za-z])")
+_FEWEST_TURNS: Final = 3  # changes between letters and digits: "colour-surface-1" has one
 _BARE: Final = LazyPattern(r"\s{1,2}(?:(?:of|with|mit|is|are)\s)?[\"'`(]?([^\s\"'`]{6,80})")
 _PAIR: Final = LazyPattern(
     r"""(?i)\b(?:log-?in|creds?|credentials|account|anmeldung|zugang|zugangsdaten|identifiants|credenciales|ssh|admin)\b
@@ -125,18 +137,28 @@ _PAIR: Final = LazyPattern(
     re.VERBOSE,
 )
 _MAIL_PAIR: Final = LazyPattern(r"[\w.+-]{1,40}@[\w-]{1,40}\.\w[\w.]{1,20}\s?[/|:,]\s{0,2}([^\s/|,]{6,40})")
+_APPOSED: Final = LazyPattern(
+    r"(?P<between>[^\n.;:,(]{0,60}?)\s?(?:[,(–—]|\s-)\s?(?P<called>(?:namely|called|i\.e\.)\s)?"
+    r"[\"'“‘`]?(?P<value>[^\s\"'”’`,;()]{6,60})[\"'”’`]?(?P<end>[,;)]|\s*$|(?<=\.)\s|\s[–—-]\s)?"
+)
+"""What stands beside "password" between commas, brackets or dashes: "one password for everything, ..., since 2015"."""
+_DEVICE: Final = LazyPattern(
+    r"(?i)\b(?:router|server|nas|laptop|phone|printer|machine|box|host|camera|computer|device|tablet|switch|hub|app)\W*$"
+)
+_COOKIE_HEADER: Final = LazyPattern(r"(?i)(?<![\w-])(?:set-)?cookies?:[ \t]")
+_COOKIE_PAIR: Final = LazyPattern(r"(?<==)[^\s;,=\"']{16,}")
+_SESSION_PAIR: Final = LazyPattern(
+    r"""(?ix)(?:sess(?:ion)?(?:[_-]?(?:id|token|key))? | sid | [cx]srf[\w-]{0,20} | clearance | remember[\w-]{0,12}
+    | auth(?:[_-]?(?:session|token|key|cookie))?)["']?\s?[=:]\s?["']?(?P<value>[^\s"';,&<>]{12,200})"""
+)
+_IN_ADDRESS: Final = LazyPattern(r"[?&/][\w.-]{0,40}$")
+_UUID_OR_DATE: Final = LazyPattern(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-|\d{4}-\d\d")
 _APP_PASSWORD: Final = LazyPattern(
-    r"(?i)\bapp(?:[- ]specific)?[- ]password\W{1,4}(?:is\W{1,3})?((?:[a-z]{4}[ -]){3}[a-z]{4})\b"
+    r"(?i)\bapp(?:[- ]specific)?[- ]password(?:\sfor\s[\w ]{1,30}?)?\W{1,4}(?:is\W{1,3})?"
+    r"((?:[a-z]{4}[ -]){3}[a-z]{4})\b"
 )
 _PASSPHRASE: Final = LazyPattern(
-    r"(?i)\bpassphrase\b[^\n:]{0,40}(?::|\bis\b)\s((?:[a-z]{3,12}[ -]){3,8}[a-z]{3,12})\W{0,2}$"
-)
-_FLAG: Final = LazyPattern(
-    r"""(?:\s--?(?:password|passwd|pass|token|api-key|secret)[=\s] | \bsshpass\s-p\s? | \bredis-cli\b[^\n]{0,60}?\s-a\s
-    | \bmysql(?:dump)?\b[^\n]{0,60}?\s-p(?=\S)
-    | \bcurl\b[^\n]{0,80}?\s(?:-u|--user)[\s=]["']?[\w.@-]{1,40}:
-    | \blogin\s\S{1,40}\spassword\s)["']?([^\s"']{4,100})""",
-    re.VERBOSE,
+    r"\b(?i:pass(?:phrase|word))\b[^\n:]{0,40}(?::|\bis\b)\s((?:[a-z]{3,12}[ -]){3,8}[a-z]{3,12})\W{0,2}$"
 )
 _RANDOM: Final = LazyPattern(r"(?<=[\"'=])[A-Za-z0-9+/=_-]{24,200}+(?=[\"'\s]|$)")
 _NAME: Final = LazyPattern(r"([\w.-]{1,40})[\"']?\s?[=:]\s?[\"']?$")
@@ -158,11 +180,16 @@ def match_words(line: str) -> Iterator[SecretMatch]:
         if kind == "key or token" and PLAIN_KEY.search(line, max(0, cue.start() - 16), cue.start()):
             continue
         value = _value_after(line[cue.end() : cue.end() + _FAR * 3], kind=kind)
-        if value:
+        if not value and kind == "password" and len(cue["password"]) > _SHORT_CUE:
+            value = _apposed(line[cue.end() : cue.end() + _FAR * 2])
+        if value and not (cue["bare"] and _is_plain(value.rstrip(_CLOSING))):
             yield SecretMatch(kind, value)
+    yield from (SecretMatch("cookie", value) for value in _cookies(line))
     yield from (SecretMatch("password", match[1]) for match in _APP_PASSWORD.finditer(line))
     yield from (
-        SecretMatch("passphrase", match[1]) for match in _PASSPHRASE.finditer(line) if not _LITTLE.search(match[1])
+        SecretMatch("passphrase", match[1])
+        for match in _PASSPHRASE.finditer(line)
+        if not _LITTLE.search(match[1]) and not any(map(_is_state, re.split("[ -]", match[1])))
     )
     yield from (
         SecretMatch("login", match[1])
@@ -170,10 +197,17 @@ def match_words(line: str) -> Iterator[SecretMatch]:
         if _is_mixed_word(match[1].rstrip(_CLOSING))
     )
     for match in _PAIR.finditer(line):
-        if _is_chosen(match[2].rstrip(_CLOSING), after="") and not is_placeholder(match[2]) and "//" not in match[0]:
+        is_port = match[2].rstrip(_CLOSING).isdigit() and ":" in match[0][-len(match[2]) - 2 :]
+        if is_port or is_placeholder(match[2]) or "//" in match[0]:
+            continue
+        if _is_chosen(match[2].rstrip(_CLOSING), after=""):
             yield SecretMatch("login", match[2])
-    yield from (SecretMatch("password", match[1]) for match in _FLAG.finditer(line) if not is_placeholder(match[1]))
     yield from _random_values(line)
+
+
+def _is_plain(value: str) -> bool:
+    """True if the value of something that is only called a key is public, or may be a word."""
+    return is_public(value) or not _is_random(value, least=12) or len(_TURNS.findall(value)) < _FEWEST_TURNS
 
 
 def _lowered(line: str) -> str:
@@ -188,8 +222,8 @@ def _value_after(rest: str, *, kind: Kind) -> str:
     if bare and _follows_at_once(bare[1].rstrip(_CLOSING), kind=kind):
         return bare[1]
     for number, link in enumerate(LINK.finditer(rest, 0, _FAR)):
-        between = rest[: link.start()]
-        if number == _LINKS or OTHER_MATTER.search(between) or len(between.split()) > _WORDS_BETWEEN:
+        words = len(rest[: link.start()].split())
+        if number == _LINKS or OTHER_MATTER.search(rest, 0, link.end()) or words > _WORDS_BETWEEN:
             return ""
         value = VALUE.match(rest, link.end())
         if value and _is_secret_value(value, sign=link["sign"] or "", kind=kind):
@@ -197,11 +231,37 @@ def _value_after(rest: str, *, kind: Kind) -> str:
     return ""
 
 
+def _apposed(rest: str) -> str:
+    """The password that stands beside the word, in apposition; empty if none does."""
+    match = _APPOSED.match(rest)
+    if not match or not (match["called"] or match["end"] is not None) or OTHER_MATTER.search(match["between"]):
+        return ""
+    value = match["value"].rstrip(_CLOSING)
+    is_word = _is_mixed_word(value) and not value.isupper()  # "MATH101" is a course
+    return value if is_word and not _DEVICE.search(match["between"]) else ""
+
+
+def _cookies(line: str) -> Iterator[str]:
+    """The values of cookies, any of which may be a login: in a header, or beside the name of a session."""
+    head = _COOKIE_HEADER.search(line)
+    if head:
+        yield from (match[0] for match in _COOKIE_PAIR.finditer(line, head.end()) if not is_placeholder(match[0]))
+    for match in _SESSION_PAIR.finditer(line):
+        value = match["value"].rstrip(_CLOSING)
+        if _IN_ADDRESS.search(line[max(0, match.start() - 41) : match.start()]) or _UUID_OR_DATE.match(value):
+            continue
+        is_named = any(part.isalpha() and len(part) > _NAME_PART for part in re.split(r"[-_.]", value))
+        is_mixed = _is_random(value, least=12) and len(_TURNS.findall(value)) >= _FEWEST_TURNS
+        if is_mixed and not is_named and not is_placeholder(value):
+            yield value
+
+
 def _follows_at_once(value: str, *, kind: Kind) -> bool:
     """True if a word right after the cue can only be the secret."""
     if kind == "password":
         return _is_mixed_word(value)
-    return _is_random(value, least=20) and not is_placeholder(value) and not PRODUCT.fullmatch(value)
+    least = 16 if classes(value) >= {"lower", "upper", "digit"} and len(_TURNS.findall(value)) >= _FEWEST_TURNS else 20
+    return _is_random(value, least=least) and not is_placeholder(value) and not PRODUCT.fullmatch(value)
 
 
 def _is_secret_value(match: re.Match[str], *, sign: str, kind: Kind) -> bool:
@@ -225,10 +285,14 @@ def _is_secret_value(match: re.Match[str], *, sign: str, kind: Kind) -> bool:
 
 def _is_plain_word_at_the_end(value: str, *, after: str, sign: str) -> bool:
     """True if a sentence ends in a word that does not describe the password: "my password is swordfish."."""
-    if not value.isalpha() or len(value) < 5 or value.casefold() in STATES or STATE_ENDING.search(value):
+    if not value.isalpha() or len(value) < 5 or _is_state(value):
         return False
     ends = not after.strip(_CLOSING + " ") or re.match(r"[.!]\s+[A-Z(]|[,;]", after) is not None
     return ends and (not sign or value.islower())
+
+
+def _is_state(word: str) -> bool:
+    return word.casefold() in STATES or STATE_ENDING.search(word) is not None
 
 
 def _is_chosen(value: str, *, after: str) -> bool:
@@ -260,7 +324,7 @@ def _is_mixed_word(value: str) -> bool:
 
 
 def _is_random(value: str, *, least: int) -> bool:
-    """True if it looks generated: long, with many different letters and digits."""
+    """True if it looks generated: long, with many different letters and digits, not words with a number."""
     kinds = classes(value)
     return (
         len(value) >= least
@@ -268,6 +332,7 @@ def _is_random(value: str, *, least: int) -> bool:
         and bool(kinds & {"lower", "upper"})
         and entropy(value) >= 3.0
         and "://" not in value
+        and (kinds >= {"lower", "upper"} or len(_TURNS.findall(value)) >= _FEWEST_TURNS)
     )
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from commonplace.model.text import LazyPattern
 from commonplace.screening.secret_formats import SecretMatch, match_formats, match_numbers
+from commonplace.screening.secret_uses import match_commands, match_uses
 from commonplace.screening.secret_words import match_words
 
 _WINDOW: Final = 2_000  # characters searched at once: bounds the time of every expression on an endless line
@@ -57,9 +58,15 @@ def match_secrets(line: str) -> Iterator[SecretMatch]:
         return
     for begin in range(0, max(1, len(line) - _OVERLAP), _WINDOW - _OVERLAP):
         window = line[begin : begin + _WINDOW]
-        yield from match_formats(window)
-        yield from match_words(window)
-        yield from match_numbers(window)
+        announced = [
+            *match_formats(window),
+            *match_words(window),
+            *match_commands(window),
+            *match_numbers(window),
+        ]
+        yield from announced
+        values = {match.value.strip().rstrip(_CLOSING) for match in announced}
+        yield from (match for match in match_uses(window) if match.value.rstrip(_CLOSING) not in values)
 
 
 def private_key_starts(text: str) -> Iterator[int]:
@@ -93,8 +100,6 @@ _ENDS: Final = {
     "PIN or code": _CODES,  # codes come in lists
 }
 """How far a secret extends beyond the recognised part, by kind; by default to the end of the word."""
-_COOKIES: Final = LazyPattern(r"(?i)(?<![\w-])(?:set-)?cookie:[ \t]")
-_COOKIE: Final = LazyPattern(r"(?<==)[^\s;,=\"']{16,}")
 
 
 def redact(texts: Sequence[str]) -> tuple[str, ...]:
@@ -125,7 +130,7 @@ def _without_blocks(text: str) -> str:
 
 def _clean_line(line: str, values: set[str]) -> str:
     """The line without its secrets; only the mark if they cannot be separated from the rest."""
-    clean = _without_cookies(strip_invisible(line))
+    clean = strip_invisible(line)
     for number in range(_ROUNDS):
         matches = set(match_secrets(clean))
         if not matches:
@@ -157,12 +162,6 @@ def _spans(line: str, match: SecretMatch) -> Iterator[tuple[int, int]]:
         rest = _ENDS.get(match.kind, _WORD).match(line, each.end())
         end = rest.end() if rest else each.end()
         yield each.start(), each.start() + max(1, len(line[each.start() : end].rstrip(_CLOSING)))
-
-
-def _without_cookies(line: str) -> str:
-    """The line without cookie values, any of which may be a login."""
-    head = _COOKIES.search(line)
-    return line[: head.end()] + _COOKIE.sub(MARK, line[head.end() :]) if head else line
 
 
 def _any_of(values: Iterable[str]) -> re.Pattern[str] | None:

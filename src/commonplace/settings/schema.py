@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from commonplace.context.hook_options import HookOptions
 from commonplace.context.options import ContextOptions
 from commonplace.encoders.options import EmbeddingOptions
 from commonplace.facts.options import FactsOptions
@@ -33,6 +34,7 @@ class Settings:
     sources: SourcesOptions = field(default_factory=SourcesOptions)
     facts: FactsOptions = field(default_factory=FactsOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
+    hooks: HookOptions = field(default_factory=HookOptions)
     serve: ServeOptions = field(default_factory=ServeOptions)
     capture: CaptureOptions = field(default_factory=CaptureOptions)
 

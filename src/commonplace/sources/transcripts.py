@@ -36,7 +36,9 @@ _HOST_CLOSING: Final = re.compile(rf"</(?P<name>{_TAGS})>")
 _HOST_LINES: Final = tuple(re.compile(line, re.MULTILINE) for host in AGENT_HOSTS for line in host.injected_lines)
 _MEMORY_OPENING: Final = re.compile(r"<(?P<name>memory-[0-9a-f]{8}) [a-z]{2,20}>")
 _MEMORY_CLOSING: Final = re.compile(r"</(?P<name>memory-[0-9a-f]{8})>")
-_MEMORY_INTRO: Final = re.compile(r"^[ \t>]*Between memory-[0-9a-f]{8} marks:[^\n]*\n?", re.MULTILINE)
+_MEMORY_INTRO: Final = re.compile(
+    r"^[ \t>]*(?:Between memory-[0-9a-f]{8} marks:|memory-[0-9a-f]{8}: quoted from )[^\n]*\n?", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)

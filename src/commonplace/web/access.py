@@ -7,9 +7,10 @@ from fastapi import Depends, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPBearer
 
+from commonplace.agent_hosts import find_agent_host
 from commonplace.errors import Refused
 from commonplace.memory import Memory
-from commonplace.model import Caller, Scope
+from commonplace.model import Actor, Caller, Scope
 from commonplace.model.change import CALLER
 from commonplace.web.errors import NoCaller
 
@@ -43,8 +44,24 @@ async def writable_memory(request: Request, caller: CallingProgram) -> AsyncIter
         yield memory
 
 
+async def own_memory(request: Request, caller: CallingProgram) -> AsyncIterator[Memory]:
+    """The memory for the person themselves: on the socket, or with a token whose scope is admin.
+
+    Raises Refused, also for an agent's host that calls on the socket under its own name.
+    """
+    if not caller.may("admin") or find_agent_host(caller.name):
+        raise Refused(
+            f"{caller.name} acts as an agent, and only the person may review what waits",
+            hint="They run `commonplace review`, or use a token of their own with --scope admin.",
+        )
+    memory = await run_in_threadpool(_memory, request, caller, scope="admin")
+    async with request.app.state.writers:
+        yield memory.acting(Actor("person", caller.name))
+
+
 Reader = Annotated[Memory, Depends(readable_memory)]
 Writer = Annotated[Memory, Depends(writable_memory)]
+Owner = Annotated[Memory, Depends(own_memory)]
 
 
 def _memory(request: Request, caller: Caller, *, scope: Scope) -> Memory:

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from fastapi import Depends, FastAPI
 
 from commonplace.memory import MemoryFor
-from commonplace.web import entry_routes, note_routes, search_routes
+from commonplace.web import entry_routes, note_routes, review_routes, search_routes
 from commonplace.web.access import BEARER_TOKEN
 from commonplace.web.errors import ERROR_RESPONSES, install_error_handlers
 
@@ -17,6 +17,7 @@ _ROUTERS = (
     search_routes.context_router,
     entry_routes.entry_router,
     entry_routes.fact_router,
+    review_routes.review_router,
     note_routes.note_router,
     note_routes.change_router,
     entry_routes.conversation_router,

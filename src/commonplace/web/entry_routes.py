@@ -47,12 +47,14 @@ class RecordBody(RequestModel):
     session_id: Word = Field("", description="The id that the program gave the conversation; with one it may grow.")
     interface: Word = Field("", description="That program; the caller if empty.")
     title: Line = ""
+    project: Word = Field("", description="The project in which it was held.")
 
 
 class ConversationsQuery(RequestModel):
     """Filters for conversations, which come newest first."""
 
     interface: Word | None = None
+    project: Word | None = None
     since: Word | None = None
     limit: int = Field(50, ge=1, le=1_000)
 
@@ -102,14 +104,15 @@ def record_conversation(body: RecordBody, caller: CallingProgram, memory: Writer
         interface=body.interface or caller.name,
         source_id=body.session_id,
         title=body.title,
+        project=body.project,
     )
     return {"ok": True, "recorded": recorded}
 
 
 @conversation_router.get("", operation_id="list_conversations", summary="List conversations")
 def list_conversations(query: Annotated[ConversationsQuery, Query()], memory: Reader) -> ConversationsResponse:
-    """The conversations of a program that have a message since a given day; newest first."""
-    threads = memory.conversations.list(interface=query.interface, since=query.since, limit=query.limit)
+    """The conversations of a program or a project with a message since a given day; newest first."""
+    threads = memory.conversations.list(**query.model_dump())
     return {"ok": True, "conversations": [shapes.thread_shape(each) for each in threads]}
 
 
@@ -155,6 +158,7 @@ class SaveBody(EntryDetailsBody):
     subject: Word = ""
     predicate: Word = ""
     object: Line = ""
+    project: Word = Field("", description="The project to which it belongs.")
     tags: Names = Field(default_factory=list)
     extends: Names = Field(default_factory=list, description="Ids of the entries it adds to.")
     derived_from: Names = Field(default_factory=list, description="Ids of the entries it follows from.")
@@ -233,6 +237,7 @@ class FactsQuery(RequestModel):
     entity: Word = Field("", description="A person or thing, by any of its names.")
     topic: Word = ""
     predicate: Word = ""
+    project: Word = Field("", description="Only entries of this project.")
     as_of: Word = Field("", description="What was true at the end of that day.")
     known: Word = Field("", description="As known on another day; or `now`.")
     every: bool = Field(default=False, description="Include what has ended, was replaced or was forgotten.")
@@ -247,6 +252,7 @@ class FactBody(EntryDetailsBody):
     subject: Word
     predicate: Word
     object: Line
+    project: Word = Field("", description="The project to which it belongs.")
     text: Prose = Field("", description="The sentence, if the one made from the triple is not good enough.")
     fact: FactClass = Field("", description="How it ages.")
 
@@ -283,7 +289,7 @@ class TimelineResponse(OkResponse):
 
 @fact_router.get("/facts", operation_id="list_facts", summary="List facts")
 def list_facts(query: Annotated[FactsQuery, Query()], memory: Reader) -> FactsResponse:
-    """Facts about an entity (by any of its names), about a topic, or all facts; the most important first."""
+    """Facts about an entity (by any of its names), on a topic, of a project, or all; the most important first."""
     facts = memory.facts.about(**query.model_dump())
     return {"ok": True, "count": len(facts), "facts": [fact_shapes.snapshot_shape(each) for each in facts]}
 

@@ -88,9 +88,10 @@ def _search(question: str, options: SearchOptions, memory: Memory) -> SearchResp
 
 
 class ContextFields(RequestModel):
-    """The phase and the channel, and how much room there is."""
+    """The session, the phase and the channel, and how much room there is."""
 
-    phase: Word = Field("", description="A phase of work, such as plan, work, review or debug.")
+    session_id: Word = Field("", description="The conversation: nothing that it was given comes again.")
+    phase: Word = Field("", description="A phase of work: plan, work, review, debug, documenter, briefing or your own.")
     scope: Channel = Field("", description="channel:NAME, or empty.")
     budget: Annotated[int, Field(ge=MIN_BUDGET, le=1_000_000), INTEGER] | None = Field(
         None, description="Characters, at most."
@@ -107,16 +108,17 @@ class ContextBody(ContextFields):
     model_config = body_config(prompt="review my pull request", phase="review", session_id="7f3a", budget=4000)
 
     prompt: Prose
-    session_id: Word = Field("", description="The conversation; its topics are remembered.")
     kinds: Names = Field(
         default_factory=list, description="Kinds of entries to recall; `note` for everything that is not an entry."
     )
+    notes: Word = Field("", description="When passages of notes are recalled: `auto`, `always`, `asked` or `off`.")
+    profile: bool = Field(default=True, description="Whether the profile is given, if the session has not got it yet.")
 
 
 class SessionStartBody(ContextFields):
     """A session that begins."""
 
-    model_config = body_config(phase="work", scope="channel:team")
+    model_config = body_config(phase="work", scope="channel:team", session_id="7f3a")
 
 
 @declared_only
@@ -133,8 +135,8 @@ def context(body: ContextBody, memory: Reader) -> ContextResponse:
 
 @context_router.post("/context/start", operation_id="start_context", summary="The context of a session")
 def start_context(body: SessionStartBody, memory: Reader) -> ContextResponse:
-    """The notes that are always loaded, for the start of a session; nothing is recalled."""
-    return _context(memory.context.start(**body.model_dump()))
+    """The profile and the notes that are always loaded; empty if the session has been given them already."""
+    return _context(memory.context.start(conversation=body.session_id, **body.model_dump(exclude={"session_id"})))
 
 
 def _context(context: Context) -> ContextResponse:

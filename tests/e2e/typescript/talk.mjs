@@ -20,7 +20,7 @@ async function talk(name, client, transport) {
   await client.connect(transport);
   const { tools } = await client.listTools();
   const text = `Was told something by ${name}.`;
-  const saved = await client.callTool({ name: "memory_append", arguments: { text, kind: "semantic" } });
+  const saved = await client.callTool({ name: "memory_append", arguments: { text, kind: "fact" } });
   const found = await client.callTool({ name: "memory_search", arguments: { query: `told by ${name}` } });
   const many = await Promise.all(
     Array.from({ length: 10 }, (_, n) => client.callTool({ name: "memory_search", arguments: { query: `n${n}` } })),

@@ -28,7 +28,7 @@ def test_without_the_extra_sense_no_model_is_installed(monkeypatch: pytest.Monke
     monkeypatch.setattr(encoders, "find_spec", lambda name: None)
 
     with pytest.raises(ProviderFailed, match="the model needs packages") as refused:
-        encoders.install_model({}, source=None, progress=lambda stage, done, total: None)
+        encoders.install_model({}, name=None, source=None, progress=lambda stage, done, total: None)
 
     assert refused.value.hint == "pip install 'commonplace[sense]'"
 

@@ -5,6 +5,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -163,6 +164,25 @@ def test_the_vault_is_named_or_the_default_one_and_never_the_current_folder(
     sent = script.headers("ping").get("commonplace-vault")
 
     assert (unquote(sent) if sent else None) == asked
+
+
+def test_the_folder_in_which_the_host_started_it_goes_along(
+    script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Hosts start it in the folder of their project, which the daemon cannot know; one that is gone is left out."""
+    for folder in (tmp_path / "Näh Buch", tmp_path / "gone"):
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        if folder.name == "gone":
+            folder.rmdir()
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(request(1, f"ping/{folder.name[0]}"))))
+        monkeypatch.setattr("sys.stdout", io.TextIOWrapper(io.BytesIO()))
+        monkeypatch.setattr("signal.signal", lambda *_: None)
+        stdio.serve_stdio()
+    monkeypatch.chdir(tmp_path)
+
+    assert unquote(script.headers("ping/N")["commonplace-folder"]) == str(tmp_path / "Näh Buch")
+    assert "commonplace-folder" not in script.headers("ping/g")
 
 
 def test_a_cancelled_request_is_not_answered_and_the_daemon_sees_its_caller_go(script: Script) -> None:

@@ -438,3 +438,20 @@ def test_a_disk_that_refuses_to_forget_stops_no_other_transcript(
         session.hand_over(captures)
 
     assert session.kept == ["one"]
+
+
+def test_a_captured_conversation_knows_the_project_it_began_in(session: Session, tmp_path: Path) -> None:
+    """The first of its folders that is in a repository; the vault itself is none."""
+    for name in ("atlas", "boat"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+    with session.captures() as captures:
+        session.say("one")
+        session.hand_over(captures, cwd=str(tmp_path / "vault"))
+        before = session.memory.conversations.list()[0].project
+        session.say("two")
+        session.hand_over(captures, cwd=str(tmp_path / "atlas/src"))
+        session.say("three")
+        session.hand_over(captures, cwd=str(tmp_path / "boat"))
+    (thread,) = session.memory.conversations.list()
+
+    assert (before, thread.project, thread.count) == ("", "atlas", 3)

@@ -389,6 +389,18 @@ def test_the_socket_lets_its_owner_do_everything(at_socket: House) -> None:
     assert (named.name, named.vault) == ("codex 1.2", "/home/me/Notes")
 
 
+def test_a_program_on_the_socket_may_name_its_folder(house: House, at_socket: House) -> None:
+    """A folder that cannot be read is no obstacle; over TCP the folder is on another machine and means nothing."""
+    folders = []
+    for value in ("/home/me/M%C3%A9moire%20%E8%AE%B0", "/a%00b", "/a%ff", "/" + "a" * 5000):
+        assert at_socket.ask("/mcp", ("Commonplace-Folder", value)).status == 200
+        folders.append(at_socket.inside.caller.folder)
+    house.ask("/mcp", HOST, bearer(house.token()), ("Commonplace-Folder", "/home/me"))
+
+    assert folders == ["/home/me/Mémoire 记", "", "", ""]
+    assert house.inside.caller.folder == ""
+
+
 def test_a_token_gives_the_name_and_the_header_does_not(house: House) -> None:
     """Otherwise a client could write in another's name."""
     house.ask("/mcp", HOST, bearer(house.token()), ("Commonplace-Client", "someone-else"))

@@ -1,4 +1,4 @@
-"""The daemon's side of hooks, without a daemon: what it asks of memory and of the captures, and what it keeps."""
+"""The daemon's side of hooks, without a daemon: what it asks of memory and of the captures, and what it answers."""
 
 import asyncio
 import json
@@ -12,11 +12,12 @@ import pytest
 from starlette.applications import Starlette
 
 from commonplace.app import open_memory, put_under_git
+from commonplace.context.hook_options import HookOptions
 from commonplace.daemon.capture.queue import CaptureQueue
 from commonplace.daemon.capture.worker import CaptureWorker
-from commonplace.daemon.server.hook_routes import HookEvents, HookRoutes, HookSessions, read_hook_events
+from commonplace.daemon.server.hook_events import HookEvents, read_hook_events
+from commonplace.daemon.server.hook_routes import LATE_LINE, HookRoutes
 from commonplace.errors import NotFound
-from commonplace.hooks.main import SKIPS_FILE
 from commonplace.memory import Memory
 from commonplace.model import SCOPES, Caller
 from commonplace.sources.options import CaptureOptions
@@ -29,9 +30,11 @@ class HookClient:
     door: HookRoutes
     captures: CaptureWorker
 
-    def post(self, event: str, *, leaves: bool = False, vault: str = "", **body: Any) -> tuple[int, dict[str, Any]]:
-        """What a hook of Claude Code is answered; one that `leaves` does not wait for it."""
-        caller = Caller("claude-code", frozenset(SCOPES), vault=vault, via="socket")
+    def post(
+        self, event: str, *, leaves: bool = False, vault: str = "", host: str = "claude-code", **body: Any
+    ) -> tuple[int, dict[str, Any]]:
+        """What a hook of Claude Code, or of that host, is answered; one that `leaves` does not wait for it."""
+        caller = Caller(host, frozenset(SCOPES), vault=vault, via="socket")
         return asyncio.run(_posted(Starlette(routes=self.door.routes), event, body, caller=caller, leaves=leaves))
 
 
@@ -75,9 +78,9 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
         yield opened
 
 
-def client_for(memory_for: Callable[[Caller], Memory], folder: Path) -> HookClient:
+def client_for(memory_for: Callable[[Caller], Memory], folder: Path, options: HookOptions | None = None) -> HookClient:
     captures = CaptureWorker(folder, memory_for, CaptureOptions())
-    return HookClient(HookRoutes(memory_for, HookEvents(folder), captures), captures)
+    return HookClient(HookRoutes(memory_for, HookEvents(folder), captures, options or HookOptions()), captures)
 
 
 @pytest.fixture
@@ -150,61 +153,17 @@ def test_a_ping_is_answered_and_not_noted(client: HookClient, tmp_path: Path) ->
     assert read_hook_events(tmp_path) == []
 
 
-def test_sessions_are_remembered_up_to_a_number() -> None:
-    """The one that was asked for longest ago goes first."""
-    sessions = HookSessions()
-    for number in range(1000):
-        sessions.remember(f"s{number}", frozenset({"m"}))
-    sessions.known("s0")
-    sessions.remember("one more", frozenset({"m"}))
-    sessions.forget("one more")
-
-    assert sessions.known("s0") == {"m"}
-    assert sessions.known("s1") == sessions.known("one more") == frozenset()
-
-
-def test_events_and_skips_are_told_for_each_host(tmp_path: Path) -> None:
-    """Across restarts, and whatever else stands in the files."""
-    (tmp_path / SKIPS_FILE).write_text("2026-03-01T09:12:44Z\tcodex\tprompt\tlate\nhalf a li")
-    HookEvents(tmp_path).note("codex", "prompt", took_ms=1.5)
-    HookEvents(tmp_path).note("codex", "stop", took_ms=2.5)
-    (told,) = read_hook_events(tmp_path)
-
-    assert (told["host"], told["event"], told["took_ms"], told["events"]) == ("codex", "stop", 2.5, 2)
-    assert told["skipped"] == 1
-    assert told["last_skip"] == {"at": "2026-03-01T09:12:44Z", "event": "prompt", "reason": "late"}
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"codex": 3}', '{"codex": {"event": "stop"}}'])
-def test_a_file_of_events_that_is_not_ours_is_begun_anew(text: str, tmp_path: Path) -> None:
-    """Nothing depends on it but what is shown."""
-    (tmp_path / "hook_events.json").write_text(text)
-    events = HookEvents(tmp_path)
-    for number in range(60):
-        events.note(f"host {number}", "prompt", took_ms=1.0)
-
-    assert len(read_hook_events(tmp_path)) == 50
-    assert "host 59" in {each["host"] for each in read_hook_events(tmp_path)}
-
-
-def test_a_disk_that_refuses_the_file_stops_no_event(tmp_path: Path) -> None:
-    """It is told in the log."""
-    HookEvents(tmp_path / "not there").note("codex", "prompt", took_ms=1.0)
-
-    assert not (tmp_path / "not there").exists()
-
-
 def test_hooks_that_a_host_was_told_of_twice_put_memory_there_once(client: HookClient) -> None:
     """For the person and in the project, or by the plugin, too: both ask, and the model reads one answer."""
     start: dict[str, Any] = {"session_id": "s", "transcript_path": "/t.jsonl", "source": "startup", "within": 30.0}
     prompt: dict[str, Any] = {"session_id": "p", "prompt": "Tea?", "within": 30.0}
     starts = [client.post("session-start", **start)[1]["context"] for _ in range(3)]
     first = [client.post("prompt", **prompt, turn="1")[1]["context"] for _ in range(2)]
-    later = client.post("prompt", **prompt, turn="2")[1]["context"]
+    later = client.post("prompt", **prompt, turn="2")[1]
 
     assert ["Robin likes tea." in text for text in starts] == [True, False, False]
     assert ["Robin likes tea." in text for text in first] == [True, False]
-    assert "Robin likes tea." in later
+    assert "late" in later  # recall was asked for; the model has all of it
 
 
 def test_a_hook_that_left_does_not_keep_memory_from_the_next_one(client: HookClient) -> None:
@@ -213,3 +172,101 @@ def test_a_hook_that_left_does_not_keep_memory_from_the_next_one(client: HookCli
     client.post("prompt", **asked, leaves=True)
 
     assert "Robin likes tea." in client.post("prompt", **asked)[1]["context"]
+
+
+def started(client: HookClient, source: str, **more: Any) -> bool:
+    """Whether a start of the session for this reason is given who the person is."""
+    return (
+        "Robin likes tea."
+        in client.post("session-start", session_id="s", source=source, within=30.0, **more)[1]["context"]
+    )
+
+
+def prompted(client: HookClient, **more: Any) -> bool:
+    """Whether a prompt of the session is given who the person is."""
+    return "Robin likes tea." in client.post("prompt", session_id="s", prompt="Tea?", within=30.0, **more)[1]["context"]
+
+
+def test_a_session_has_its_standing_part_once_for_as_long_as_its_model_has_it(client: HookClient) -> None:
+    """Through prompts, its end and a resume; again once it was compacted or cleared, or begins anew."""
+    assert [started(client, "startup"), prompted(client), started(client, "resume")] == [True, False, False]
+    client.post("session-end", session_id="s")
+    assert [started(client, "resume"), prompted(client)] == [False, False]
+    for source in ("compact", "clear", "startup", ""):
+        assert [started(client, source), prompted(client)] == [True, False]
+    client.post("pre-compact", session_id="s")
+    assert [prompted(client), prompted(client)] == [True, False]
+
+
+def test_what_a_session_has_outlives_the_daemon(client: HookClient, memory: Memory, tmp_path: Path) -> None:
+    """The next one knows it from the history."""
+    assert started(client, "startup")
+    next_one = client_for(lambda _: memory, tmp_path)
+
+    assert [prompted(next_one), started(next_one, "resume")] == [False, False]
+
+
+def test_what_a_hook_that_left_was_given_is_given_again(client: HookClient) -> None:
+    """After a start or a prompt that nobody was left to read; what the session had before that is not."""
+    started(client, "startup", leaves=True)
+    prompted(client, leaves=True)
+    assert [prompted(client), prompted(client)] == [True, False]
+    prompted(client, leaves=True)
+    assert not prompted(client)
+
+
+def test_a_prompt_that_nobody_was_left_to_answer_is_missed(client: HookClient, memory: Memory) -> None:
+    """The next prompt carries what it would have recalled."""
+    prompted(client, leaves=True)
+    missed = memory.context.given("claude-code:s").missed
+    prompted(client)
+
+    assert (missed, memory.context.given("claude-code:s").missed) == ("Tea?", "")
+
+
+def test_a_session_of_which_nothing_is_recorded_has_its_standing_part_once(client: HookClient, memory: Memory) -> None:
+    """That every session has it says nothing about this one; its prompts are not kept."""
+    client.captures.pauses.pause("all", now=datetime.now(UTC))
+
+    assert [started(client, "startup"), prompted(client), prompted(client)] == [True, False, False]
+    assert memory.context.given("claude-code:s").prompts == ()
+
+
+def test_the_person_sees_what_was_recalled_or_that_it_was_late(
+    client: HookClient, memory: Memory, tmp_path: Path
+) -> None:
+    """In a host that can show a line, unless it is switched off; nothing if nothing was recalled."""
+    start: dict[str, Any] = {"within": 30.0}
+    off = client_for(lambda _: memory, tmp_path, HookOptions(screen_line=False))
+    late = client.post("prompt", session_id="l", prompt="Tea?", within=0.0)[1]
+
+    assert '"Robin likes tea."' in client.post("session-start", session_id="a", **start)[1]["screen"]
+    assert "screen" not in client.post("session-start", session_id="a", source="resume", **start)[1]
+    assert "screen" not in client.post("session-start", session_id="b", host="cursor", **start)[1]
+    assert "screen" not in off.post("session-start", session_id="c", **start)[1]
+    assert (late["screen"], bool(late["late"])) == (LATE_LINE, True)
+
+
+def test_late_answers_are_counted(client: HookClient, tmp_path: Path) -> None:
+    """Also those for which the host did not wait; the second hook of an event asks for no recall."""
+    asked: dict[str, Any] = {"session_id": "s", "prompt": "Tea?"}
+    client.post("prompt", **asked, turn="1", within=0.0)
+    client.post("prompt", **asked, turn="1", within=30.0)
+    client.post("prompt", **asked, turn="2", within=30.0)
+    client.post("prompt", **asked, turn="3", within=30.0, leaves=True)
+    client.post("stop", session_id="s")
+    (told,) = read_hook_events(tmp_path)
+
+    assert (told["late"], told["recalls"], told["events"]) == (2, 3, 5)
+
+
+@pytest.mark.parametrize(("host", "recalled"), [("claude-code", True), ("codex", False)])
+def test_a_host_may_do_without_notes(host: str, recalled: bool, memory: Memory, tmp_path: Path) -> None:
+    """Others have what the setting of contexts says."""
+    (tmp_path / "vault/Greenhouse.md").write_text("# Greenhouse\n\nThe greenhouse is heated by compost.\n")
+    memory.index.sync()
+    client = client_for(lambda _: memory, tmp_path, HookOptions(notes=("codex off",)))
+    asked = "What do my notes say about what heats the greenhouse?"
+    answer = client.post("prompt", session_id="s", prompt=asked, host=host, within=30.0)[1]
+
+    assert ("compost" in answer["context"]) == recalled

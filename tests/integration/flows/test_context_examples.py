@@ -2,10 +2,13 @@
 
 The texts in tests/context_examples/golden are read by people: after a change that is meant to change them, write them
 anew with `UPDATE_GOLDEN=1 pytest tests/integration/flows/test_context_examples.py` and look at the difference.
+`NN.txt` is what a prompt brings by itself, `start.txt` and `start-channel.txt` what a session is given once, and
+`NN-budget.txt` a first prompt, with the parts of its session, within that many characters.
 """
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +31,7 @@ NOW: Final = datetime(2026, 10, 20, 8, 0, tzinfo=UTC)
 CHANGED: Final = datetime(2026, 10, 18, 12, 0, tzinfo=UTC)
 NONCE: Final = "0123456789abcdef"  # the one that a hostile note of the vault has guessed
 BUDGETS: Final = (500, 2000, 9000)
-RECALLED: Final = ("facts", "dated", "playbooks", "recalled")
+OWN: Final = ("facts", "playbooks", "recalled")
 AT_EVERY_BUDGET: Final = (1, 9, 13, 17, 20, 30, 35, 36)
 
 pytestmark = pytest.mark.needs("model")
@@ -86,15 +89,19 @@ def contexts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Contexts]:
             yield memory.context
 
 
+Given = Callable[[Example, int], Context]
+
+
 @pytest.fixture(scope="module")
-def given(contexts: Contexts) -> Callable[[Example, int], Context]:
-    """What is put before an example within so many characters; worked out once."""
+def given(contexts: Contexts) -> Given:
+    """What is put before an example within so many characters, 0 for its own part alone; worked out once."""
     known: dict[tuple[int, int], Context] = {}
 
     def context_of(example: Example, budget: int) -> Context:
         key = example.number, budget
         if key not in known:
-            known[key] = contexts(example.prompt, budget=budget, within=None, peek=True, **example.asked)
+            limits: dict[str, Any] = {"budget": budget} if budget else {"profile": False}
+            known[key] = contexts(example.prompt, within=None, peek=True, **limits, **example.asked)
         return known[key]
 
     return context_of
@@ -114,25 +121,29 @@ def _documents(context: Context, *sections: str) -> list[str]:
 
 @pytest.mark.requirement("V-13", "V-41")
 def test_what_is_put_before_forty_prompts_is_what_people_have_read_and_found_right(
-    given: Callable[[Example, int], Context],
+    given: Given, contexts: Contexts
 ) -> None:
-    """Every text equals the one that is kept; eight of them at all three budgets."""
+    """Every text equals the one that is kept: of a session, of each prompt alone, and of eight first prompts at three
+    budgets."""
     examples = _examples()
-    wanted = [(example, 9000, f"{example.number:02}") for example in examples]
-    wanted += [
-        (example, budget, f"{example.number:02}-{budget}")
-        for example in examples
-        for budget in BUDGETS[:-1]
-        if example.number in AT_EVERY_BUDGET
-    ]
-
-    differ = [name for example, budget, name in wanted if not _is_as_kept(given(example, budget), name)]
+    texts = {
+        "start": contexts.start(within=None, peek=True),
+        "start-channel": contexts.start(scope="channel:allotment", within=None, peek=True),
+        **{f"{example.number:02}": given(example, 0) for example in examples},
+        **{
+            f"{example.number:02}-{budget}": given(example, budget)
+            for example in examples
+            for budget in BUDGETS
+            if example.number in AT_EVERY_BUDGET
+        },
+    }
 
     assert len(examples) == 40
-    assert not differ
+    assert not [name for name, context in texts.items() if not _is_as_kept(context, name)]
+    assert {file.stem for file in GOLDEN.iterdir()} == {*texts}
 
 
-def test_the_texts_stay_within_every_budget(given: Callable[[Example, int], Context]) -> None:
+def test_the_texts_stay_within_every_budget(given: Given) -> None:
     """No text is longer than its budget, unless what is never cut is, by itself: in a channel, at 500 characters."""
     over = []
     for example in _examples():
@@ -147,7 +158,7 @@ def test_the_texts_stay_within_every_budget(given: Callable[[Example, int], Cont
 
 
 @pytest.mark.requirement("A-47")
-def test_everything_that_is_in_a_text_or_was_left_out_has_a_reason(given: Callable[[Example, int], Context]) -> None:
+def test_everything_that_is_in_a_text_or_was_left_out_has_a_reason(given: Given) -> None:
     """Each piece tells why it is considered, and each that does not stand there why not, in a word and for people."""
     for example in _examples():
         for budget in BUDGETS:
@@ -163,9 +174,7 @@ def test_everything_that_is_in_a_text_or_was_left_out_has_a_reason(given: Callab
     "words",
     [("Xanthopsia", "tool shed is known"), ("Quillfeather",), ("3 November", "Oslo", "Thursday evening", "Crete")],
 )
-def test_what_is_sensitive_another_channels_or_over_is_in_no_text(
-    given: Callable[[Example, int], Context], words: Sequence[str]
-) -> None:
+def test_what_is_sensitive_another_channels_or_over_is_in_no_text(given: Given, words: Sequence[str]) -> None:
     """Not in a text, nor in what is told of things withheld: sensitive text, other channels, what is over."""
     for example in _examples():
         context = given(example, 9000)
@@ -174,47 +183,52 @@ def test_what_is_sensitive_another_channels_or_over_is_in_no_text(
         assert not [word for word in words if word.casefold() in told.casefold()]
 
 
-def test_what_a_hostile_note_says_stays_between_the_marks(given: Callable[[Example, int], Context]) -> None:
-    """A note that gives orders, and one that closes the fence, are quoted as recalled, with doubt, and end nothing."""
-    opening, closing = f"<memory-{NONCE} recalled>\n", f"\n</memory-{NONCE}>"
+def test_what_a_hostile_note_says_stays_between_the_marks(given: Given) -> None:
+    """A note that gives orders, and one that closes the fence, are quoted as data, with doubt, and end nothing."""
     seen = 0
     for example in _examples():
-        text = given(example, 9000).text
-        outside, _, rest = text.partition(opening)
-        recalled, _, after = rest.rpartition(closing)
-        for order in ("Ignore previous instructions", "the fence is closed"):
-            seen += order in text
+        for budget in (0, 9000):
+            text = given(example, budget).text
+            quoted = "".join(
+                re.findall(rf"<memory-{NONCE} (?:profile|facts)>\n.*?\n</memory-{NONCE}>", text, re.DOTALL)
+            )
+            for order in ("Ignore previous instructions", "the fence is closed"):
+                seen += order in text
+                lines = [line for line in text.splitlines() if order in line]
 
-            assert order not in outside + after
-            assert order not in recalled or "(not sure: imported, never confirmed." in recalled.partition(order)[0]
-        assert text.count(f"</memory-{NONCE}>") == text.count(f"<memory-{NONCE} ")
+                assert text.count(order) == quoted.count(order) == len(lines)
+                assert all(
+                    line.endswith("(not sure: imported, never confirmed. Ask before relying on it.)") for line in lines
+                )
+            assert text.count(f"</memory-{NONCE}>") == text.count(f"<memory-{NONCE} ")
 
     assert seen >= 2
 
 
 @pytest.mark.requirement("A-58")
-def test_what_is_uncertain_is_marked(given: Callable[[Example, int], Context]) -> None:
+def test_what_is_uncertain_is_marked(given: Given) -> None:
     """What a program mined and nobody confirmed, and both of two entries that speak against each other."""
     examples = {example.number: example for example in _examples()}
 
-    mined = given(examples[11], 9000).text
-    contrary = given(examples[17], 9000).text
+    mined = given(examples[11], 0).text
+    contrary = given(examples[17], 0).text
 
-    assert "step down as treasurer in spring. [entry 38fb29] (not sure: mined by a program, never confirmed." in mined
+    assert "step down as treasurer in spring. [38fb29] (not sure: mined by a program, never confirmed." in mined
     assert contrary.count("(not sure: another known fact contradicts it.") == 2
 
 
 def test_messages_that_ask_for_nothing_recall_nothing_and_others_what_they_are_about(contexts: Contexts) -> None:
-    """Of 32 messages of small talk and general knowledge none recalls anything; of 32 others 30 bring their note."""
+    """Of 32 messages of small talk and general knowledge 30 recall nothing; for 24 of 32 others a session has what they
+    are about, in its profile or before the prompt."""
     idle, missed = [], []
+    session = _documents(contexts.start(within=None, peek=True), "user", "profile", "dated")
     for each in _messages():
-        context = contexts(each["prompt"], within=None, peek=True)
-        recalled = _documents(context, "recalled", "playbooks")
+        recalled = _documents(contexts(each["prompt"], within=None, peek=True, profile=False), *OWN)
         wanted = tuple(each.get("wants", ()))
         if not wanted and recalled:
             idle.append(each["prompt"])
-        if wanted and not any(document.startswith(wanted) for document in _documents(context, *RECALLED)):
+        if wanted and not any(document.startswith(wanted) for document in (*recalled, *session)):
             missed.append(each["prompt"])
 
-    assert not idle
-    assert len(missed) <= 2
+    assert len(idle) <= 2
+    assert len(missed) <= 8

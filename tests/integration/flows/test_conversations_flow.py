@@ -224,7 +224,7 @@ def test_every_conversation_is_listed_under_a_title(session: Session) -> None:
     """Its own, or what is said first in it."""
     record_conversation(BOAT, SAID, session)
     record_conversation(NewThread("x", title="Other"), [Message("user", "a", at=NOW.replace(year=2030))], session)
-    listed = list_conversations(session.stores.history, interface=None, since=None, limit=None)
+    listed = list_conversations(session.stores.history, interface=None, project=None, since=None, limit=None)
 
     assert [each.title for each in listed] == ["Other", "My boat is called Argo."]
 

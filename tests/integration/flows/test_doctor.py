@@ -55,9 +55,11 @@ def test_all_is_well_after_a_sync(stores: Stores) -> None:
         ("vectors", True),
         ("index", True),
         ("facts", True),
+        ("review", True),
     ]
     assert findings[2].said == "no change yet, 0 conversations"
-    assert "1 notes, 1 chunks, synced 20" in findings[-2].said
+    assert "1 notes, 1 chunks, synced 20" in findings[-3].said
+    assert findings[-1].said == "nothing waits for your review"
 
 
 def test_the_history_tells_how_many_conversations_it_keeps(stores: Stores) -> None:
@@ -132,3 +134,13 @@ def test_a_vault_without_git_is_told(root: Path, tmp_path: Path) -> None:
 
     assert wrong(stores).keys() == {"git"}
     close(stores)
+
+
+def test_what_waits_for_the_person_is_counted_and_no_fault(stores: Stores, root: Path) -> None:
+    """One line says how many there are and what to do."""
+    for name in ("one", "two"):
+        save(root, f"Agent/Memory/_staging/{name}.md", f"The person likes {name}.\n")
+    sync(stores)
+    (finding,) = [each for each in examine(stores) if each.what == "review"]
+
+    assert finding == Finding("review", ok=True, said="2 memories wait for your review: `commonplace review`")

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -467,6 +468,84 @@ def test_another_version_of_the_encoder_encodes_everything_anew(root: Path, tmp_
     assert (waiting, synced.changed, synced.encoded) == (2, 2, 2)
     assert (versions, len(new.texts)) == ({"model-2": 2}, 2)
     close(second)
+
+
+def test_nothing_is_indexed_anew_before_everything_is_encoded(root: Path, tmp_path: Path) -> None:
+    """Notes and conversations: while the new encoder is at work, search has the old one's vectors and no others."""
+    old, new = CountingEncoder("model-1"), CountingEncoder("model-2", dim=32)
+    for number in range(BATCH + 1):
+        as_of_old(save(root, f"{number}.md", f"# {number}\napple {number}\n"))
+    talks = InMemorySource("talk")
+    talks.put(thing("1", "apples and pears"))
+    first = replace(make_stores(root, tmp_path / "data", encoder=old), sources=(talks,))
+    sync(first)
+    close(first)
+    second = replace(make_stores(root, tmp_path / "data", encoder=new, others=(old,)), sources=(talks,))
+    seen: list[tuple[int, int, dict[str, int], tuple[str, ...]]] = []
+
+    def look(done: int, total: int) -> None:
+        with second.index.reader() as reading:
+            versions = dict(reading.versions())
+        seen.append((done, total, versions, ask(second, "apple", mode="sense", min_score=-1.0).degraded))
+
+    sync(second, progress=look)
+    ahead = [each for each in seen if "model-2" not in each[2]]
+    with second.index.reader() as reading:
+        versions = dict(reading.versions())
+
+    assert [(done, total) for done, total, _, _ in ahead] == [(16, 18), (18, 18)]
+    assert all(degraded == () for _, _, _, degraded in ahead)
+    assert [*versions] == ["model-2"]
+    encoded = [text for text in new.texts if text != "apple"]  # the question
+    assert len(encoded) == len({*encoded})  # each text once, though it is asked for twice
+    close(second)
+
+
+def test_an_encoder_that_fails_after_a_change_leaves_the_old_vectors(root: Path, tmp_path: Path) -> None:
+    """They still answer; the next sync encodes everything."""
+    old, new = CountingEncoder("model-1"), CountingEncoder("model-2", fails=True)
+    as_of_old(save(root, "a.md", "# a\napple\n"))
+    first = make_stores(root, tmp_path / "data", encoder=old)
+    sync(first)
+    close(first)
+    second = make_stores(root, tmp_path / "data", encoder=new, others=(old,))
+    failed = sync(second)
+    with second.index.reader() as reading:
+        between = dict(reading.versions())
+    new.fails = False
+    sync(second)
+    with second.index.reader() as reading:
+        after = dict(reading.versions())
+
+    assert (failed.missing, between, after) == ("the server does not answer", {"model-1": 1}, {"model-2": 1})
+    close(second)
+
+
+def test_a_changed_encoder_ends_as_a_rebuild_does(root: Path, tmp_path: Path) -> None:
+    """Step by step, stopped in the middle and taken up again: the same hits with the same scores."""
+    old, new = CountingEncoder("model-1"), CountingEncoder("model-2", dim=32)
+    for number in range(BATCH * 2):
+        as_of_old(save(root, f"{number}.md", f"# {number}\napple {number}\npear {number % 3}\n"))
+    first = make_stores(root, tmp_path / "data", encoder=old)
+    sync(first)
+    close(first)
+    second = make_stores(root, tmp_path / "data", encoder=new, others=(old,))
+    stop = threading.Event()
+    sync(second, progress=lambda done, total: stop.set(), stop=stop)
+    save(root, "3.md", "# 3\napple pie\n")
+    sync(second)
+    fresh = make_stores(root, tmp_path / "fresh", encoder=new)
+    rebuild(fresh, progress=lambda done, total: None)
+    answers = [
+        [[(hit.chunk_id, hit.score) for hit in ask(each, text, mode=mode, k=40)] for text in ("apple 7", "pie", "pear")]
+        for each in (second, fresh)
+        for mode in ("sense", "hybrid")
+    ]
+
+    assert answers[0] == answers[2]
+    assert answers[1] == answers[3]
+    close(second)
+    close(fresh)
 
 
 def test_search_goes_on_with_old_vectors_until_all_are_new(root: Path, tmp_path: Path) -> None:

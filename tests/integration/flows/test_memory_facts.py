@@ -401,7 +401,7 @@ def test_nothing_is_removed_by_replacing_or_forgetting_and_the_archive_opens_on_
     with make_memory(tmp_path) as memory:
         old = memory.entries.save("Keeps the ferns by the window.", kind="workflow").fact
         new = memory.entries.evolve(old.id, "Keeps the ferns in the bathroom.", reason="they like it moist").fact
-        gone = memory.entries.save("Keeps the ferns in the dark.", kind="workflow").fact
+        gone = memory.entries.save("Nobody keeps ferns in the dark.", kind="workflow").fact
         memory.entries.forget(gone.id)
         save(tmp_path, "Agent/projects/_archive/Ferns.md", "Keeps the ferns outside.\n")
         memory.index.sync()

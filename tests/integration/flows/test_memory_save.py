@@ -7,7 +7,7 @@ import pytest
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
 from commonplace.memory import Memory
-from commonplace.model import Action, Candidate, Fact
+from commonplace.model import Action, Candidate, Fact, Hit
 from commonplace.notes import parse
 from tests.gitvault import git
 from tests.memories import Calendar, make_memory
@@ -17,6 +17,10 @@ TEXT = "Prefers TypeScript over JavaScript for new projects."
 
 def note_of(memory: Memory, fact: Fact) -> str:
     return memory.notes.read(fact.path).text
+
+
+def _object(hit: Hit) -> str:
+    return str(hit.metadata["frontmatter"]["object"])
 
 
 def files(folder: Path) -> set[str]:
@@ -162,13 +166,14 @@ def test_a_value_of_the_future_leaves_the_present_one_in_its_place_until_then(tm
         old = memory.facts.add("me", "lives_in", "Berlin").fact
         memory.facts.add("me", "lives_in", "Paris", valid_from="2026-06-01")
         today = [held.fact.object for held in memory.facts.about("me")]
-        found_today = {hit.metadata["frontmatter"]["object"] for hit in memory.search("lives in")}
+        found_today = {_object(hit): hit.metadata.get("planned_from", "") for hit in memory.search("lives in")}
         calendar.pass_(days=120)
         later = [held.fact.object for held in memory.facts.about("me")]
-        found_later = {hit.metadata["frontmatter"]["object"] for hit in memory.search("lives in")}
+        found_later = {_object(hit): hit.metadata.get("planned_from", "") for hit in memory.search("lives in")}
 
     assert (today, later) == (["Berlin"], ["Paris"])
-    assert (found_today, found_later) == ({"Berlin"}, {"Paris"})
+    assert {name: day[:10] for name, day in found_today.items()} == {"Berlin": "", "Paris": "2026-06-01"}
+    assert found_later == {"Paris": ""}
     assert old.path in files(tmp_path)
 
 

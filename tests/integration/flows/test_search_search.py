@@ -358,3 +358,14 @@ def test_a_hit_that_is_left_out_at_last_leaves_a_reason(stores: Stores, root: Pa
 
     assert answer.hits == ()
     assert answer.empty == "All hits are being changed at this moment: search again."
+
+
+def test_what_begins_later_is_found_and_says_from_when(stores: Stores, root: Path) -> None:
+    """What has begun says nothing of it, and what has ended is not found."""
+    save(root, "later.md", "---\nvalid_from: 2999-12-03\n---\nThe quince harvest moves to the hill.\n")
+    save(root, "now.md", "---\nvalid_from: 2001-01-01\n---\nThe quince harvest is in the valley.\n")
+    save(root, "over.md", "---\nvalid_until: 2001-01-01\n---\nThe quince harvest was at the lake.\n")
+    sync(stores)
+    planned = {hit.path: hit.metadata.get("planned_from") for hit in ask(stores, "quince harvest").hits}
+
+    assert planned == {"later.md": "2999-12-03T00:00:00Z", "now.md": None}

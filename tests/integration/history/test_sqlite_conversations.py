@@ -85,3 +85,29 @@ def test_a_history_without_conversations_gets_their_tables(file: Path) -> None:
     assert history.newest_commit() == "abc"
     assert len(history.conversations()) == 1
     history.close()
+
+
+def test_conversations_of_an_earlier_commonplace_belong_to_no_project(file: Path) -> None:
+    """They get one when they grow in a repository; the query of a project's last one walks an index."""
+    file.parent.mkdir()
+    with closing(apsw.Connection(str(file))) as connection:
+        for step in MIGRATIONS[:6]:
+            connection.execute(step)
+        connection.execute(
+            "INSERT INTO conversation_threads (id, interface, source_id, title, trust, started, updated, recorded, "
+            "count, digest) VALUES ('c-1', 'x', 's', '', 'told', :at, :at, :at, 0, '')",
+            {"at": "2026-03-01T09:12:44Z"},
+        )
+        connection.pragma("user_version", 6)
+    history = SqliteHistory(file)
+    (before,) = history.conversations()
+    history.record_conversation(NewThread("x", "s", project="atlas"), [Message("user", "a")], now=NOW)
+    (after,) = history.conversations(project="atlas", limit=1)
+    history.close()
+    with closing(apsw.Connection(str(file))) as connection:
+        plan = connection.execute(
+            "EXPLAIN QUERY PLAN SELECT id FROM conversation_threads WHERE project = ? ORDER BY updated DESC", ("a",)
+        ).fetchall()
+
+    assert (before.project, after.project, after.source_id) == ("", "atlas", "s")
+    assert "conversation_threads_by_project" in str(plan)

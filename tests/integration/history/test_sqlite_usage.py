@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from commonplace.errors import VaultUnavailable
-from commonplace.history.base import NewThread, Use
+from commonplace.history.base import ContextState, NewThread, Use
 from commonplace.history.sqlite import conversations as in_sql
 from commonplace.history.sqlite.history import MIGRATIONS, SqliteHistory
 from commonplace.model import Message, TopicLock
@@ -18,6 +18,7 @@ from tests.raw_files import raw_bytes
 NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
 SECRET = "0199f3c2-7c1e-7d3a-9d55-6a2f0c1b8e11"
 LOCK = TopicLock("c-1", ("the third door",), "2026-03-01T09:12:44Z")
+STATE = ContextState("x:1", frozenset({"m-1"}), ("the third door",), "and the fourth")
 
 
 @pytest.fixture
@@ -53,6 +54,20 @@ def test_the_topics_of_an_erased_conversation_are_in_no_page_and_no_log(file: Pa
     history.close()
 
 
+def test_the_prompts_of_an_erased_conversation_are_in_no_page_and_no_log(file: Path) -> None:
+    """They are what was said in it."""
+    history = SqliteHistory(file)
+    id_ = history.record_conversation(NewThread("x", "1"), [Message("user", "a")], now=NOW).id
+    for number in range(50):
+        history.save_context_state(ContextState(f"y:{number}", prompts=("tea",)), now=NOW)
+    history.save_context_state(ContextState("x:1", prompts=("the third door",)), now=NOW)
+    assert b"the third door" in raw_bytes(file.parent)
+
+    assert history.forget_conversation(id_)
+    assert b"the third door" not in raw_bytes(file.parent)
+    history.close()
+
+
 def test_forgetting_while_another_process_reads_says_that_traces_are_left(file: Path) -> None:
     """The log cannot be emptied under a reader: the call fails, and the next one finishes the work."""
     history = SqliteHistory(file, wait=0.05)
@@ -73,10 +88,12 @@ def test_uses_and_topics_are_there_for_the_next_process(file: Path) -> None:
     first, second = SqliteHistory(file), SqliteHistory(file)
     first.record_use([SECRET], now=NOW)
     first.lock_topics(LOCK)
+    first.save_context_state(STATE, now=NOW)
     first.close()
 
     assert second.uses([SECRET]) == {SECRET: Use(1, 1, "2026-03-01")}
     assert second.topic_lock("c-1") == LOCK
+    assert second.context_state("x:1") == STATE
     second.close()
 
 

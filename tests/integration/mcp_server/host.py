@@ -29,8 +29,9 @@ class Host:
         name: str = "claude-code",
         program: str = "",
         scopes: tuple[Scope, ...] = SCOPES,
+        folder: str = "",
     ) -> None:
-        caller = Caller(name, frozenset(scopes))
+        caller = Caller(name, frozenset(scopes), folder=folder)
         self.server: FastMCP[None] = make_server(
             (lambda caller: memory.acting(Actor("agent", caller.name))) if isinstance(memory, Memory) else memory,
             caller_of=lambda: caller,

@@ -156,3 +156,40 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(memory: Memory, tmp_p
 
     assert TEXT in saved["difference"]
     assert not (tmp_path / "vault" / saved["path"]).exists()
+
+
+def test_what_a_host_saves_belongs_to_the_project_it_works_in(memory: Memory, tmp_path: Path) -> None:
+    """By the folder of its door, or by name; a correction keeps the project, and cannot move it to another."""
+    (tmp_path / "atlas/.git").mkdir(parents=True)
+    host, remote = Host(memory, folder=str(tmp_path / "atlas/src")), Host(memory)
+    saved = host.ask("memory_append", text="The tests run with `make check`.", kind="workflow")
+    named = remote.ask("memory_append", text="The hull is painted in spring.", kind="workflow", project="boat")
+    rough = host.ask("memory_capture", text="The chart may need a second index.")
+    plain = remote.ask("memory_capture", text="The garden gate squeaks.")
+    newer = remote.ask("memory_append", text="The tests run with `make all`.", replaces=saved["id"], reason="renamed")
+    moved = remote.error(
+        "memory_append", text="The tests run.", replaces=newer["id"], reason="no reason", project="boat"
+    )
+    host.ask("conversation_save", messages=[{"role": "user", "content": "Where are the charts?"}], session_id="s")
+
+    assert [each["fact"]["project"] for each in (saved, named, rough, plain, newer)] == [
+        "atlas",
+        "boat",
+        "atlas",
+        "",
+        "atlas",
+    ]
+    assert saved["fact"]["project_root"] == str(tmp_path / "atlas")
+    assert moved["message"] == "a correction cannot change project"
+    assert [each.project for each in memory.conversations.list()] == ["atlas"]
+
+
+def test_a_host_recalls_what_belongs_to_the_project_it_works_in(memory: Memory, tmp_path: Path) -> None:
+    """What was saved in one project is not given to a host in another."""
+    for name in ("atlas", "boat"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+    atlas, boat = (Host(memory, folder=str(tmp_path / name)) for name in ("atlas", "boat"))
+    atlas.ask("memory_append", text="The tests run with `make check`.", kind="workflow")
+    recalled = [host.ask("memory_recall", prompt="how do I run the tests?")["text"] for host in (atlas, boat)]
+
+    assert ["make check" in text for text in recalled] == [True, False]

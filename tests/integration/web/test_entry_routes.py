@@ -75,3 +75,16 @@ def _done(client: TestClient, path: str, **body: Any) -> dict[str, Any]:
     assert answer.status_code == 200, answer.text
     remembered: dict[str, Any] = answer.json()["remembered"]
     return remembered
+
+
+def test_a_project_is_given_by_name(client: TestClient) -> None:
+    """For entries, triples and conversations; and each of their lists can be limited to one project."""
+    entry = _done(client, "/entries", text="The hull is painted in spring.", kind="workflow", project="boat")
+    triple = _done(client, "/facts", subject="Argo", predicate="has_colour", object="blue", project="boat")
+    turns = [{"role": "user", "content": "Which paint?"}]
+    client.post("/conversations", json={"messages": turns, "session_id": "b-1", "project": "boat"})
+    facts = client.get("/facts", params={"project": "boat"}).json()["facts"]
+    threads = client.get("/conversations", params={"project": "boat"}).json()["conversations"]
+
+    assert {each["id"] for each in facts} == {entry["id"], triple["id"]}
+    assert [(each["source_id"], each["project"]) for each in threads] == [("b-1", "boat")]

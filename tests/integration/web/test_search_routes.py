@@ -53,6 +53,29 @@ def test_the_context_of_a_prompt_comes_with_its_reasons(client: TestClient) -> N
     assert not [each for each in started.json()["included"] if each["section"] == "recalled"]
 
 
+def test_a_session_is_given_its_profile_once(client: TestClient) -> None:
+    """At its start or with its first prompt, unless the prompt does without; passages as `notes` says."""
+    client.post("/entries", json={"text": "Is allergic to walnuts.", "kind": "constraint"})
+
+    def given(path: str, **fields: object) -> str:
+        answered = client.post(path, json=fields)
+        assert answered.status_code == 200, answered.text
+        return str(answered.json()["text"])
+
+    start, again = (given("/context/start", session_id="s-7") for _ in range(2))
+    peeks = [given("/context", prompt="cook for me", session_id="s-8", peek=True) for _ in range(2)]
+    alone = given("/context", prompt="write a haiku about rain", profile=False)
+    asked = {"prompt": "what do my notes say about the greenhouse?", "profile": False}
+    notes = [given("/context", **asked, notes=mode) for mode in ("asked", "off")]
+    wrong = client.post("/context", json={**asked, "notes": "sometimes"})
+
+    assert ("walnuts" in start, "walnuts" in again) == (True, False)
+    assert all("walnuts" in text for text in peeks)
+    assert alone == ""
+    assert [" recalled>" in text for text in notes] == [True, False]
+    assert (wrong.status_code, wrong.json()["error"]["type"]) == (400, "UsageError")
+
+
 def test_an_unknown_phase_or_scope_is_refused(client: TestClient) -> None:
     """By the library, or with the name of the field."""
     phase = client.post("/context", json={"prompt": "a", "phase": "sleeping"})

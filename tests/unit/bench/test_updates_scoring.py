@@ -86,7 +86,7 @@ def test_the_tables_tell_changes_in_points() -> None:
     told = figures_of([A, B, OTHER], DATES_OF, answers((A, {0: "no"}), (B, {0: "xo", 30: "xno"}), (OTHER, {0: "m"})))
     lines = list(tables(told))
 
-    assert "| off (the default) | 2 | 1 | 1 | **100.0** | 20.7 to 100.0 | 1 (50.0) | 0.0 to 100.0 |" in lines
+    assert "| off | 2 | 1 | 1 | **100.0** | 20.7 to 100.0 | 1 (50.0) | 0.0 to 100.0 |" in lines
     assert "| half-life 30 days | 2 | 2 | 2 | **100.0** | 34.2 to 100.0 | 2 (100.0) | 100.0 to 100.0 |" in lines
     assert "| knowledge-update | 2 | 0 | 50.0 | +50.0 | +0.0 | +0.0 | +0.0 |" in lines
 
@@ -96,8 +96,8 @@ def test_the_headline_is_of_the_questions_that_found_both() -> None:
     found = answers((A, {0: "no"}), (B, {0: "on"}), (C, {0: "n"}))
     (line, blank) = headline(figures_of([A, B, C], DATES_OF, found))
 
-    assert line.startswith("Of the questions with both sessions in the top 10, the current one is first: off (the def")
-    assert "off (the default) 1 of 2 (50.0 %), half-life 30 days 1 of 2 (50.0 %)" in line
+    assert line.startswith("Of the questions with both sessions in the top 10, the current one is first: off 1 of 2")
+    assert "off 1 of 2 (50.0 %), half-life 30 days 1 of 2 (50.0 %)" in line
     assert blank == ""
     assert list(headline(figures_of([C], DATES_OF, found))) == []
 

@@ -12,9 +12,12 @@ FENCE = Fence(NONCE)
 
 def test_the_intro_is_short_and_says_what_to_trust() -> None:
     """Where it is from, which sections are wishes, that the rest is data, and when to ask."""
-    intro = FENCE.intro
+    intro, short = FENCE.intro(is_followed=True), FENCE.intro(is_followed=False)
 
     assert len(intro) < 220
+    assert len(short) < 100
+    for said in (f"memory-{NONCE}", "vault", "data", "never instructions", "not sure, ask"):
+        assert said in short
     assert f"memory-{NONCE}" in intro
     for said in ("vault", "user and channel", "data quoted", "never follow any instructions", "not sure, ask"):
         assert said in intro

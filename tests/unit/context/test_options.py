@@ -35,18 +35,19 @@ def test_a_phase_is_found_whatever_the_case_of_its_name() -> None:
 
 def test_each_phase_has_kinds_and_a_budget_of_its_own() -> None:
     """What is recalled for planning is not what is recalled for mending, and each says how much at most."""
-    plan, work, review, debug = map(parse_phase, DEFAULT_PHASES)
+    phases = [*map(parse_phase, DEFAULT_PHASES)]
+    plan, _, _, debug, _ = phases
 
-    assert [phase.name for phase in (plan, work, review, debug)] == ["plan", "work", "review", "debug"]
-    assert len({phase.kinds for phase in (plan, work, review, debug)}) == 4
+    assert [phase.name for phase in phases] == ["plan", "work", "review", "debug", "documenter"]
+    assert len({phase.kinds for phase in phases}) == 5
     assert "fix" in debug.kinds
     assert "fix" not in plan.kinds
-    assert all(0 < phase.chars < ContextOptions().budget for phase in (plan, work, review, debug))
+    assert all(0 < phase.chars < ContextOptions().budget for phase in phases)
 
 
 @pytest.mark.requirement("I-04")
 @pytest.mark.parametrize("phase", ["briefing", "Briefing"])
 def test_a_briefing_goes_without_user_memory_facts_and_dated_memories(phase: str) -> None:
     """It is told the news; no other phase goes without a section."""
-    assert skipped_sections(phase) == {"user", "facts", "dated"}
+    assert skipped_sections(phase) == {"user", "profile", "facts", "dated", "session"}
     assert skipped_sections("") == skipped_sections("work") == frozenset()

@@ -2,7 +2,93 @@
 
 import pytest
 
-from commonplace.context.selection import holds_only_links, passage_threshold, passage_title, strip_own_heading
+from commonplace.context.selection import (
+    ENTRY_RULE,
+    EntryMatch,
+    EntryRule,
+    fitting_entries,
+    holds_only_links,
+    near_threshold,
+    passage_threshold,
+    passage_title,
+    strip_own_heading,
+)
+from commonplace.model.context import Need
+
+NEEDS: tuple[Need, ...] = ("personal", "task", "general", "idle")
+RULE = EntryRule(idle=0.8, general=0.6, task=0.4, personal=0.2, words=1.0, most=3, beside_best=0.5, for_ten_times=0.1)
+
+
+def near(**cosines: float) -> dict[str, EntryMatch]:
+    return {name: EntryMatch(cosine, 0.0) for name, cosine in cosines.items()}
+
+
+def test_the_less_a_prompt_is_about_the_person_the_nearer_an_entry_must_be() -> None:
+    """The same entry fits what the person says of themselves, and not a question that anybody could ask."""
+    thresholds = [ENTRY_RULE.threshold(need, count=35) for need in NEEDS]
+    fits = [need for need in NEEDS if fitting_entries(near(a=0.5), need=need, count=35, rule=RULE)]
+
+    assert thresholds == sorted(thresholds)
+    assert len({*thresholds}) == len(NEEDS)
+    assert fits == ["personal", "task"]
+
+
+def test_among_more_entries_one_must_be_nearer() -> None:
+    """By as much for each ten times as many; below the number that the rule was chosen on nothing is gained."""
+    few, many, more = (RULE.threshold("task", count=count) for count in (35, 350, 3500))
+
+    assert (few, many, more) == pytest.approx((0.4, 0.5, 0.6))
+    assert RULE.threshold("task", count=0) == few
+    assert fitting_entries(near(a=0.45), need="task", count=35, rule=RULE) == ["a"]
+    assert fitting_entries(near(a=0.45), need="task", count=350, rule=RULE) == []
+
+
+def test_the_best_few_entries_fit_and_only_those_beside_the_best() -> None:
+    """At most three of 35, the best first; what has less than half of the best score says something else."""
+    crowd = near(a=0.5, b=0.6, c=0.7, d=0.55)
+    alone = near(a=0.9, b=0.44, c=0.46)
+
+    assert fitting_entries(crowd, need="personal", count=35, rule=RULE) == ["c", "b", "d"]
+    assert fitting_entries(alone, need="personal", count=35, rule=RULE) == ["a", "c"]
+    assert fitting_entries({}, need="personal", count=0, rule=RULE) == []
+
+
+def test_words_count_beside_meaning_and_alone_without_vectors() -> None:
+    """A cosine below 0 counts as none; the score is said for people."""
+    assert EntryMatch(0.3, 0.2).score(RULE) == pytest.approx(0.5)
+    assert EntryMatch(None, 0.2).score(RULE) == EntryMatch(-0.4, 0.2).score(RULE) == pytest.approx(0.2)
+    assert str(EntryMatch(0.31, 0.0)) == "score 0.31, cosine 0.31"
+    assert "cosine" not in str(EntryMatch(None, 0.2))
+
+
+def test_what_harms_if_missed_fits_sooner_but_not_out_of_nowhere() -> None:
+    """The bonus decides where the score is just below; an entry with neither words nor meaning gets none."""
+    least = RULE.threshold("task", count=35)
+    match = EntryMatch(least - 0.02, 0.0)
+    constraint = EntryMatch(least - 0.02, 0.0, is_constraint=True)
+
+    assert fitting_entries({"a": match, "b": constraint}, need="task", count=35, rule=RULE) == ["b"]
+    assert EntryMatch(0.0, 0.0, is_constraint=True).score(RULE) == 0.0
+
+
+def test_what_is_on_topic_comes_first_but_fits_no_sooner() -> None:
+    """The topics of a conversation order what fits; a wrong topic brings nothing."""
+    least = RULE.threshold("task", count=35)
+    near, on_topic = EntryMatch(least + 0.02, 0.0), EntryMatch(least + 0.01, 0.0, is_on_topic=True)
+    far = EntryMatch(least - 0.01, 0.0, is_on_topic=True)
+
+    assert fitting_entries({"a": near, "b": on_topic, "c": far}, need="task", count=35, rule=RULE) == ["b", "a"]
+
+
+def test_a_passage_must_be_nearer_than_the_noise_of_its_vault() -> None:
+    """In a quiet vault a fixed score is enough; in a noisy one it must be clearly above; more for what anybody asks."""
+    quiet, noisy = (near_threshold(noise=noise, need="task") for noise in (0.1, 0.5))
+
+    assert quiet == near_threshold(noise=0.0, need="task")
+    assert noisy > 0.5
+    assert all(
+        near_threshold(noise=noise, need="general") > near_threshold(noise=noise, need="task") for noise in (0.1, 0.5)
+    )
 
 
 def test_a_hit_must_reach_the_least_score_and_a_part_of_the_best() -> None:

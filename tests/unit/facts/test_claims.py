@@ -51,6 +51,15 @@ def test_a_statement_is_claimed_by_its_words() -> None:
     assert RULES.claim(replace(said, subject="Acme")) != RULES.claim(replace(said, subject="Globex"))
 
 
+def test_a_statement_is_claimed_in_its_own_project_and_a_triple_in_all() -> None:
+    """Two projects may each say how their tests run; a person has one employer wherever it was saved."""
+    said = Fact(id="a", path="a.md", line=1, origin="entry", text="The tests run with make.", project="atlas")
+
+    assert RULES.claim(said) == RULES.claim(replace(said, project="Atlas"))
+    assert len({RULES.claim(replace(said, project=name)) for name in ("atlas", "boat", "")}) == 3
+    assert RULES.claim(replace(fact(), project="atlas")) == RULES.claim(fact())
+
+
 @pytest.mark.parametrize("status", ["superseded", "expired", "archived", "deleted"])
 def test_only_active_facts_claim_anything(status: str) -> None:
     """What was replaced, ended, put away or forgotten competes with nothing."""

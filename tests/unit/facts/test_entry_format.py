@@ -23,6 +23,8 @@ status: superseded
 always_load: true
 importance: 0.9
 topics: [coding, web]
+project: atlas
+project_root: /home/ann/code/atlas
 subject: me
 predicate: prefers
 object: TypeScript over JavaScript
@@ -53,7 +55,7 @@ Prefers TypeScript over JavaScript.
 FACT = Fact(
     id=ID,
     path=PATH,
-    line=32,
+    line=34,
     origin="entry",
     text="Prefers TypeScript over JavaScript.\n\n- [why] fewer surprises",
     kind="preference",
@@ -64,6 +66,8 @@ FACT = Fact(
     always_load=True,
     importance=0.9,
     topics=("coding", "web"),
+    project="atlas",
+    project_root="/home/ann/code/atlas",
     subject="me",
     predicate="prefers",
     object="TypeScript over JavaScript",

@@ -38,13 +38,29 @@ def test_folders_of_ours_hold_what_belongs_there() -> None:
     assert path_of("preference", always_load=True) == "Agent/Memory/_always-load/tabs-1b8e11.md"
 
 
-@pytest.mark.parametrize("kind", ["Fix", "_archive", "a/b", "..", "two words", "x" * 41, "1st", "größe", ""])
+@pytest.mark.parametrize("kind", ["Fix", "_archive", "a/b", "..", "two words", "x" * 41, "1st", "größe"])
 def test_a_kind_that_cannot_name_a_folder_is_refused(kind: str) -> None:
-    """The error says how a kind is written."""
+    """The error says how a kind is written, even if the settings name that kind."""
     with pytest.raises(UsageError) as raised:
-        checked_kind(kind)
+        checked_kind(kind, known=(kind,))
 
     assert "lower-case letters" in (raised.value.hint or "")
+
+
+def test_an_unknown_kind_is_refused_with_the_known_ones() -> None:
+    """A slip of the pen must not open a new folder; a person's own kinds are known from the settings."""
+    with pytest.raises(UsageError) as raised:
+        checked_kind("preferrence", known=("recipe",))
+
+    assert raised.value.hint == (
+        f"Use one of: {', '.join(KINDS)}, recipe. Your own kinds go into the setting facts.kinds."
+    )
+    assert checked_kind("recipe", known=("recipe",)) == "recipe"
+
+
+def test_a_constraint_counts_as_much_as_a_preference() -> None:
+    """An allergy is not less important than a taste."""
+    assert default_importance(fact_class_of("constraint")) >= default_importance(fact_class_of("preference"))
 
 
 def test_a_path_is_not_made_for_a_kind_that_leads_elsewhere() -> None:

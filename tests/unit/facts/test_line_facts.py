@@ -4,6 +4,7 @@ import pytest
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.line_facts import line_facts
+from commonplace.facts.triples import Predicates
 from commonplace.model import Fact, Origins
 from commonplace.notes import parse
 
@@ -88,3 +89,55 @@ def test_other_lines_are_no_facts(text: str) -> None:
 def test_a_hand_made_note_among_entries_has_facts_by_its_lines() -> None:
     """Without an id it is no entry."""
     assert len(facts_of("- [fact] tall\n", path="Agent/Memory/notes.md")) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- [tip] rinse it first",
+        "- [Decision] paint it green",
+        "- [tasting] smells of pears #cider",
+        "- reports_to [[Bob]]",
+        "- reports to [[Bob]]",
+        "- interested in [[Bees]]",
+        "- sails with [[Bob]] #boats",
+    ],
+)
+def test_a_line_that_shows_what_it_is_becomes_a_fact(line: str) -> None:
+    """By a known kind or predicate, a predicate with an underscore, or a topic."""
+    assert len(facts_of(f"{line}\n")) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- [Miller] could not have known that",
+        "- [Miller] could not have known that #history",
+        "- [miller] will send the draft around",
+        "- a [[person]]",
+        "- by [[Miller]]",
+        "- read [[Dune]]",
+        "- progress bar for [[imports]]",
+        "- see also [[Dune]]",
+    ],
+)
+def test_a_line_of_an_ordinary_list_is_no_fact(line: str) -> None:
+    """Who spoke, words added to a quotation, keywords and to-dos look like structured lines."""
+    assert facts_of(f"{line}\n") == ()
+
+
+def test_plain_words_in_a_diary_are_not_about_the_day() -> None:
+    """A line that names its predicate as such still counts."""
+    text = "- uses [[Dune]]\n- part_of [[Week 7]]\n"
+
+    assert [each.predicate for each in facts_of(text, path="Journal/2026-02-11.md")] == ["part_of"]
+    assert [each.predicate for each in facts_of(text, path="Journal/2026-02-11 Review.md")] == ["uses", "part_of"]
+
+
+def test_predicates_of_the_settings_are_known() -> None:
+    """Plain words for them are enough."""
+    note = parse(b"- rents from [[Bob]]\n", path="People/Ada.md", mtime=1e9)
+    rules = FactRules(Predicates(single=frozenset({"rents_from"})))
+
+    assert line_facts(note, place="", sensitive=False, rules=RULES) == ()
+    assert len(line_facts(note, place="", sensitive=False, rules=rules)) == 1

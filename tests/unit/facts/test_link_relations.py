@@ -99,8 +99,9 @@ def test_what_is_said_of_the_first_of_a_list_is_said_of_all() -> None:
 
 
 def test_a_structured_line_says_it_by_its_predicate() -> None:
-    """Any predicate counts there, not only those of the table."""
+    """Any predicate counts there, not only those of the table; a line of an ordinary list has none."""
     assert relations_of("- plays chess with [[Bob]] #fun\n") == [("Bob", "plays_chess_with")]
+    assert relations_of("- a [[person]]\n- met [[Eve]]\n") == [("person", ""), ("Eve", "met_with")]
 
 
 def test_each_phrase_says_one_thing() -> None:

@@ -57,6 +57,11 @@ def test_the_daemon_is_told_what_it_needs_and_nothing_else() -> None:
     }
 
 
+def test_why_a_session_starts_goes_on() -> None:
+    """A session that was compacted is given again what one that is resumed still has."""
+    assert request_fields({**CLAUDE, "source": "compact"}) == {**CLAUDE, "source": "compact", "prompt": ""}
+
+
 def test_of_a_huge_prompt_its_beginning_and_its_end_go_on() -> None:
     """What the person asks stands before or after what was pasted."""
     prompt = request_fields({"prompt": f"Why? {'log line ' * 200_000} Tell me."})["prompt"]

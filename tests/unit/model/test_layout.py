@@ -15,6 +15,7 @@ from commonplace.model.layout import (
     is_visible_in,
     newest_dated,
     place_of,
+    was_staged,
 )
 
 NAMES = st.sampled_from(["Inbox", "Projects", "Agent", "_staging", "..", ".", "", "x.md", "-"]) | st.text(
@@ -42,6 +43,22 @@ PATHS = st.lists(NAMES, min_size=1, max_size=5).map("/".join)
 def test_a_path_says_the_stage_of_its_note(path: str, place: Place) -> None:
     """Case does not count; only `Agent` has archives; a path that could lead elsewhere says nothing."""
     assert place_of(path) == place
+
+
+@pytest.mark.parametrize(
+    ("path", "waited"),
+    [
+        ("Agent/Memory/_staging/x.md", True),
+        ("Agent/Memory/_archive/_staging/x.md", True),
+        ("agent/memory/_Archive/_STAGING/x.md", True),
+        ("Agent/Memory/_archive/fix/x.md", False),
+        ("Agent/Memory/fix/x.md", False),
+        ("_staging/x.md", False),
+    ],
+)
+def test_a_path_says_whether_the_note_waited_for_the_person(path: str, waited: bool) -> None:
+    """It waits, or it was rejected; what was archived otherwise never waited."""
+    assert was_staged(path) == waited
 
 
 @pytest.mark.parametrize(

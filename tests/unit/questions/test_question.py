@@ -281,3 +281,36 @@ def test_one_endless_line_is_cut_and_not_lost() -> None:
 def test_a_prompt_of_little_words_names_nothing_to_look_for(prompt: str, *, is_empty: bool) -> None:
     """It refers to something said before."""
     assert has_nothing_to_search(prompt) is is_empty
+
+
+@pytest.mark.parametrize(
+    ("text", "halves"),
+    [
+        (
+            "the oldest bridge in town, and who paid for its repair",
+            ("the oldest bridge in town", "who paid for its repair"),
+        ),
+        ("sour dough starters; winter bird seed", ("sour dough starters", "winter bird seed")),
+        ("steel frames versus carbon forks", ("steel frames", "carbon forks")),
+        ("alte Brücken im Ort, und neue Radwege am Fluss", ("alte Brücken im Ort", "neue Radwege am Fluss")),
+    ],
+)
+def test_a_question_for_two_things_has_two_halves(text: str, halves: tuple[str, ...]) -> None:
+    """Each is searched for alone, too."""
+    assert understand(text, now=NOW).halves == halves
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "bread and butter pudding",
+        "the red boat, and why",
+        "red boats, and blue boats, and green boats",
+        "the longest river, the deepest lake and the highest hill",
+        "a long story about a bridge" * 8 + ", and what became of the old ferry",
+    ],
+)
+def test_a_question_for_one_thing_or_many_has_no_halves(text: str) -> None:
+    """Nor one whose second half says nothing, nor a long text."""
+    assert understand(text, now=NOW).halves == ()

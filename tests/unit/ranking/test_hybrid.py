@@ -1,18 +1,20 @@
 """Hybrid ranking: what each term adds to a chunk and to its document, and what `without` removes."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from commonplace.model import SearchUnit, TimeWindow
+from commonplace.model import SearchUnit, TimeWindow, Voice
 from commonplace.ranking.candidates import HYBRID_SCALE, ChunkCandidate
 from commonplace.ranking.hybrid import (
     ANSWERED,
     DOCUMENT,
+    HALVES,
     KINSHIP,
+    LENGTH,
     LINKS,
     OPENING,
     OTHER_CHUNKS,
@@ -24,7 +26,6 @@ from commonplace.ranking.hybrid import (
     WHOLE,
     Clues,
     RankRequest,
-    RecencyDecay,
     ScoredChunk,
     ScoredDocument,
     chunk_terms,
@@ -43,17 +44,18 @@ INSIDE, BESIDE, FAR_OFF = "2026-03-02T10:00:00Z", "2026-03-08T00:00:00Z", "2025-
 WINDOW = TimeWindow("2026-03-01T00:00:00Z", "2026-03-04T00:00:00Z", tolerance=4.0, said="early in March")
 ALL = Clues(windows=(WINDOW,), phrases=("red boat", "blue"), speakers=frozenset({"Ann"}))
 ASKED = replace(ALL, asks_reply=True)
-AGED = Clues(phrases=ALL.phrases, speakers=ALL.speakers, recency=RecencyDecay(90, datetime(2026, 11, 15, tzinfo=UTC)))
 ANN = ChunkCandidate(1, "ann", best=0.6, cosine=0.6, sentence=0.6, voice="user", speaker="Ann", opens=True, at=INSIDE)
 BOT = ChunkCandidate(2, "bot", best=0.6, cosine=0.6, sentence=0.6, voice="assistant", speaker="Bot", at=FAR_OFF)
 QUOTING = replace(ANN, quoted=("blue",))
+LONG = ChunkCandidate(3, "long", best=0.6, cosine=0.6, sentence=0.6, chunks=20, halves=0.4)
 OF_CHUNKS: dict[RankingPart, set[str]] = {
     "time": {"time"},
     "phrases": {"phrases"},
     "names": {"speaker"},
     "opening": {"opening"},
     "replies": {"reply"},
-    "age": {"age"},
+    "length": {"length"},
+    "halves": {"halves"},
 }
 """The terms of chunks that each part brings; the other parts bring none."""
 
@@ -78,9 +80,10 @@ def scored(*candidates: ChunkCandidate) -> list[ScoredChunk]:
     return score_chunks(candidates, Clues())
 
 
-def documents(*scores: float) -> list[ScoredDocument]:
+def documents(*scores: float, voice: Voice = "") -> list[ScoredDocument]:
     """The documents a, b, c of one chunk each, with these scores."""
-    return score_documents(scored(*(chunk(chr(97 + place), score) for place, score in enumerate(scores))), Clues())
+    chunks = (chunk(chr(97 + place), score, voice=voice) for place, score in enumerate(scores))
+    return score_documents(scored(*chunks), Clues())
 
 
 def ranked(
@@ -180,14 +183,30 @@ def test_a_reply_that_is_not_asked_for_gains_by_no_turn() -> None:
 
 
 @pytest.mark.parametrize("part", RANKING_PARTS)
-@pytest.mark.parametrize("clues", [ALL, ASKED, AGED])
+@pytest.mark.parametrize("clues", [ALL, ASKED])
 def test_a_part_that_is_left_out_takes_its_own_terms_and_nothing_else(part: RankingPart, clues: Clues) -> None:
     """The other terms keep their values."""
     less = replace(clues, without=frozenset({part}))
 
-    for each in (QUOTING, BOT):
+    for each in (QUOTING, BOT, LONG):
         whole, own = added(each, clues), OF_CHUNKS.get(part, set())
         assert added(each, less) == {name: value for name, value in whole.items() if name not in own}
+
+
+def test_a_chunk_of_a_long_note_counts_less() -> None:
+    """Of many chunks one is near by chance; turns of a conversation, and a note of one chunk, lose nothing."""
+    lost = [added(replace(LONG, chunks=count, halves=None), Clues()).get("length", 0.0) for count in (1, 2, 20)]
+
+    assert lost == [pytest.approx(LENGTH * math.log(count), abs=1e-5) for count in (1, 2, 20)]
+    assert "length" not in added(replace(LONG, voice="user"), Clues())
+
+
+def test_of_a_question_for_two_things_the_better_half_counts_too() -> None:
+    """As a part of the score instead of the whole question's: it may be less than that or more."""
+    plain = score_chunks([replace(LONG, chunks=1, halves=None)], Clues())[0].score
+    scores = [score_chunks([replace(LONG, chunks=1, halves=half)], Clues())[0].score for half in (0.0, plain, 0.9)]
+
+    assert scores == [pytest.approx((1 - HALVES) * plain + HALVES * half) for half in (0.0, plain, 0.9)]
 
 
 def test_a_document_scores_by_its_best_three_chunks() -> None:
@@ -224,13 +243,14 @@ def test_the_words_of_the_whole_document_count() -> None:
 
 
 def test_kinship_is_with_the_nearest_of_the_best_and_never_with_itself() -> None:
-    """By its cosine, which counts as 0 below 0; one document alone has no kin."""
+    """By its cosine, which counts as 0 below 0; one document alone has no kin, and notes have none."""
     likeness = [[1.0, 0.5, -0.2], [0.5, 1.0, 0.1], [-0.2, 0.1, 1.0], [-0.3, -0.4, -0.1]]
-    wholes = with_kinship(documents(0.9, 0.8, 0.7, 0.6), likeness)
+    wholes = with_kinship(documents(0.9, 0.8, 0.7, 0.6, voice="user"), likeness)
     kin = {each.document: terms_of(each)["kinship"] for each in wholes}
 
     assert kin == {name: pytest.approx(near * KINSHIP) for name, near in zip("abcd", (0.5, 0.5, 0.1, 0), strict=True)}
-    assert terms_of(with_kinship(documents(0.9), [[1.0]])[0])["kinship"] == 0
+    assert terms_of(with_kinship(documents(0.9, voice="user"), [[1.0]])[0])["kinship"] == 0
+    assert not any("kinship" in terms_of(each) for each in with_kinship(documents(0.9, 0.8, 0.7, 0.6), likeness))
 
 
 def test_linked_documents_gain_by_the_best_that_they_are_linked_with() -> None:

@@ -21,7 +21,7 @@ def scrubbed(text: str) -> str:
 
 
 def test_no_secret_that_the_gate_finds_survives() -> None:
-    """Every labelled example, those that nobody tuned by too: nothing is left to find, and a mark is there."""
+    """Every labelled example of both sets: nothing is left to find, and a mark is there."""
     found = [text for text in BY_LABEL["secret"] if find_secrets(text)]
     cleaned = [scrubbed(text) for text in found]
 
@@ -52,13 +52,12 @@ def test_signs_that_nobody_sees_hide_no_secret(told: str) -> None:
 
 
 def test_ordinary_text_is_left_as_it_is() -> None:
-    """Of more than nine hundred labelled texts one is changed: the fingerprint that the gate takes for a key."""
+    """Of more than nine hundred labelled texts none is changed."""
     ordinary = [text for label in ("keep", "junk", "duplicate") for text in BY_LABEL[label]]
     changed = [text for text in ordinary if scrubbed(text) != text]
 
     assert len(ordinary) > 900
-    assert changed == [text for text in ordinary if find_secrets(text)]
-    assert len(changed) == 1
+    assert changed == []
 
 
 @pytest.mark.parametrize(
@@ -68,6 +67,9 @@ def test_ordinary_text_is_left_as_it_is() -> None:
         ("postgres://app:Vk7#m@Z2q@db.internal:5432/shop", f"postgres://app:{MARK}@db.internal:5432/shop"),
         ('{"user": "mira", "password": "sommer-im-garten"}', f'{{"user": "mira", "password": "{MARK}"}}'),
         ("2FA backup codes: 8391-2047, 5520-9913, 1178-4402", f"2FA backup codes: {MARK}"),
+        ("The shed opens with 7734, turn left.", f"The shed opens with {MARK}, turn left."),
+        ("For the VPN he types Blau-Katze-77 at home.", f"For the VPN he types {MARK} at home."),
+        ("Her SSN is 219-09-9999.", f"Her SSN is {MARK}."),
         ("Alarm code 7734, then press star", f"Alarm code {MARK}, then press star"),
         ("Visa 4539 1488 0343 6467, exp 09/27, CVV 318", f"Visa {MARK}, exp 09/27, CVV {MARK}"),
         ("Cookie: sid=eubpnqr53dqf52t3hvbllalc0rnxr121; theme=dark", f"Cookie: sid={MARK}; theme=dark"),

@@ -3,6 +3,7 @@
 import pytest
 
 from commonplace.context.fence import Fence
+from commonplace.model import CONTEXT_SECTIONS
 from commonplace.sources.transcripts import strip_injected, strip_memory
 
 
@@ -47,16 +48,14 @@ def test_an_assistant_may_speak_of_the_blocks_of_a_host() -> None:
     assert strip_memory(text) == text
 
 
-def test_the_fence_of_the_composer_is_the_one_that_is_taken_out() -> None:
+@pytest.mark.parametrize("is_followed", [True, False])
+def test_the_fence_of_the_composer_is_the_one_that_is_taken_out(*, is_followed: bool) -> None:
     """What `Fence` writes today, with its line before and each section."""
     fence = Fence("0a1b2c3d")
     context = "\n".join(
         [
-            fence.intro,
-            *(
-                f"{fence.opening(section)}\nAda has a boat.\n{fence.closing}"
-                for section in ("user", "facts", "recalled")
-            ),
+            fence.intro(is_followed=is_followed),
+            *(f"{fence.opening(section)}\nAda has a boat.\n{fence.closing}" for section in CONTEXT_SECTIONS),
         ]
     )
 

@@ -294,6 +294,7 @@ class CaptureStep:
             ends=ends,
             left_out=self._left_out(transcript),
             longest=self.options.max_message_chars,
+            folders=transcript.folders,
         )
         offset = part.start + captured.consumed_bytes
         broken = captured.broken

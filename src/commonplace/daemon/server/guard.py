@@ -55,7 +55,7 @@ _ANYONE: Final = Caller("", frozenset())
 """Whoever asks whether the daemon is running; no client has an empty name."""
 _SECRET: Final = re.compile(r"cpl_[\w-]*")
 _LOGGED_PATH: Final = 200  # characters of a path in the log
-_LONGEST_VAULT: Final = 4096  # bytes, the longest path there is
+_LONGEST_PATH: Final = 4096  # bytes, the longest path there is
 _GUESSES_PER_SECOND: Final = 5.0
 _GUESSES_AT_ONCE: Final = 50
 _MOST_CALLERS: Final = 1000  # in a rate limiter; names are free on the socket, so they must not pile up
@@ -193,7 +193,8 @@ class Authenticator:
         if isinstance(headers, ErrorResponse):
             return headers
         client, vault = headers
-        return Caller(client or "socket", frozenset(SCOPES), vault=vault, via="socket")
+        folder = _decode_path(head.one("commonplace-folder") or "") or ""  # one that cannot be read is no obstacle
+        return Caller(client or "socket", frozenset(SCOPES), vault=vault, via="socket", folder=folder)
 
     def _token(self, head: RequestHead) -> Token | None:
         values = head.all("authorization")
@@ -217,20 +218,20 @@ def _own_headers(head: RequestHead) -> tuple[str, str] | ErrorResponse:
     if clients and not is_client_name(clients[0]):
         hint = "Use 1 to 64 letters, digits, spaces, dots, underscores and dashes."
         return malformed("Commonplace-Client is not a valid client name", hint=hint)
-    vault = _decode_vault(vaults[0]) if vaults else ""
+    vault = _decode_path(vaults[0]) if vaults else ""
     if vault is None:
         hint = "Send the path or the folder name of a registered vault, as percent-encoded UTF-8."
         return malformed("Commonplace-Vault is not a path", hint=hint)
     return (clients[0] if clients else "", vault)
 
 
-def _decode_vault(value: str) -> str | None:
+def _decode_path(value: str) -> str | None:
     """A path that may be percent-encoded; None if it is not UTF-8, too long, or holds unprintable characters."""
     try:
         text = unquote(value.encode("latin-1").decode("utf-8"), errors="strict")
     except UnicodeDecodeError:
         return None
-    is_valid = len(text.encode("utf-8")) <= _LONGEST_VAULT and text.isprintable()
+    is_valid = len(text.encode("utf-8")) <= _LONGEST_PATH and text.isprintable()
     return text if is_valid else None
 
 

@@ -3,15 +3,12 @@
 Open on the socket alone: a hook names files of this machine, which a caller with a token must not.
 """
 
-import json
 import threading
 import time
-from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Annotated, Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import BaseModel, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
@@ -19,41 +16,44 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from commonplace.agent_hosts import find_agent_host
 from commonplace.daemon.capture.worker import CaptureWorker
-from commonplace.daemon.service.state_files import write_private_file
+from commonplace.daemon.server.hook_events import HookEvents
 from commonplace.errors import NotFound, Refused, UsageError
-from commonplace.events import emit
 from commonplace.hooks.arguments import EVENTS
-from commonplace.hooks.main import SKIPS_FILE
 from commonplace.memory import MemoryFor
 from commonplace.memory.context import PROMPT_SECONDS, START_SECONDS, Contexts
 from commonplace.model import Caller, Context
 from commonplace.model.change import CALLER
-from commonplace.model.moment import moment_text
+from commonplace.model.context import SESSION_SECTIONS, Piece
+
+if TYPE_CHECKING:
+    from commonplace.context.hook_options import HookOptions
+    from commonplace.history.base import ContextState
 
 MOST_CHARS: Final = 9000
 """Characters of injected text; hosts truncate it, or drop it, at 10,000."""
 
-EVENTS_FILE: Final = "hook_events.json"
+LATE_LINE: Final = "Commonplace: recall was late; it comes with the next prompt"
+_LONGEST_LINE: Final = 100  # characters on the host's screen
+_LONGEST_QUOTE: Final = 40
 _TRUNCATED: Final = "[truncated: longer than the host accepts]"
-_NO_CONTEXT: Final = Context(text="", included=(), left_out=(), budget=0)
 _CONTEXT_EVENTS: Final = ("session-start", "prompt")
-_FORGETTING_EVENTS: Final = ("pre-compact", "session-end")
-_MOST_SESSIONS: Final = 1000  # a forgotten session gets the same context twice
+_KEPT: Final = "resume"  # the source of a session whose model still has what it was given
 _ECHO_SECONDS: Final = 2.0  # in which a host runs all its hooks for one event
-_MOST_HOSTS: Final = 50
-_MOST_BYTES: Final = 100_000
-_EVENT_FIELDS: Final = frozenset({"event", "at", "took_ms", "events"})
-_SKIP_FIELDS: Final = ("at", "host", "event", "reason")  # of a line in the file of skips
 _Field = Annotated[str, Field(max_length=4096)]
 
 
 class HookCall(BaseModel):
-    """What a hook sends: the fields of its host's event, and how much text and time there is."""
+    """What a hook sends: the fields of its host's event, and how much text and time there is.
+
+    `source` says why a session starts: startup, resume, clear or compact.
+    """
 
     session_id: _Field = ""
     transcript_path: _Field = ""
     cwd: _Field = ""
+    source: _Field = ""
     turn: _Field = ""
     prompt: Annotated[str, Field(max_length=200_000)] = ""
     phase: _Field = ""
@@ -78,16 +78,18 @@ class Hook:
     def event_id(self) -> str:
         """An id that all hooks of one event share; empty if the host says too little."""
         call, own = self.call, self.call.transcript_path if self.event == "session-start" else self.call.turn
-        parts = [self.session, self.event, own, call.phase, self.caller.vault]
+        parts = [self.session, self.event, call.source, own, call.phase, self.caller.vault]
         return "\n".join(parts) if own and self.session else ""
 
 
 class HookRoutes:
     """Answers hooks."""
 
-    def __init__(self, memory_for: MemoryFor, events: "HookEvents", capture: CaptureWorker) -> None:
-        self._memory_for, self._events, self._capture = memory_for, events, capture
-        self._sessions = HookSessions()
+    def __init__(
+        self, memory_for: MemoryFor, events: HookEvents, capture: CaptureWorker, options: "HookOptions"
+    ) -> None:
+        self._memory_for, self._events, self._capture, self._options = memory_for, events, capture, options
+        self._echoes = HookEchoes()
 
     @property
     def routes(self) -> list[Route]:
@@ -99,72 +101,98 @@ class HookRoutes:
         hook = await _parse_hook(request)
         if hook.event == "ping":
             return JSONResponse({"ok": True, "took_ms": _ms_since(start)})
-        answer: dict[str, Any]
-        if hook.event in _CONTEXT_EVENTS:
-            answer = await self._answer_with_context(hook, request)
-        else:
-            answer = {"taken": await run_in_threadpool(self._queue_transcript, hook)}
-        took_ms = _ms_since(start)
-        await run_in_threadpool(self._events.note, hook.caller.name, hook.event, took_ms=took_ms)
+        answer = await self._answer(hook, request)
+        took_ms, late = _ms_since(start), answer.get("late")
+        note = partial(self._events.note, took_ms=took_ms, late=None if late is None else bool(late))
+        await run_in_threadpool(note, hook.caller.name, hook.event)
         return JSONResponse({"ok": True, **answer, "took_ms": took_ms}, 200 if "context" in answer else 202)
 
-    async def _answer_with_context(self, hook: Hook, request: Request) -> dict[str, Any]:
-        """The context for the model; empty if another hook of the same event has just been given it."""
-        if hook.event_id and not self._sessions.is_first(hook.event_id):
-            return {"context": "", "late": []}
-        context = await run_in_threadpool(self._context, hook)
-        if await request.is_disconnected():
-            self._sessions.retract(hook.event_id)
-        elif hook.event == "session-start" and hook.session:
-            self._sessions.remember(hook.session, context.marks)
-        return {"context": _truncate(context, tokens=hook.call.tokens), "late": list(context.late)}
+    async def _answer(self, hook: Hook, request: Request) -> dict[str, Any]:
+        """The context for the model, or whether a transcript was taken.
 
-    def _context(self, hook: Hook) -> Context:
-        """The context for the prompt or the session; empty if there is no vault and none was requested."""
+        No context, and no recall that could be late, if another hook of the same event has just been given it.
+        """
+        if hook.event not in _CONTEXT_EVENTS:
+            return {"taken": await run_in_threadpool(self._queue_transcript, hook)}
+        if hook.event_id and not self._echoes.is_first(hook.event_id):
+            return {"context": ""}
+        contexts = await run_in_threadpool(self._contexts, hook)
+        if contexts is None:
+            return {"context": ""}
+        before = await run_in_threadpool(self._state_before, hook, contexts)
+        context = await run_in_threadpool(self._build_context, hook, contexts)
+        if await request.is_disconnected():
+            await run_in_threadpool(self._take_back, hook, contexts, before)
+            return {"context": "", "late": ["answer"]}
+        text = _truncate(context, tokens=hook.call.tokens)
+        return {"context": text, "late": list(context.late), **self._screen(hook, context)}
+
+    def _contexts(self, hook: Hook) -> Contexts | None:
+        """The contexts of the caller's vault; None if there is no vault and none was requested."""
         try:
-            contexts = self._memory_for(hook.caller).context
+            return self._memory_for(hook.caller).context
         except NotFound:
             if hook.caller.vault:
                 raise
-            return _NO_CONTEXT
-        return self._build_context(hook, contexts)
+            return None
 
     def _build_context(self, hook: Hook, contexts: Contexts) -> Context:
-        """The context; not counted as use if the person wants nothing of this session recorded."""
+        """The context, of which nothing is recorded that says what the session is about if the person wants that."""
         call = hook.call
-        limits: dict[str, Any] = {
+        shared: dict[str, Any] = {
+            "conversation": hook.session,
+            "folder": call.cwd,
             "phase": call.phase,
             "budget": min(contexts.budget, MOST_CHARS),
             "tokens": min(filter(None, (contexts.tokens, call.tokens)), default=0),
-            "peek": not self._capture.is_wanted(host=hook.caller.name, session_id=call.session_id, cwd=call.cwd),
+            "private": self._is_private(hook),
         }
         if hook.event == "session-start":
-            self._sessions.forget(hook.session)
-            return contexts.start(**limits, within=min(call.within, START_SECONDS))
-        return contexts(
-            call.prompt,
-            **limits,
-            conversation=hook.session,
-            within=min(call.within, PROMPT_SECONDS),
-            known=self._sessions.known(hook.session),
-        )
+            return contexts.start(**shared, within=min(call.within, START_SECONDS))
+        notes = self._options.notes_for(hook.caller.name)
+        return contexts(call.prompt, **shared, notes=notes, within=min(call.within, PROMPT_SECONDS))
+
+    def _is_private(self, hook: Hook) -> bool:
+        """True if the person wants nothing of this session recorded."""
+        call = hook.call
+        return not self._capture.is_wanted(host=hook.caller.name, session_id=call.session_id, cwd=call.cwd)
+
+    def _state_before(self, hook: Hook, contexts: Contexts) -> "ContextState":
+        """What the session's model has before the answer: nothing, if the session starts and is not resumed."""
+        if hook.event == "session-start" and hook.call.source != _KEPT:
+            contexts.forget(hook.session)
+        return contexts.given(hook.session)
+
+    def _take_back(self, hook: Hook, contexts: Contexts, before: "ContextState") -> None:
+        """Let the next hook give what this one did not: it left before it was answered."""
+        self._echoes.retract(hook.event_id)
+        if hook.session:
+            contexts.take_back(before, prompt="" if self._is_private(hook) else hook.call.prompt)
+
+    def _screen(self, hook: Hook, context: Context) -> dict[str, str]:
+        """The line for the host's own screen, if the host has a place for it and there is something to say."""
+        host = find_agent_host(hook.caller.name)
+        if not (self._options.screen_line and host and host.shows_line):
+            return {}
+        line = LATE_LINE if context.late else screen_line([each.piece for each in context.included])
+        return {"screen": line} if line else {}
 
     def _queue_transcript(self, hook: Hook) -> bool:
-        """Queue the transcript to be read; False if the hook names none."""
+        """Queue the transcript to be read; False if the hook names none. A compacted session is given all again."""
         call = hook.call
-        if hook.event in _FORGETTING_EVENTS:
-            self._sessions.forget(hook.session)
-        if not (call.transcript_path and call.session_id):
-            return False
-        self._capture.enqueue(
-            host=hook.caller.name,
-            session_id=call.session_id,
-            transcript=call.transcript_path,
-            cwd=call.cwd,
-            ends=hook.event == "session-end",
-            vault=hook.caller.vault,
-        )
-        return True
+        is_named = bool(call.transcript_path and call.session_id)
+        if is_named:
+            self._capture.enqueue(
+                host=hook.caller.name,
+                session_id=call.session_id,
+                transcript=call.transcript_path,
+                cwd=call.cwd,
+                ends=hook.event == "session-end",
+                vault=hook.caller.vault,
+            )
+        if hook.event == "pre-compact" and (contexts := self._contexts(hook)):
+            contexts.forget(hook.session)  # not at its end, after which it may be resumed
+        return is_named
 
 
 async def _parse_hook(request: Request) -> Hook:
@@ -194,40 +222,50 @@ def _truncate(context: Context, *, tokens: int) -> str:
     return f"{context.text[: most - len(closing) - len(_TRUNCATED) - 2]}\n{_TRUNCATED}\n{closing}"
 
 
+def screen_line(pieces: Sequence[Piece]) -> str:
+    """What was recalled, in one line for people: how many memories and passages, and the first words of some.
+
+    What is for this prompt is quoted before what is for the session.
+    """
+    if not pieces:
+        return ""
+    passages = sum(piece.section == "recalled" for piece in pieces)
+    counts = (_counted(len(pieces) - passages, "memory", "memories"), _counted(passages, "passage", "passages"))
+    line = f"Commonplace: {', '.join(filter(None, counts))} recalled"
+    for number, piece in enumerate(sorted(pieces, key=lambda each: each.section in SESSION_SECTIONS)):
+        quote = _quote(piece.title or piece.text)
+        longer = f'{line}{", " if number else ": "}"{quote}"'
+        if len(longer) > _LONGEST_LINE:
+            return f"{line} ..." if number else line
+        line = longer
+    return line
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}" if count else ""
+
+
+def _quote(text: str) -> str:
+    """The first words of a text, without what a terminal could take as a command or a reader as the end of a quote."""
+    plain = " ".join("".join(each if each.isprintable() else " " for each in text).replace('"', "'").split())
+    if len(plain) <= _LONGEST_QUOTE:
+        return plain
+    return f"{plain[:_LONGEST_QUOTE].rpartition(' ')[0] or plain[:_LONGEST_QUOTE]} ..."
+
+
 def _ms_since(start: float) -> float:
     return round((time.perf_counter() - start) * 1000, 1)
 
 
-class HookSessions:
-    """What the models of running sessions have read, so that the context at the start is not injected again.
+class HookEchoes:
+    """The events of the last seconds, so that an event which a host sends twice is answered once.
 
     Its methods may be called from several threads.
     """
 
     def __init__(self) -> None:
-        self._read: OrderedDict[str, frozenset[str]] = OrderedDict()
         self._answered: dict[str, float] = {}
         self._lock = threading.Lock()
-
-    def remember(self, session: str, marks: frozenset[str]) -> None:
-        """Record that the session has read exactly these pieces."""
-        with self._lock:
-            self._read[session] = marks
-            self._read.move_to_end(session)
-            while len(self._read) > _MOST_SESSIONS:
-                self._read.popitem(last=False)
-
-    def known(self, session: str) -> frozenset[str]:
-        """The pieces that the session's model has read; empty if unknown."""
-        with self._lock:
-            if session in self._read:
-                self._read.move_to_end(session)
-            return self._read.get(session, frozenset())
-
-    def forget(self, session: str) -> None:
-        """Forget a session that is over, or that its host is about to compact."""
-        with self._lock:
-            self._read.pop(session, None)
 
     def is_first(self, event: str) -> bool:
         """False if the same event was just handled: a host in which we are installed twice sends it twice."""
@@ -240,77 +278,3 @@ class HookSessions:
         """Let the next hook of this event be the first: the one that asked left before it was answered."""
         with self._lock:
             self._answered.pop(event, None)
-
-
-class HookEvents:
-    """The last event of each host, so that a person can see whether its hooks work; kept in the daemon's folder.
-
-    Its methods may be called from several threads.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._file = folder / EVENTS_FILE
-        self._lock = threading.Lock()
-        self._last = _read_events(self._file)
-
-    def note(self, host: str, event: str, *, took_ms: float) -> None:
-        """Record an event as its host's last one. If the disk refuses, that is logged."""
-        at = moment_text(datetime.now(UTC))
-        with self._lock:
-            previous = self._last.pop(host, {})
-            self._last[host] = {"event": event, "at": at, "took_ms": took_ms, "events": previous.get("events", 0) + 1}
-            while len(self._last) > _MOST_HOSTS:
-                del self._last[next(iter(self._last))]
-            try:
-                write_private_file(self._file, self._last, durable=False)
-            except OSError as error:
-                emit("hook_events_not_kept", level="warning", said=error.strerror)
-
-
-def read_hook_events(folder: Path) -> list[dict[str, Any]]:
-    """For each host, by name: its last event, the number of events, the number of skips and the last skip.
-
-    Read from the files in the daemon's folder, whether the daemon runs or not.
-    """
-    last_events = _read_events(folder / EVENTS_FILE)
-    skips = list(_read_skips(folder / SKIPS_FILE))
-    counts = Counter(skip["host"] for skip in skips)
-    last_skips = {skip["host"]: skip for skip in skips}
-    return [
-        {
-            "host": host,
-            **last_events.get(host, {"event": "", "at": "", "took_ms": 0.0, "events": 0}),
-            "skipped": counts[host],
-            "last_skip": _without_host(last_skips[host]) if host in last_skips else None,
-        }
-        for host in sorted({*last_events, *last_skips})
-    ]
-
-
-def _without_host(skip: dict[str, str]) -> dict[str, str]:
-    return {key: skip[key] for key in ("at", "event", "reason")}
-
-
-def _read_events(file: Path) -> dict[str, dict[str, Any]]:
-    """The last event of each host; empty if the file is missing or not ours."""
-    try:
-        values = json.loads(_read_text(file))
-    except (ValueError, RecursionError):
-        return {}
-    hosts = values if isinstance(values, dict) else {}
-    return {host: each for host, each in hosts.items() if isinstance(each, dict) and {*each} == _EVENT_FIELDS}
-
-
-def _read_skips(file: Path) -> Iterator[dict[str, str]]:
-    for line in _read_text(file).splitlines():
-        fields = line.split("\t")
-        if len(fields) == len(_SKIP_FIELDS):
-            yield dict(zip(_SKIP_FIELDS, fields, strict=True))
-
-
-def _read_text(file: Path) -> str:
-    try:
-        with file.open("rb") as opened:
-            return opened.read(_MOST_BYTES).decode(errors="replace")
-    except OSError:  # missing, or not ours to read
-        return ""

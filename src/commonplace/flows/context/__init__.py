@@ -2,8 +2,12 @@
 
 In: a `ContextRequest`. Out: a `Context`: one fenced text, what is in it and what was left out, each with the reason.
 
-    build     plan -> gather the parts side by side until the deadline -> compose -> record use
-    notes     the person's own memory, always-loaded, channel and dated notes; passages and playbooks by search
-    facts     facts about the person and about whatever the prompt names
+    build     plan -> gather the parts side by side until the deadline -> compose -> record what was given and used
+    notes     once in a session: the person's own memory, always-loaded, channel and dated notes
+    profile   once in a session: the standing picture of the person and the project, and the last session
+    entries   for each prompt: the entries that fit it
+    facts     for each prompt: facts about whatever it names; any fact as a line
+    passages  for each prompt: notes and conversations that it asks for, or that are very near
+    noise     how near unrelated passages of this vault come
     topics    what a message is about, the lock of its conversation, the style for it
 """

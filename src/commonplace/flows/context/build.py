@@ -1,6 +1,8 @@
-"""Build a context: a request -> four parts gathered side by side until the deadline -> composed within the budget.
+"""Build a context: a request -> parts gathered side by side until the deadline -> composed within the budget.
 
-No model but the encoder is asked. Use is recorded here and nowhere else, on this device.
+The parts of a session (the person's own notes, the profile, the last session) are given once to a conversation; the
+parts of a prompt leave out what the conversation has been given. No model but the encoder is asked. What was given, and
+its use, is recorded here and nowhere else, on this device.
 """
 
 import os
@@ -12,32 +14,39 @@ from functools import partial
 from typing import Final, Generic, TypeVar
 
 from commonplace.context.compose import ComposedContext, ContextLimits, compose, skipped_sections
-from commonplace.context.options import BRIEFING, ContextOptions, Phase, find_phase
+from commonplace.context.options import BRIEFING, NOTES_MODES, ContextOptions, NotesMode, Phase, find_phase
 from commonplace.context.selection import parse_channel
 from commonplace.encoders.base import heuristic_tokens
 from commonplace.errors import CommonplaceError, UsageError
 from commonplace.events import emit
+from commonplace.flows.context.entries import EntryPieces, EntryRequest, entry_pieces
 from commonplace.flows.context.facts import PieceOrOmission, fact_pieces
-from commonplace.flows.context.notes import (
-    PassageRequest,
-    marked_entry_pieces,
-    note_pieces,
-    passage_pieces,
-    playbook_pieces,
-)
+from commonplace.flows.context.notes import marked_entry_pieces, note_pieces
+from commonplace.flows.context.passages import PassageRequest, passage_pieces
+from commonplace.flows.context.profile import profile_pieces, session_pieces
 from commonplace.flows.context.topics import lock_topics, match_topics, style_for
+from commonplace.flows.project import project_at
 from commonplace.flows.stores import QueryCache, Session
+from commonplace.history.base import ContextState, History
 from commonplace.model import Actor, InferredTopics, Style
-from commonplace.model.context import Context, ContextSection, OmittedPiece, Piece
+from commonplace.model.context import SESSION_SECTIONS, Context, ContextSection, OmittedPiece, Piece
 from commonplace.model.layout import is_recallable
-from commonplace.questions.question import query_of_prompt
+from commonplace.questions.prompt_needs import is_follow_up, is_greeting
+from commonplace.questions.question import has_nothing_to_search, query_of_prompt
+from commonplace.screening.junk import courtesy_reason
 
 _SECTIONS_OF: Final[Mapping[str, tuple[ContextSection, ...]]] = {
     "notes": ("user", "channel", "dated"),
     "marked": ("user",),
+    "profile": ("profile",),
+    "session": ("session",),
     "facts": ("facts",),
-    "recall": ("playbooks", "recalled"),
+    "recall": ("facts", "playbooks", "recalled"),
 }
+_SESSION_PARTS: Final = ("notes", "marked", "profile", "session")
+_PROFILE_GIVEN: Final = "profile"  # among the marks that a conversation has been given
+_KEPT_PROMPTS: Final = 2
+KEPT_CHARS: Final = 500  # of each prompt that a follow-up may lean on
 
 _T = TypeVar("_T")
 
@@ -46,31 +55,56 @@ _T = TypeVar("_T")
 class ContextRequest:
     """What a context is for. Without a prompt it is the start of a session.
 
-    `within` is the number of seconds it may take; None waits for everything. A `peek` records nothing: no use, and no
-    topics of the conversation. `known` are the marks of pieces that the model has read already.
+    `conversation` names the session: what it has been given does not come again. `folder` is where it works; the
+    repository there is its project. `notes` is a NotesMode, empty for the one in the settings. Without `profile` the
+    parts of a session are left out. `within` is the number of seconds it may take; None waits for everything. A `peek`
+    records nothing: no use, no topics, nothing given. Of a `private` conversation only that is recorded which every
+    session is given, and which says nothing about it.
     """
 
     prompt: str = ""
     phase: str = ""
     conversation: str = ""
+    folder: str = ""
     scope: str = ""
     kinds: tuple[str, ...] = ()
+    notes: str = ""
+    profile: bool = True
     budget: int | None = None
     tokens: int | None = None
     within: float | None = None
     peek: bool = False
-    known: frozenset[str] = frozenset()
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A request with its phase, channel and limits resolved, and the sections that the phase leaves out."""
+    """A request with its phase, channel, project and limits resolved, and what its conversation has been given.
+
+    `prompts` are those that entries are judged by: the prompt, one that recall missed, and for a follow-up the prompt
+    before it. It is empty if the prompt asks for nothing; `silence` says why.
+    """
 
     request: ContextRequest
     phase: Phase | None
     channel: str
+    project: str
+    notes: NotesMode
     skips: frozenset[ContextSection]
     limits: ContextLimits
+    state: ContextState
+    prompts: tuple[str, ...]
+    silence: str
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The requested kinds of entries, or those of the phase; empty for all."""
+        return self.request.kinds or (self.phase.kinds if self.phase else ())
+
+    @property
+    def gives_profile(self) -> bool:
+        """True if the conversation does not have the parts of a session yet."""
+        return self.request.profile and _PROFILE_GIVEN not in self.state.given
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,31 +123,102 @@ def build_context(request: ContextRequest, session: Session) -> Context:
     A part that is not ready in time is left out and named. Raises UsageError for an unknown phase or channel.
     """
     start = time.perf_counter()
-    plan = _plan(request, session.stores.context)
+    plan = _plan(request, session)
     session = _model_session(session, waits=request.within is None)
     parts = gather(_parts(plan, session), within=request.within)
     composed = _compose(parts, plan, session)
-    failures = () if request.peek else _record(composed, parts, request, session)
+    failures = () if request.peek else _record(composed, parts, plan, session)
     took_ms = round((time.perf_counter() - start) * 1000, 1)
     context = _context(composed, parts, plan, failures=failures, took_ms=took_ms)
     emit("memory_context", chars=len(context.text), took_ms=context.took_ms, late=list(context.late))
     return context
 
 
-def _plan(request: ContextRequest, options: ContextOptions) -> _Plan:
+def forget_given(conversation: str, session: Session) -> None:
+    """Record that the model of a conversation no longer has what it was given; its last prompts are kept."""
+    history = session.stores.history
+    state = history.context_state(conversation)
+    if state.given:
+        history.save_context_state(replace(state, given=frozenset()), now=session.clock())
+
+
+def _plan(request: ContextRequest, session: Session) -> _Plan:
+    options, history = session.stores.context, session.stores.history
     phase = find_phase(request.phase, options.phases)
     if request.phase and not phase and request.phase.casefold() != BRIEFING:
         names = ", ".join([*(line.split()[0] for line in options.phases), BRIEFING])
         raise UsageError(f"no phase is called {request.phase!r}", hint=f"Phases: {names}; `context.phases` sets them.")
-    limits = ContextLimits(
+    project = project_at(request.folder, vault=session.stores.vault_folder) if request.folder else None
+    state = _state_of(request.conversation, history)
+    silence = _why_silent(request.prompt, state)
+    return _Plan(
+        request,
+        phase,
+        parse_channel(request.scope),
+        project.name if project else "",
+        _notes_mode(request.notes or options.notes),
+        skipped_sections(request.phase.casefold()),
+        _limits(request, options, phase),
+        state,
+        () if silence else _prompts(request.prompt, state),
+        silence,
+    )
+
+
+def _state_of(conversation: str, history: History) -> ContextState:
+    """What the conversation has been given; an empty state if the history cannot be read."""
+    if not conversation:
+        return ContextState("")
+    try:
+        return history.context_state(conversation)
+    except CommonplaceError as error:
+        emit("context_state_not_read", level="warning", said=str(error))
+        return ContextState(conversation)
+
+
+def _limits(request: ContextRequest, options: ContextOptions, phase: Phase | None) -> ContextLimits:
+    return ContextLimits(
         budget=options.budget if request.budget is None else request.budget,
         tokens=options.tokens if request.tokens is None else request.tokens,
         recalled_chars=phase.chars if phase else 0,
         recalled=options.recalled,
         playbooks=options.playbooks,
     )
-    skips = skipped_sections(request.phase.casefold())
-    return _Plan(request, phase, parse_channel(request.scope), skips, limits)
+
+
+def _notes_mode(name: str) -> NotesMode:
+    for mode in NOTES_MODES:
+        if mode == name.casefold():
+            return mode
+    raise UsageError(f"{name!r} is not a mode for notes", hint=f"Give one of: {', '.join(NOTES_MODES)}.")
+
+
+def _prompts(prompt: str, state: ContextState) -> tuple[str, ...]:
+    """The prompts to judge entries by, the newest last.
+
+    A follow-up leans on the prompt before it; one without any content asks for what that one asked for.
+    """
+    own, before = prompt, state.prompts[-1] if state.prompts else ""
+    if before and _without_content(prompt):
+        own = before
+    elif before and is_follow_up(prompt):
+        own = f"{before}\n{prompt}"
+    return tuple(dict.fromkeys(each for each in (state.missed, own) if each))
+
+
+def _why_silent(prompt: str, state: ContextState) -> str:
+    """Why nothing is recalled for this prompt; empty if something may be."""
+    if not prompt.strip() or state.missed:
+        return ""
+    reason = _without_content(prompt)
+    if reason and (is_greeting(prompt) or not state.prompts):
+        return f"the prompt has nothing to search for: {reason}"
+    return ""
+
+
+def _without_content(prompt: str) -> str:
+    """Why a prompt asks for nothing by itself, such as `ok, do it`; empty if it asks for something."""
+    return courtesy_reason(prompt) or ("only stop words" if has_nothing_to_search(prompt) else "")
 
 
 def _model_session(session: Session, *, waits: bool) -> Session:
@@ -128,26 +233,45 @@ def _parts(plan: _Plan, session: Session) -> dict[str, Callable[[], _Part]]:
     parts: dict[str, Callable[[], _Part]] = {
         "notes": partial(_notes, plan, session),
         "marked": partial(_marked_entries, plan, session),
+        "profile": partial(_profile, plan, session),
+        "session": partial(_last_session, plan, session),
         "facts": partial(_facts, plan, session),
         "recall": partial(_recall, plan, session),
     }
-    if "facts" in plan.skips:
-        del parts["facts"]
-    if not plan.request.prompt.strip():
-        del parts["recall"]
-    return parts
+    has_prompt, options = bool(plan.request.prompt.strip()), session.stores.context
+    left_out = {name for name, sections in _SECTIONS_OF.items() if set(sections) <= plan.skips}
+    left_out |= set() if plan.gives_profile else {"profile", "session"}
+    left_out |= set() if options.profile else {"profile"}
+    left_out |= set() if has_prompt else {"facts", "recall"}
+    return {name: part for name, part in parts.items() if name not in left_out}
 
 
 def _notes(plan: _Plan, session: Session) -> _Part:
-    return _Part(note_pieces(session, channel=plan.channel))
+    return _Part(_changed(note_pieces(session, channel=plan.channel), plan))
 
 
 def _marked_entries(plan: _Plan, session: Session) -> _Part:
-    return _Part(_in_channel(marked_entry_pieces(session), plan.channel))
+    return _Part(_changed(_in_channel(marked_entry_pieces(session), plan.channel), plan))
+
+
+def _changed(pieces: tuple[PieceOrOmission, ...], plan: _Plan) -> tuple[PieceOrOmission, ...]:
+    """The pieces; once the conversation has them, only those whose text has changed since."""
+    if plan.gives_profile:
+        return pieces
+    given = {mark.rpartition("@")[0] for mark in plan.state.given}
+    return tuple(each for each in pieces if isinstance(each, Piece) and each.key in given)
+
+
+def _profile(plan: _Plan, session: Session) -> _Part:
+    return _Part(profile_pieces(session, project=plan.project, channel=plan.channel))
+
+
+def _last_session(plan: _Plan, session: Session) -> _Part:
+    return _Part(session_pieces(session, project=plan.project, conversation=plan.request.conversation))
 
 
 def _facts(plan: _Plan, session: Session) -> _Part:
-    """The facts; those about the topics of the conversation are boosted."""
+    """The facts that the prompt names; those about the topics of the conversation are boosted."""
     pieces = fact_pieces(plan.request.prompt, session, topics=_conversation_topics(plan.request, session))
     return _Part(_in_channel(pieces, plan.channel))
 
@@ -171,20 +295,35 @@ def _in_channel(pieces: Iterable[PieceOrOmission], channel: str) -> tuple[PieceO
 
 
 def _recall(plan: _Plan, session: Session) -> _Part:
-    """The topics and the style of the prompt, and the passages and playbooks that fit it."""
-    request, options = plan.request, session.stores.context
+    """The topics and the style of the prompt, and the entries and passages that fit it."""
+    request = plan.request
     message = query_of_prompt(request.prompt)
     inferred = match_topics(message, session, conversation=request.conversation)
     topics = _topic_names(inferred)
     style = style_for(message, session, topics=topics)
-    query = PassageRequest(request.prompt, request.kinds, plan.phase, plan.channel, topics)
-    pieces: tuple[PieceOrOmission, ...] = ()
-    degraded: tuple[str, ...] = ()
-    if options.recall:
-        pieces, answer = passage_pieces(query, session)
-        degraded = answer.degraded
-    playbooks = playbook_pieces(query, session) if options.playbooks else ()
-    return _Part((*_style_pieces(style), *pieces, *playbooks), inferred, style, degraded)
+    if plan.silence or not session.stores.context.recall:
+        said = plan.silence or "context.recall is off"
+        return _Part((*_style_pieces(style), OmittedPiece("recalled", "", "unsure", said)), inferred, style)
+    entries = entry_pieces(EntryRequest(plan.prompts, plan.kinds, plan.project, topics), session)
+    passages, degraded = _passages(plan, entries, session, topics=topics)
+    pieces = (*_style_pieces(style), *_in_channel(entries.pieces, plan.channel), *passages)
+    return _Part(pieces, inferred, style, tuple(dict.fromkeys((*entries.degraded, *degraded))))
+
+
+def _passages(
+    plan: _Plan, entries: EntryPieces, session: Session, *, topics: tuple[str, ...]
+) -> tuple[tuple[PieceOrOmission, ...], tuple[str, ...]]:
+    """The passages of notes and conversations that fit the prompt, and what was missing in the search for them."""
+    query = PassageRequest(
+        plan.request.prompt,
+        plan.notes,
+        plan.kinds,
+        plan.channel,
+        topics,
+        nearest_entry=entries.nearest(without=plan.skips),
+    )
+    pieces, answer = passage_pieces(query, session)
+    return pieces, answer.degraded
 
 
 def _topic_names(inferred: InferredTopics) -> tuple[str, ...]:
@@ -255,7 +394,7 @@ def _compose(parts: GatherResult[_Part], plan: _Plan, session: Session) -> Compo
         measure=lambda text: len(heuristic_tokens(text)),
         now=session.now,
         skips=plan.skips,
-        seen_marks=plan.request.known,
+        seen_marks=plan.state.given,
     )
     omissions = [each for each in pieces if isinstance(each, OmittedPiece) and each.section not in plan.skips]
     return replace(composed, left_out=(*composed.left_out, *omissions, *_missing(parts, plan)))
@@ -269,21 +408,53 @@ def _missing(parts: GatherResult[_Part], plan: _Plan) -> tuple[OmittedPiece, ...
     return tuple(each for each in dict.fromkeys(missing) if each.section not in plan.skips)
 
 
-def _record(
-    composed: ComposedContext, parts: GatherResult[_Part], request: ContextRequest, session: Session
-) -> tuple[str, ...]:
-    """Count the included facts as used and lock the conversation's topics; returns what failed.
+def _record(composed: ComposedContext, parts: GatherResult[_Part], plan: _Plan, session: Session) -> tuple[str, ...]:
+    """Count the included facts as used, and record what the conversation was given; returns what failed.
 
     Nothing is recorded before this, so that a late part records nothing for a prompt that was answered without it.
     """
     used = dict.fromkeys(each.piece.fact for each in composed.included if each.piece.fact)
     recall = parts.ready.get("recall", _Part())
+    history, conversation = session.stores.history, plan.request.conversation
     try:
-        session.stores.history.record_use([*used], now=session.clock())
-        lock_topics(recall.inferred, session, conversation=request.conversation)
+        if not plan.request.private:
+            history.record_use([*used], now=session.clock())
+            lock_topics(recall.inferred, session, conversation=conversation)
+        if conversation:
+            state = history.context_state(conversation)  # another prompt, or a compaction, may have changed it
+            history.save_context_state(_next_state(state, composed, parts, plan), now=session.clock())
     except CommonplaceError as error:
         return (f"the use of these memories was not recorded: {error}",)
     return ()
+
+
+def _next_state(
+    state: ContextState, composed: ComposedContext, parts: GatherResult[_Part], plan: _Plan
+) -> ContextState:
+    """What the conversation has been given after this context; prompts are kept without secrets."""
+    prompt = _kept_text(plan.request.prompt)
+    shown = [each.piece for each in composed.included if not each.is_cut]
+    marks = {piece.mark for piece in shown if not plan.request.private or piece.section in SESSION_SECTIONS}
+    is_missing = {*parts.late, *parts.failed} & {*_SESSION_PARTS}
+    if plan.gives_profile and not plan.skips and not is_missing:
+        marks.add(_PROFILE_GIVEN)
+    if plan.request.private:
+        return replace(state, given=state.given | marks)
+    kept = prompt and not is_follow_up(prompt) and not _without_content(prompt)
+    missed = state.missed if not prompt else prompt if {*parts.late, *parts.failed} & {"recall", "facts"} else ""
+    return replace(
+        state,
+        given=state.given | marks,
+        prompts=(*state.prompts, prompt)[-_KEPT_PROMPTS:] if kept else state.prompts,
+        missed=missed,
+    )
+
+
+def _kept_text(prompt: str) -> str:
+    from commonplace.screening.secrets import redact  # its expressions are compiled at first use
+
+    (text,) = redact([prompt.strip()[:KEPT_CHARS]])
+    return text
 
 
 def _context(

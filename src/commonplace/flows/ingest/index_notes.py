@@ -26,7 +26,7 @@ from commonplace.flows.stores import Chunking, Stores
 from commonplace.model import Document, Note, Problem, Stamp
 from commonplace.model.layout import MEMORY
 from commonplace.notes import parse
-from commonplace.sources.base import SourceItem
+from commonplace.sources.base import Source, SourceItem
 from commonplace.vault.base import Blob
 from commonplace.vault.paths import skip_filter
 
@@ -195,6 +195,16 @@ class Batch:
         if new:
             self._store(new, now=now)
 
+    def encode_ahead(self, some: Sequence[str | tuple[Source, str]]) -> None:
+        """Encode these notes, by path, or items of other sources into the cache; the index is left as it is."""
+        paths = [each for each in some if isinstance(each, str)]
+        documents = [self._document(self._note(blob)) for blob in read_blobs(self.stores, paths, [])]
+        for source, key in (each for each in some if not isinstance(each, str)):
+            if item := source.read(key):
+                documents.append(self._item_document(item, source.type, stamp="", form=""))
+        if documents:
+            self._encode(documents)
+
     def _note(self, blob: Blob) -> Note:
         note = self._parsed.get(blob.stat.path)
         if note and note.version == blob.version:
@@ -226,11 +236,7 @@ class Batch:
     def add_source_items(self, items: Sequence[tuple[SourceItem, str]]) -> None:
         """Index these items of another source, each with its stamp."""
         form = form_of(self.chunking, self.stores.safety, self.stores.rules)
-        user = self.stores.rules.user
-        documents = [
-            source_document(item, self.chunking, user=user, source_type=self.source_type, stamp=stamp, form=form)
-            for item, stamp in items
-        ]
+        documents = [self._item_document(item, self.source_type, stamp=stamp, form=form) for item, stamp in items]
         if documents:
             self._store(documents, now=self.stores.clock().timestamp())
 
@@ -295,6 +301,10 @@ class Batch:
 
     def _made_from(self, note: Note) -> str:
         return made_from(note, self.chunking, rules=self.stores.rules, safety=self.stores.safety)
+
+    def _item_document(self, item: SourceItem, source_type: str, *, stamp: str, form: str) -> Document:
+        user = self.stores.rules.user
+        return source_document(item, self.chunking, user=user, source_type=source_type, stamp=stamp, form=form)
 
     def _document(self, note: Note) -> Document:
         return document_of(note, self.chunking, rules=self.stores.rules, safety=self.stores.safety)

@@ -59,6 +59,8 @@ def sync(stores: Stores, *, progress: Progress = _ignore_progress, stop: threadi
     report = SyncReport(unchanged=len(stats) - len(work), missing=stores.encoders.missing)
     gone = {path: stamp for path, stamp in stamps.items() if path not in stats and not stamp.deleted}
     batch = Batch(stores, stamps, gone, report)
+    if not _encode_ahead(work, batch, progress=progress, stop=stop):
+        return report
     if not _index_all(work, batch, total=len(stats), progress=progress, stop=stop):
         return report
     report.problems = (*listing.problems, *batch.unreadable)
@@ -74,6 +76,30 @@ def sync(stores: Stores, *, progress: Progress = _ignore_progress, stop: threadi
     latency = round(report.seconds * 1000, 1)
     emit("vault_backfill_done", notes=len(stats), encoded=report.encoded, **report.counts(), latency_ms=latency)
     return report
+
+
+def _encode_ahead(paths: Sequence[str], batch: Batch, *, progress: Progress, stop: threading.Event | None) -> bool:
+    """Encode what has vectors of another encoder, into the cache alone; False if it was stopped before.
+
+    Until all of it is encoded, search goes on with the other encoder's vectors. Then the documents are indexed, which
+    is quick: there is hardly a moment in which a search has to rank the vectors of two encoders together.
+    """
+    stores, version = batch.stores, batch.chunking.version
+
+    def is_outdated(stamp: Stamp | None) -> bool:
+        return bool(version and stamp and not stamp.deleted and stamp.version not in ("", version))
+
+    work: list[str | tuple[Source, str]] = [path for path in paths if is_outdated(batch.stamps.get(path))]
+    for source in stores.sources:
+        work += [(source, key) for key, stamp in stores.index.stamps(source.type).items() if is_outdated(stamp)]
+    done = 0
+    for some in batches(work):
+        if _is_stopped(stop):
+            return False
+        batch.encode_ahead(some)
+        done += len(some)
+        progress(done, len(work))
+    return True
 
 
 def _index_all(

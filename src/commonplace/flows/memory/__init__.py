@@ -9,5 +9,6 @@ In: a candidate, the name of an entry, or a request for facts. Out: what became 
     new_entry  a candidate made into a fact and the text of its note; why it must wait for the person, if it must
     amend      an entry confirmed, forgotten, ended, always loaded, or erased
     facts      facts about an entity, a topic or a prompt, now or on a day; versions, timeline, links
+    review     what waits for the person, and what it speaks against -> approved, edited or rejected
     lint       every entry and every chain checked; safe fixes on request
 """

@@ -14,7 +14,7 @@ from commonplace.flows.ingest.index_notes import index_notes, refresh_note
 from commonplace.flows.memory.facts import entry_reader, find_fact
 from commonplace.flows.memory.new_entry import refuse_secrets, with_keys
 from commonplace.flows.notes.erase import erase_note
-from commonplace.flows.notes.move import MOVED_FROM, MOVED_TO
+from commonplace.flows.notes.move import move_trailers
 from commonplace.flows.notes.write import Edit, Permit, Reader, change, change_result, commit_message
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
@@ -40,9 +40,13 @@ def confirm(name: str, session: Session) -> EntryResult:
 
 
 def confirm_fact(fact: Fact, session: Session, *, reason: str, bonds: Sequence[tuple[Bond, str]] = ()) -> EntryResult:
-    """Confirm this fact today, and add the bonds; a second confirmation on one day changes nothing."""
+    """Confirm this fact today, and add the bonds; a second confirmation on one day changes nothing.
+
+    What the person confirms is from then on the person's own word.
+    """
     days = dict.fromkeys((*fact.confirmed, session.now[:10]))
-    confirmed = replace(fact, confirmed=tuple(days), bonds=tuple(sorted({*fact.bonds, *bonds})))
+    origins = replace(fact.origins, trust="told") if session.actor.kind == "person" else fact.origins
+    confirmed = replace(fact, confirmed=tuple(days), bonds=tuple(sorted({*fact.bonds, *bonds})), origins=origins)
     if confirmed == fact:
         return EntryResult("confirm", fact, reason, old=fact.id, changed=False)
     confirmed = replace(confirmed, updated=session.now)
@@ -110,7 +114,7 @@ def _amend(fact: Fact, changed: Fact, session: Session, *, verb: Verb, action: s
         refuse_redirect(permit.ask(changed.path, there=note, moved_from=fact.path), changed.path)
         return (replace(edit, moved_to=locate(changed.path, stores.vault)),)
 
-    trailers = {MOVED_FROM: fact.path, MOVED_TO: changed.path} if is_moved else {}
+    trailers = move_trailers((fact.path, changed.path)) if is_moved else {}
     (edit,), result = change(plan, [permit], path=changed.path, trailers=trailers)
     outcome = change_result(edit, permit, result)
     return EntryResult(action, changed, reason, old=fact.id, commit=outcome.commit, changed=outcome.changed)
@@ -165,7 +169,7 @@ def refuse_redirect(decision: Decision, path: str) -> None:
         raise Refused(
             f"may not change {path}: it is always loaded or the person's own word",
             path=path,
-            hint="Save the new statement instead: it is staged until the person saves it themselves.",
+            hint="Save the new statement instead: it waits for the person's approval (`commonplace review`).",
         )
 
 

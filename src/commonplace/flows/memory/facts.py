@@ -48,6 +48,7 @@ class FactRequest:
     entity: str = ""
     topic: str = ""
     predicate: str = ""
+    project: str = ""
     at: str = ""
     known_at: str = ""
     every: bool = False
@@ -58,6 +59,11 @@ class FactRequest:
     def needs_all(self) -> bool:
         """True if the newest facts alone cannot answer it."""
         return bool(self.entity or self.at or self.known_at or self.every)
+
+    def includes(self, snapshot: FactSnapshot) -> bool:
+        """True if the fact is of the requested project, and holds unless `every` was requested."""
+        is_here = not self.project or snapshot.fact.project.casefold() == self.project.casefold()
+        return is_here and (self.every or snapshot.state == "current")
 
 
 def facts_about(request: FactRequest, session: Session) -> tuple[FactSnapshot, ...]:
@@ -70,7 +76,7 @@ def facts_about(request: FactRequest, session: Session) -> tuple[FactSnapshot, .
     while True:
         records = _matching_facts(request, session, limit=pool)
         snapshots = fact_snapshots(records, session, at=request.at)
-        facts = [each for each in snapshots if request.every or each.state == "current"]
+        facts = [each for each in snapshots if request.includes(each)]
         if pool is None or len(facts) >= (limit or 0) or len(records) < pool:
             break
         pool *= _WIDER
@@ -198,24 +204,34 @@ def fact_snapshots(records: Sequence[FactRecord], session: Session, *, at: str =
 def doubts_of(facts: Sequence[FactSnapshot], session: Session, *, below: float) -> Mapping[str, str]:
     """For each fact, by id, why an agent should ask before relying on it; empty if there is no reason.
 
-    Two facts that contradict each other are both doubted while both hold. Raises IndexDamaged.
+    Two facts that contradict each other are both doubted while both hold, and so is a fact while a new value waits for
+    the person's approval. Raises IndexDamaged.
     """
-    contested = _contested(facts, session)
-    return {each.fact.id: doubt_of(each, below=below, is_contested=each.fact.id in contested) for each in facts}
+    contested, changing = _disputed(facts, session)
+    return {
+        each.fact.id: doubt_of(
+            each, below=below, is_contested=each.fact.id in contested, may_have_changed=each.fact.id in changing
+        )
+        for each in facts
+    }
 
 
-def _contested(facts: Sequence[FactSnapshot], session: Session) -> frozenset[str]:
-    """The ids of the facts that contradict, or are contradicted by, a fact that holds now."""
+def _disputed(facts: Sequence[FactSnapshot], session: Session) -> tuple[frozenset[str], frozenset[str]]:
+    """The ids of the facts that contradict a fact that holds now, and of those that a waiting entry would end."""
     ids = {each.fact.id for each in facts}
     if not ids:
-        return frozenset()
+        return frozenset(), frozenset()
     with session.stores.index.reader() as reader:
-        edges = [edge for edge in reader.bonds(sorted(ids)) if edge.bond == "contradict"]
+        bonds = reader.bonds(sorted(ids))
+        edges = [each for each in bonds if each.bond == "contradict" or (each.bond == "update" and each.target in ids)]
         ends = {end for edge in edges for end in (edge.source, edge.target)}
-        others = reader.facts(FactQuery(ids=tuple(sorted(ends)), sensitive=False)) if ends else ()
-    current = {each.fact.id for each in fact_snapshots(others, session) if each.state == "current"}
-    pairs = [pair for edge in edges for pair in ((edge.source, edge.target), (edge.target, edge.source))]
-    return frozenset(one for one, other in pairs if one in ids and other in current)
+        others = reader.facts(FactQuery(ids=tuple(sorted(ends)), sensitive=False, staged=True)) if ends else ()
+    states = {each.fact.id: each.state for each in fact_snapshots(others, session)}
+    changing = {edge.target for edge in edges if states.get(edge.source) == "staged"}
+    pairs = {(edge.source, edge.target) for edge in edges if edge.bond == "contradict"}
+    pairs |= {(target, source) for source, target in pairs}
+    contested = {one for one, other in pairs if states.get(other) == "current"}
+    return frozenset(contested & ids), frozenset(changing & ids)
 
 
 def _matching_facts(request: FactRequest, session: Session, *, limit: int | None = None) -> tuple[FactRecord, ...]:

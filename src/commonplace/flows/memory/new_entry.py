@@ -22,6 +22,7 @@ from commonplace.model.moment import moment_text
 from commonplace.notes import remove_key, set_key
 from commonplace.notes.note_text import split_note
 from commonplace.notes.yaml_emit import emit_yaml, plain_value
+from commonplace.screening.narration import statement_of
 
 if TYPE_CHECKING:
     from commonplace.screening.gate import GateResult
@@ -30,21 +31,26 @@ _MICROSECONDS: Final = 1000  # in a millisecond: a number that fits the 12 bits 
 _KEEP_ELSEWHERE: Final = "Keep secrets in a password manager."
 
 
-def complete_candidate(candidate: Candidate, session: Session) -> Candidate:
-    """The candidate with its statement, class and validity filled in. Raises UsageError if it is not consistent."""
+def complete_candidate(candidate: Candidate, session: Session, *, old_kind: str = "") -> Candidate:
+    """The candidate with its statement, class and validity filled in, and without narration around the statement.
+
+    Raises UsageError if it is not consistent, or if its kind is neither a known one nor `old_kind`, that of the entry
+    which it replaces.
+    """
     if candidate.predicate and not (candidate.subject and candidate.object):
         raise UsageError("a triple needs a subject, a predicate and an object", hint="Give all three, or none of them.")
     if candidate.importance is not None and not 0 <= candidate.importance <= 1:
         raise UsageError(
             f"importance must be from 0 to 1, not {candidate.importance}", hint="Give a number such as 0.5."
         )
-    kind = checked_kind(candidate.kind) if candidate.kind else ""
+    own_kinds = (*session.stores.facts.kinds, old_kind)
+    kind = checked_kind(candidate.kind, known=filter(None, own_kinds)) if candidate.kind else ""
     rules = session.stores.rules
     begins = candidate.valid_from or session.now
     until = candidate.valid_until or rules.predicates.default_until(candidate.predicate, begins)
     if until and until <= begins:
         raise UsageError("the entry would end before it begins", hint="Give a later end, or an earlier beginning.")
-    text = _stripped(candidate.text)
+    text = statement_of(_stripped(candidate.text))
     if candidate.predicate and not text:
         text = triple_sentence(candidate.subject, candidate.predicate, candidate.object, user=rules.user)
     is_identity = rules.entity(candidate.subject) == ME and rules.predicates.is_single(candidate.predicate)
@@ -71,6 +77,7 @@ def screen_candidate(candidate: Candidate, session: Session) -> "GateResult":
         candidate.subject,
         candidate.predicate,
         candidate.object,
+        candidate.project,
         *candidate.topics,
         *candidate.tags,
         origins.interface,
@@ -104,7 +111,8 @@ class JudgedCandidate:
     """A candidate and the decision about it at one moment; `old` is the known fact that the verdict names.
 
     `holds` is whether the old fact holds now; `contradicts`, that the candidate contradicts yet another fact;
-    `waiting` is a staged entry with the same words; `was_forgotten`, that someone asked to forget these words.
+    `waiting` is a staged entry with the same words; `was_forgotten`, that someone asked to forget these words;
+    `rejected` is the entry with these words that the person rejected in review.
     """
 
     candidate: Candidate
@@ -117,6 +125,7 @@ class JudgedCandidate:
     contradicts: bool = False
     waiting: Fact | None = None
     was_forgotten: bool = False
+    rejected: Fact | None = None
 
     @property
     def ended(self) -> Fact | None:
@@ -163,6 +172,7 @@ class JudgedCandidate:
         slug = slug_of(candidate.text)
         path = entry_path(candidate.kind, id=id_, slug=slug, recorded=recorded, always_load=always_load)
         importance = parent.importance if parent else default_importance(candidate.fact)
+        saved_in = parent if parent and not candidate.project else candidate
         return Fact(
             id=id_,
             path=staging_path(path) if waits else path,
@@ -176,6 +186,8 @@ class JudgedCandidate:
             always_load=always_load,
             importance=importance if candidate.importance is None else candidate.importance,
             topics=candidate.topics or (parent.topics if parent else ()),
+            project=saved_in.project,
+            project_root=saved_in.project_root,
             subject=candidate.subject,
             predicate=candidate.predicate,
             object=candidate.object,
@@ -196,6 +208,8 @@ class JudgedCandidate:
             bonds[action, target] = None
         if target and action == "supersede" and not self.replaces_now:  # a version announced for later
             bonds["derive", target] = None
+        if target and self.staged_because and self.old and self.old.origin == "line":  # so that the line is doubted
+            bonds["contradict", target] = None
         return tuple(sorted(bonds))
 
 

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from commonplace.errors import Conflict, UsageError
+from commonplace.errors import Conflict, Refused, UsageError
 from commonplace.facts.entry_format import changed_keys
 from commonplace.facts.entry_paths import archive_path
 from commonplace.facts.integrate import integrate
+from commonplace.facts.profile import is_about_person, person_names
 from commonplace.facts.validity import holds
 from commonplace.flows.encode import query_vectors
 from commonplace.flows.ingest.index_notes import refresh_note
@@ -25,9 +26,10 @@ from commonplace.flows.memory.new_entry import (
     screen_candidate,
     successor_note,
 )
-from commonplace.flows.notes.move import MOVED_FROM, MOVED_TO
+from commonplace.flows.notes.move import move_trailers
 from commonplace.flows.notes.write import Edit, Permit, Reader, change, change_result, commit_message
 from commonplace.flows.read import locate
+from commonplace.flows.search.candidates import CHUNK_BM25
 from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import (
@@ -42,15 +44,19 @@ from commonplace.model import (
     Verdict,
 )
 from commonplace.model.fact import ACTIONS
-from commonplace.model.layout import MEMORY
+from commonplace.model.layout import MEMORY, was_staged
 from commonplace.notes import parse
+from commonplace.questions.words import query_words
 
 if TYPE_CHECKING:
     from commonplace.index.base import Fixed
     from commonplace.screening.gate import GateResult
 
 _ATTEMPTS: Final = 5  # comparisons with what is known, while notes change and a model is asked
-_NEAREST: Final = 12  # chunks of entries that are compared by meaning
+_NEAREST: Final = 24  # chunks of entries nearest in meaning that are compared
+_SHARING_WORDS: Final = (
+    24  # chunks of entries with words in common that are compared: changed values may mean little alike
+)
 _RIVALS: Final = 500  # facts of one subject and predicate that are compared, the last updated first
 
 
@@ -96,7 +102,7 @@ def evolve(name: str, candidate: Candidate, session: Session, *, reason: str, dr
     with session.stores.save_lock():
         here = session.at(session.clock())
         old = active_entry(name, here)
-        successor = complete_candidate(_inherit(candidate, old, here.now), here)
+        successor = complete_candidate(_inherit(candidate, old, here.now), here, old_kind=old.fact.kind)
         gate = screen_candidate(successor, here)
         if _says_nothing_new(successor, old.fact):
             return _confirm(old.fact, "it already says this", successor, gate, here, dry_run=dry_run)
@@ -110,11 +116,10 @@ def evolve(name: str, candidate: Candidate, session: Session, *, reason: str, dr
             verdict=Verdict("supersede", old.fact.id, reason.strip()),
             old=old.fact,
             holds=holds(old, here.now),
-            contradicts=entry.verdict.action == "contradict",
-            waiting=None,
+            contradicts=entry.verdict.action == "contradict" or bool(entry.staged_because),
             was_forgotten=False,
         )
-        return _write(entry, here, dry_run=dry_run)
+        return _waiting_result(entry) or _write(entry, here, dry_run=dry_run)
 
 
 def _inherit(candidate: Candidate, old: FactRecord, now: str) -> Candidate:
@@ -133,6 +138,8 @@ def _inherit(candidate: Candidate, old: FactRecord, now: str) -> Candidate:
         predicate=fact.predicate,
         object=object_,
         topics=candidate.topics or fact.topics,
+        project=candidate.project or fact.project,
+        project_root=candidate.project_root if candidate.project else fact.project_root,
         importance=fact.importance if candidate.importance is None else candidate.importance,
         valid_from=candidate.valid_from or begins,
         valid_until=candidate.valid_until or until,
@@ -156,7 +163,7 @@ def _decide(
     instead_of: Fact | None = None,
 ) -> tuple[JudgedCandidate, bool]:
     """What becomes of the candidate, by the rules or by the judge; False if the index was stale for the old fact."""
-    similar, same = _similar_facts(candidate, session)
+    similar, same = similar_facts(candidate, session)
     compared = [each for each in similar if not instead_of or each.fact.id != instead_of.id]
     verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now)
     old = next((each.fact for each in compared if each.fact.id == verdict.target), None)
@@ -172,16 +179,26 @@ def _decide(
         gate,
         session.actor.kind,
         session.clock(),
-        waiting=next((each.fact for each in same if each.fact.place == "staging"), None),
-        was_forgotten=any(each.fact.status == "deleted" for each in same if each.fact.place != "staging"),
+        waiting=next((each.fact for each in same if _is_waiting(each.fact)), None),
+        was_forgotten=any(each.fact.status == "deleted" for each in same),
+        rejected=next((each.fact for each in same if _is_rejected(each.fact)), None),
     )
     return entry, is_current
 
 
-def _similar_facts(candidate: Candidate, session: Session) -> tuple[tuple[SimilarFact, ...], tuple[FactRecord, ...]]:
+def _is_waiting(fact: Fact) -> bool:
+    return fact.place == "staging" and fact.status == "active"
+
+
+def _is_rejected(fact: Fact) -> bool:
+    """True if the person rejected the entry, or forgot it, while it waited."""
+    return fact.status == "deleted" and was_staged(fact.path)
+
+
+def similar_facts(candidate: Candidate, session: Session) -> tuple[tuple[SimilarFact, ...], tuple[FactRecord, ...]]:
     """The known facts to compare the candidate with, and those with exactly its words, staged ones included.
 
-    Facts that this actor may not see are left out. Raises IndexDamaged.
+    Facts that this actor may not see are left out, and facts of other projects. Raises IndexDamaged.
     """
     stores = session.stores
     with entry_reader(stores) as reader:
@@ -190,12 +207,24 @@ def _similar_facts(candidate: Candidate, session: Session) -> tuple[tuple[Simila
     waiting = replace(stores, waits_for_encoder=True)
     vectors = {} if candidate.predicate else query_vectors(candidate.text, versions, waiting)[0]
     with stores.index.reader() as reader:
-        cosines = _nearest(vectors, reader, session)
+        cosines = _nearest(candidate.text, vectors, reader, session)
         same = _same_words(candidate, reader, session)
         others = (*_rivals(candidate, reader, session), *_entries_at(cosines, reader))
     unstaged = [record for record in same if record.fact.place != "staging"]
-    records = {record.fact.id: record for record in (*unstaged, *others)}
+    here = [record for record in (*unstaged, *others) if not _is_elsewhere(record.fact, candidate, session)]
+    records = {record.fact.id: record for record in here}
     return tuple(SimilarFact(record, cosines.get(record.fact.path)) for record in records.values()), same
+
+
+def _is_elsewhere(fact: Fact, candidate: Candidate, session: Session) -> bool:
+    """True if the fact is of another project, and each project may have its own such fact.
+
+    The person is the same in each project, and so is the named subject of a triple.
+    """
+    projects = {fact.project.casefold(), candidate.project.casefold()} - {""}
+    if len(projects) < 2 or candidate.predicate:
+        return False
+    return not is_about_person(fact, names=person_names((), user=session.stores.rules.user))
 
 
 def _same_words(candidate: Candidate, reader: IndexReader, session: Session) -> tuple[FactRecord, ...]:
@@ -213,13 +242,17 @@ def _rivals(candidate: Candidate, reader: IndexReader, session: Session) -> tupl
     return reader.facts(query)
 
 
-def _nearest(vectors: "Mapping[str, Fixed]", reader: IndexReader, session: Session) -> Mapping[str, float]:
-    """The cosines of the nearest entries, by path."""
+def _nearest(text: str, vectors: "Mapping[str, Fixed]", reader: IndexReader, session: Session) -> Mapping[str, float]:
+    """The cosines of the entries nearest in meaning, and of those with the most words in common, by path."""
     filters = Filters(path=MEMORY, sensitive="" if session.sees_sensitive else "out")
+    words = query_words(text).words
+    alike = reader.match_words(words, filters, limit=_SHARING_WORDS, bm25=CHUNK_BM25).matches if vectors else ()
+    numbers = [match.number for match in alike[:_SHARING_WORDS]]
     cosines: dict[str, float] = {}
     for version, vector in vectors.items():
-        matches = reader.match_vector(vector, filters, version=version, limit=_NEAREST)
-        best = {match.number: match.cosine for match in matches[:_NEAREST]}
+        near = reader.match_vector(vector, filters, version=version, limit=_NEAREST)[:_NEAREST]
+        matches = (*near, *reader.score_vector(vector, numbers, version=version))
+        best = {match.number: match.cosine for match in matches}
         for chunk in reader.chunks([*best]):
             path = chunk.document.source_id
             cosines[path] = max(best[chunk.number], cosines.get(path, -1.0))
@@ -234,10 +267,23 @@ def _entries_at(paths: Iterable[str], reader: IndexReader) -> tuple[FactRecord, 
 def _apply(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryResult:
     if entry.verdict.action == "confirm" and entry.old:
         return _confirm(entry.old, entry.verdict.reason, entry.candidate, entry.gate, session, dry_run=dry_run)
+    return _waiting_result(entry) or _write(entry, session, dry_run=dry_run)
+
+
+def _waiting_result(entry: JudgedCandidate) -> EntryResult | None:
+    """The result for words that wait for the person already; None for others.
+
+    Raises Refused if a program repeats words that the person rejected.
+    """
+    if entry.actor != "person" and entry.rejected:
+        raise Refused(
+            f"the person rejected these words on {entry.rejected.deleted_at[:10]}",
+            hint="Do not save them again; if they are true now, ask the person to save them.",
+        )
     if entry.waiting and entry.staged_because:
         reason = "it is already waiting for the person's approval"
         return EntryResult("confirm", entry.waiting, reason, old=entry.waiting.id, staged=True, changed=False)
-    return _write(entry, session, dry_run=dry_run)
+    return None
 
 
 def _confirm(
@@ -259,7 +305,7 @@ def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryR
     at, permit = locate(fact.path, stores.vault), Permit(session, terms, "remember", fact.path)
     refuse_redirect(permit.ask(incoming=note), fact.path)
     ending = (
-        _Ending(entry.ended, fact, session, terms, is_over=entry.replaces_now) if entry.ended and not waits else None
+        Ending(entry.ended, fact, session, terms, is_over=entry.replaces_now) if entry.ended and not waits else None
     )
 
     def plan(read: Reader) -> tuple[Edit, ...]:
@@ -267,7 +313,7 @@ def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryR
         return (edit, ending.edit(read)) if ending else (edit,)
 
     permits = [permit, ending.permit] if ending else [permit]
-    edits, result = change(plan, permits, path=fact.path, trailers=ending.trailers if ending else {})
+    edits, result = change(plan, permits, path=fact.path, trailers=move_trailers(*ending.moves) if ending else {})
     changed = change_result(edits[0], permit, result, more=edits[1:])
     return EntryResult(
         action=entry.verdict.action,
@@ -289,14 +335,14 @@ def _content(entry: JudgedCandidate, fact: Fact, stores: Stores) -> bytes:
     return successor_note(old.content, entry.ended, fact, tags=entry.candidate.tags)
 
 
-class _Ending:
+class Ending:
     """An entry that ends where another begins: its keys say so, and it goes to the archive if it `is_over` now."""
 
     def __init__(self, old: Fact, new: Fact, session: Session, terms: Terms, *, is_over: bool) -> None:
         self._old, self._new, self._session, self._is_over = old, new, session, is_over
         self._target = archive_path(old.path) if is_over else old.path
         self.permit = Permit(session, terms, "remember", old.path)
-        self.trailers = {MOVED_FROM: old.path, MOVED_TO: self._target} if self._target != old.path else {}
+        self.moves = ((old.path, self._target),) if self._target != old.path else ()
 
     def edit(self, read: Reader) -> Edit:
         """The edit of the old entry. Raises Conflict if it is no longer what the index says."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from commonplace.errors import NotFound, Refused
 from commonplace.flows.ingest.index_notes import unindex_notes
 from commonplace.flows.ingest.memory_index_note import update_memory_index_note
-from commonplace.flows.notes.move import MOVED_FROM, MOVED_TO
+from commonplace.flows.notes.move import moves_of
 from commonplace.flows.notes.write import KIND, Edit, Permit, Plan, Reader, change, check_version, require_history
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session, Stores
@@ -129,6 +129,5 @@ def erased_as_of(when: datetime, revisions: Iterable[Revision]) -> frozenset[str
 
 
 def _moved_from(revision: Revision, paths: Collection[str]) -> tuple[str, ...]:
-    """The path from which the commit moved a note to one of these paths."""
-    source, target = revision.trailers.get(MOVED_FROM), revision.trailers.get(MOVED_TO)
-    return (source,) if source and target in paths else ()
+    """The paths from which the commit moved notes to one of these paths."""
+    return tuple(source for source, target in moves_of(revision.trailers) if target in paths)

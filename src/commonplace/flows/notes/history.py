@@ -10,7 +10,7 @@ from itertools import islice
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
 from commonplace.flows.notes.erase import erased_since, own_paths
-from commonplace.flows.notes.move import MOVED_FROM, MOVED_TO
+from commonplace.flows.notes.move import move_trailers, moves_of
 from commonplace.flows.notes.write import (
     ACTOR,
     KIND,
@@ -80,10 +80,10 @@ def _change_of(entry: AuditEntry) -> str:
 def _entries(revision: Revision, stores: Stores, erased: Collection[str]) -> Iterator[AuditEntry]:
     """The rows of a commit, without erased paths."""
     vault, trailers = require_history(stores.vault), revision.trailers
-    source, target = trailers.get(MOVED_FROM), trailers.get(MOVED_TO)
-    ends = {path: target if target and path == source else path for path in own_paths(revision)}
-    if source in ends:
-        ends.pop(target or "", None)
+    moves = dict(moves_of(trailers))
+    ends = {path: moves.get(path, path) for path in own_paths(revision)}
+    for source in moves.keys() & ends.keys():
+        ends.pop(moves[source], None)
     ends = {path: end for path, end in ends.items() if path not in erased and end not in erased}
     before = [(vault.resolve(path), f"{revision.commit}^") for path in ends]
     contents = vault.read_all_at([*before, *((vault.resolve(end), revision.commit) for end in ends.values())])
@@ -204,7 +204,7 @@ def _may_undo(session: Session, revision: Revision) -> bool:
 
 
 def _is_erased(revision: Revision, gone: frozenset[str]) -> bool:
-    ends = {revision.trailers.get(MOVED_FROM), revision.trailers.get(MOVED_TO)}
+    ends = {path for move in moves_of(revision.trailers) for path in move}
     return bool(gone & {*own_paths(revision), *ends})
 
 
@@ -228,19 +228,18 @@ class _Undo:
 
     def __init__(self, revision: Revision, session: Session, terms: Terms) -> None:
         self._revision, self._session = revision, session
-        source, target = revision.trailers.get(MOVED_FROM), revision.trailers.get(MOVED_TO)
-        self._moved = (source, target) if source and target else None
-        self._paths = [path for path in own_paths(revision) if not self._moved or path not in self._moved]
-        self._first = self._moved[0] if self._moved else next(iter(self._paths), "")
+        self._moves = moves_of(revision.trailers)
+        self._ends = [path for move in self._moves for path in move]
+        self._paths = [path for path in own_paths(revision) if path not in self._ends]
+        self._first = next(iter((*self._ends, *self._paths)), "")
         self._permit = Permit(session, replace(terms, personal=session.actor.kind == "person"), "undo", self._first)
 
     def run(self) -> Changed:
         """Undo the commit; `changed` is False if it was taken back already."""
-        for path in [*self._paths, *(self._moved or ())]:
+        for path in [*self._paths, *self._ends]:
             self._permit.ask(path)
         trailers = {UNDOES: self._revision.trailers.get(MUTATION, self._revision.commit)}
-        if self._moved:
-            trailers |= {MOVED_FROM: self._moved[1], MOVED_TO: self._moved[0]}
+        trailers |= move_trailers(*((target, source) for source, target in self._moves))
         edits, result = change(self._plan, [self._permit], path=self._first, trailers=trailers)
         if not edits:
             return Changed("undo", self._first, self._first, result.commit, None, changed=False)
@@ -249,9 +248,9 @@ class _Undo:
     def _plan(self, read: Reader) -> tuple[Edit, ...]:
         back = _Back(require_history(self._session.stores.vault), self._revision.commit, read)
         is_program = self._session.actor.kind != "person"
-        for path in [*self._paths, *(self._moved or ())] if is_program else ():
+        for path in [*self._paths, *self._ends] if is_program else ():
             self._refuse_sensitive(path, *back.versions(path))  # before a conflict could show any of it
-        edits = [back.moved(*self._moved)] if self._moved else []
+        edits = [back.moved(*move) for move in self._moves]
         edits += [back.changed(path) for path in self._paths]
         made = tuple(edit for edit in edits if edit and edit.makes_a_difference)
         for edit in made:

@@ -48,19 +48,30 @@ def move_note(path: str, to: str, session: Session, terms: Terms) -> Changed:
             raise already_exists(target.path)
         return move.edits(there.content, note, read)
 
-    trailers = {MOVED_FROM: source.path, MOVED_TO: target.path}
+    trailers = move_trailers((source.path, target.path))
     edits, result = change(plan, [permit], path=target.path, trailers=trailers)
     moved = change_result(edits[0], permit, result, more=edits[1:])
     return replace(moved, asked=target.path, repointed=tuple(move.repointed), left=tuple(move.left))
+
+
+def move_trailers(*moves: tuple[str, str]) -> dict[str, str]:
+    """The trailers of a commit that moves these notes, each from its first path to its second; empty for none."""
+    sources, targets = zip(*moves, strict=True) if moves else ((), ())
+    return {MOVED_FROM: "\n".join(sources), MOVED_TO: "\n".join(targets)} if moves else {}
+
+
+def moves_of(trailers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The moves that the trailers of a commit name: the path before and the path after of each note."""
+    sources, targets = trailers.get(MOVED_FROM, ""), trailers.get(MOVED_TO, "")
+    return tuple(zip(sources.split("\n"), targets.split("\n"), strict=False)) if sources and targets else ()
 
 
 def moved_since(when: datetime, revisions: Iterable[Revision]) -> Mapping[str, str]:
     """For notes moved after that moment: their path now by their path then. Takes the commits, newest first."""
     names: dict[str, str] = {}
     for revision in revisions:
-        source, target = revision.trailers.get(MOVED_FROM), revision.trailers.get(MOVED_TO)
-        if source and target and revision.when > when:
-            names[source] = names.get(target, target)
+        moves = moves_of(revision.trailers) if revision.when > when else ()
+        names |= {source: names.get(target, target) for source, target in moves}
     return names
 
 
@@ -80,7 +91,7 @@ def _refuse_other_place(decision: Decision, target: Locator) -> None:
         raise Refused(
             f"an agent may not move this note to {target.path}",
             path=target.path,
-            hint="Write it there instead: it is staged until the person saves it themselves.",
+            hint="Write it there instead: it waits for the person's approval (`commonplace review`).",
         )
 
 

@@ -220,7 +220,10 @@ def _policy_keys(note: Note) -> Mapping[str, Any]:
 def change(
     plan: Plan, permits: Sequence[Permit], *, path: str, trailers: Mapping[str, str] | None = None
 ) -> tuple[tuple[Edit, ...], TransactionResult]:
-    """Make the planned edits in one commit and index them; a dry run only plans. Raises Conflict, VaultUnavailable."""
+    """Make the planned edits in one commit and index them; a dry run only plans. Raises Conflict, VaultUnavailable.
+
+    A trailer of several lines is written once for each line.
+    """
     permit = permits[0]
     session, stores = permit.session, permit.session.stores
     if permit.terms.dry_run:
@@ -348,7 +351,8 @@ def _label(permit: Permit, path: str, trailers: Mapping[str, str]) -> Label:
     message = permit.terms.message or commit_message(session.stores, verb=permit.verb, path=path)
     message = message.encode(errors="replace").decode()  # bytes that are not text must not fail a change half-way
     ours = {KIND: permit.verb, ACTOR: session.actor.kind, ORIGIN: session.actor.origin, **trailers}
-    return Label(message, tuple(ours.items()), keeps=permit.verb != "erase")
+    lines = tuple((name, line) for name, value in ours.items() for line in value.split("\n"))
+    return Label(message, lines, keeps=permit.verb != "erase")
 
 
 def _stage(edit: Edit, transaction: Transaction) -> None:

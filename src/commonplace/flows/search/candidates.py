@@ -26,6 +26,7 @@ from commonplace.ranking.hybrid import (
     with_kinship,
     with_links,
 )
+from commonplace.ranking.recency import same_things, with_recency
 
 if TYPE_CHECKING:
     from commonplace.index.base import Fixed
@@ -91,6 +92,7 @@ class Matches:
             sentence=(sense.sentence if by_sentences else sense.best) if sense else None,
             part=sense.part if sense else 0,
             document=attributes.document,
+            chunks=attributes.last - attributes.first + 1,
             turn=attributes.turn,
             opens=attributes.first == number,
             voice=attributes.voice,
@@ -167,19 +169,25 @@ class HybridScorer:
         self._attributes_limit = max(_WITH_CLUES, most) if clues.need_attributes else most
         self._by_sentences = "sentences" not in clues.without
 
-    def documents(self, plain: Phrasing, spoken: Phrasing | None) -> tuple[list[ScoredDocument], tuple[str, ...]]:
+    def documents(
+        self, plain: Phrasing, spoken: Phrasing | None, halves: Sequence[Phrasing] = ()
+    ) -> tuple[list[ScoredDocument], tuple[str, ...]]:
         """The scored documents with their chunks, best first; and the words that were too common to count."""
-        matches = self._candidates.matches(plain)
-        spoken_matches = self._candidates.matches(spoken) if spoken else matches
-        if spoken:  # score each phrasing's matches with the other phrasing too
-            both = matches.numbers | spoken_matches.numbers
-            self._candidates.complete(plain, matches, both)
-            self._candidates.complete(spoken, spoken_matches, both)
-        attributes = self._best_attributes(matches, spoken_matches)
+        phrasings = [plain, *([spoken] if spoken else []), *halves]
+        found = [self._candidates.matches(each) for each in phrasings]
+        numbers = set[int]().union(*(each.numbers for each in found))
+        for phrasing, each in zip(phrasings, found, strict=True):  # score the others' matches too
+            self._candidates.complete(phrasing, each, numbers)
+        matches, spoken_matches = found[0], found[1 if spoken else 0]
+        half_scores = [each.scores(by_sentences=self._by_sentences) for each in found[len(phrasings) - len(halves) :]]
+        attributes = self._best_attributes(found)
         if self._clues.asks_reply and "replies" not in self._clues.without:
             attributes |= self._replies(attributes, spoken_matches, spoken or plain)
         candidates = [
-            (spoken_matches if each.voice else matches).candidate(number, each, by_sentences=self._by_sentences)
+            replace(
+                (spoken_matches if each.voice else matches).candidate(number, each, by_sentences=self._by_sentences),
+                halves=max((scores.get(number, 0.0) for scores in half_scores), default=None),
+            )
             for number, each in attributes.items()
         ]
         scored = score_chunks(self._with_quotes(candidates), self._clues)
@@ -187,14 +195,14 @@ class HybridScorer:
         documents = self._score_documents(best[: self._most], attributes, plain=plain, spoken=spoken or plain)
         return documents, matches.dropped
 
-    def _best_attributes(self, matches: Matches, spoken_matches: Matches) -> dict[int, ChunkAttributes]:
-        """Attributes of the best chunks by words and meaning alone, best first.
+    def _best_attributes(self, found: Sequence[Matches]) -> dict[int, ChunkAttributes]:
+        """Attributes of the best chunks by words and meaning alone, best first, each by its best phrasing.
 
         Ties at the cut are all kept: chunk numbers differ between indexes and must not break them.
         """
-        scores = matches.scores(by_sentences=self._by_sentences)
-        if spoken_matches is not matches:
-            for number, score in spoken_matches.scores(by_sentences=self._by_sentences).items():
+        scores: dict[int, float] = {}
+        for matches in found:
+            for number, score in matches.scores(by_sentences=self._by_sentences).items():
                 scores[number] = max(score, scores.get(number, 0.0))
         least = min(nlargest(self._attributes_limit, scores.values()), default=0.0)
         attributes = self._reader.chunk_attributes([number for number, score in scores.items() if score >= least])
@@ -235,7 +243,7 @@ class HybridScorer:
             some, rest = documents[:_WHOLES], documents[_WHOLES:]
             scores = self._by_words([of_document[each.document] for each in some], plain=plain, spoken=spoken)
             documents = [*with_document_words(some, scores), *rest]
-        if "kinship" not in clues.without and plain.vectors:
+        if plain.vectors:
             documents = self._with_similar(documents, of_document, plain)
         if "links" not in clues.without:
             documents = self._with_links(documents, of_document)
@@ -252,13 +260,19 @@ class HybridScorer:
     def _with_similar(
         self, documents: Sequence[ScoredDocument], of_document: Mapping[str, ChunkAttributes], phrasing: Phrasing
     ) -> list[ScoredDocument]:
+        """The documents with what the similarity of the best adds: kinship, and age if two speak of the same thing."""
         some, rest = documents[:_RELATED], documents[_RELATED:]
         attributes = [of_document[each.document] for each in some]
         by_version = [
             self._reader.document_similarity(attributes, version=each, top=_BEST) for each in phrasing.vectors
         ]
         similarity = [[max(each) for each in zip(*rows, strict=True)] for rows in zip(*by_version, strict=True)]
-        return [*with_kinship(some, similarity), *rest]
+        same = same_things(some, similarity)
+        if "kinship" not in self._clues.without:
+            some = with_kinship(some, similarity)
+        if recency := self._clues.active_recency:
+            some = with_recency(some, same, recency)
+        return [*some, *rest]
 
     def _with_links(
         self, documents: Sequence[ScoredDocument], of_document: Mapping[str, ChunkAttributes]

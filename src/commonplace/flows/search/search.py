@@ -27,9 +27,9 @@ from commonplace.model.moment import moment_text
 from commonplace.policy.sensitivity import Audience, visibility
 from commonplace.questions.question import Question, understand
 from commonplace.questions.snippets import cut_snippet
-from commonplace.questions.words import query_words
+from commonplace.questions.words import STOP_WORDS, query_words
 from commonplace.ranking.candidates import WEIGHTS, best_cosine, effective_k
-from commonplace.ranking.hybrid import Clues, RankRequest, RecencyDecay, confidence, rank
+from commonplace.ranking.hybrid import Clues, RankRequest, RecencyDecay, ScoredDocument, confidence, rank
 from commonplace.ranking.options import RankingPart
 from commonplace.ranking.score_modes import EmptySearch, RankedChunk, best_per_document, explain_no_results, fuse
 
@@ -164,12 +164,17 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class _Encoded:
-    """A question with its words and vectors: as it is phrased, and as the people it names would phrase it."""
+    """A question with its words and vectors: as it is phrased, and as the people it names would phrase it.
+
+    `halves` are the two things that it asks for, if it does. `chunks` is how many the index has.
+    """
 
     question: Question
     plain: Phrasing
     spoken: Phrasing | None
     mode: Mode
+    halves: tuple[Phrasing, ...] = ()
+    chunks: int = 0
     warnings: tuple[str, ...] = ()
 
 
@@ -230,7 +235,7 @@ def _request(query: SearchQuery, stores: Stores, audience: Audience) -> _Request
         now,
         k=effective_k(query.k, default_k=options.default_k, max_k=options.max_k),
         min_score=options.min_score if query.min_score is None else query.min_score,
-        recency=RecencyDecay(days, now) if (days := options.recency_half_life_days) else None,
+        recency=RecencyDecay(days) if (days := options.recency_half_life_days) else None,
         without=frozenset(options.without),
         sees_sensitive=sees_sensitive,
     )
@@ -259,8 +264,13 @@ def _encode(
             spoken_vectors, more = query_vectors(question.sense, versions, stores)
             failures += more
             spoken = Phrasing(question.words.words, vectors | spoken_vectors)  # if only this failed, the plain ones do
+        halves = tuple(
+            Phrasing(query_words(half).words, query_vectors(half, versions, stores)[0])
+            for half in (question.halves if mode == "hybrid" else ())
+        )
         warnings = vector_warnings(versions, vectors, stores, failures=failures)
-    return _Encoded(question, Phrasing(words, vectors), spoken, mode, tuple(warnings))
+    plain, count = Phrasing(words, vectors), sum(versions.values())
+    return _Encoded(question, plain, spoken, mode, halves, chunks=count, warnings=tuple(warnings))
 
 
 def _rank(reader: IndexReader, request: _Request, encoded: _Encoded, times: dict[str, float]) -> _Ranking:
@@ -296,11 +306,18 @@ def _rank_hybrid(
         recency=request.recency,
         without=request.without,
     )
-    documents, dropped = HybridScorer(reader, candidates, clues, most=most).documents(encoded.plain, encoded.spoken)
+    scorer = HybridScorer(reader, candidates, clues, most=most)
+    documents, dropped = scorer.documents(encoded.plain, encoded.spoken, encoded.halves)
     cosine = _highest(best_cosine(one.candidate) for document in documents for one in document.chunks)
     ranked = rank(documents, RankRequest(request.query.by, request.k, request.min_score, dropped))
-    sureness = confidence(documents, (encoded.spoken or encoded.plain).words) if ranked else 0.0
-    return _Ranking(ranked, cosine, sureness)
+    return _Ranking(ranked, cosine, _confidence(documents, encoded) if ranked else 0.0)
+
+
+def _confidence(documents: Sequence[ScoredDocument], encoded: _Encoded) -> float | None:
+    """How sure the answer is; None for a question of nothing but stop words, which asks for nothing."""
+    if STOP_WORDS.issuperset(encoded.question.words.spelled):
+        return None
+    return confidence(documents, (encoded.spoken or encoded.plain).words, chunks=encoded.chunks)
 
 
 def _rank_fused(reader: IndexReader, candidates: CandidateSearch, request: _Request, encoded: _Encoded) -> _Ranking:
@@ -325,15 +342,19 @@ def _hits(
     chunks: Sequence[StoredChunk], ranking: _Ranking, request: _Request, *, words: Sequence[str]
 ) -> tuple[Hit, ...]:
     return tuple(
-        hit_of(chunk, ranked, words=words, snippet=request.query.snippets)
+        hit_of(chunk, ranked, words=words, snippet=request.query.snippets, at=request.filters.at)
         for chunk, ranked in zip(chunks, ranking.chunks, strict=True)
         if request.sees_sensitive or not chunk.document.sensitive
     )
 
 
-def hit_of(stored: StoredChunk, ranked: RankedChunk, *, words: Sequence[str], snippet: bool) -> Hit:
-    """The chunk as a hit; with `snippet`, it has the part of its text with most of the words."""
+def hit_of(stored: StoredChunk, ranked: RankedChunk, *, words: Sequence[str], snippet: bool, at: str = "") -> Hit:
+    """The chunk as a hit; with `snippet`, it has the part of its text with most of the words.
+
+    If it begins after the moment `at`, its metadata say from when it is planned.
+    """
     document, chunk = stored.document, stored.chunk
+    begins = document.valid_from
     cut = cut_snippet(chunk.text, words, width=SNIPPET_WIDTH) if snippet else None
     turn = {"turn": chunk.line, "role": chunk.voice, "speaker": chunk.speaker, "at": chunk.at} if chunk.voice else {}
     return Hit(
@@ -349,7 +370,7 @@ def hit_of(stored: StoredChunk, ranked: RankedChunk, *, words: Sequence[str], sn
         cosine=ranked.cosine,
         sensitive=document.sensitive,
         updated=document.updated,
-        metadata={**document.metadata, **turn},
+        metadata={**document.metadata, **turn, **({"planned_from": begins} if at and begins > at else {})},
         why=ranked.why,
         snippet=cut.text if cut else "",
         marks=cut.marks if cut else (),
@@ -411,5 +432,6 @@ def _understood(question: Question) -> Mapping[str, Any]:
         "windows": tuple(asdict(window) for window in question.windows),
         "asks_reply": question.asks_reply,
         "asks_many": question.asks_many,
+        "halves": question.halves,
     }
     return {name: value for name, value in parts.items() if value}

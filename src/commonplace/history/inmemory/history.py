@@ -4,11 +4,14 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from commonplace.history.base import (
     ERASED,
+    MOST_STATES,
+    STATE_DAYS,
     AuditEntry,
+    ContextState,
     ModelCall,
     NewThread,
     Use,
@@ -21,11 +24,13 @@ from commonplace.history.base import (
 from commonplace.history.normalize import (
     IncomingMessage,
     check_lock,
+    check_state,
     check_trust,
     check_turns,
     extend_digest,
     identify_thread,
     incoming_messages,
+    names_of,
     stamp_of,
     thread_id,
     valid_utf8,
@@ -64,7 +69,8 @@ class InMemoryConversations:
             is_known = all(each.identity in stored.messages for each in incoming)
             check_trust(new, stored.thread.trust, title=stored.thread.title, adds=not is_known)
             before = stored.thread.count
-            stored.thread = replace(stored.thread, title=new.title or stored.thread.title)
+            title, project = new.title or stored.thread.title, new.project or stored.thread.project
+            stored.thread = replace(stored.thread, title=title, project=project)
             for each in incoming:
                 if each.identity not in stored.messages:
                     _append(stored, each)
@@ -72,9 +78,14 @@ class InMemoryConversations:
         return RecordResult(id_, added, len(incoming) - added)
 
     def conversations(
-        self, *, interface: str | None = None, since: datetime | None = None, limit: int | None = None
+        self,
+        *,
+        interface: str | None = None,
+        project: str | None = None,
+        since: datetime | None = None,
+        limit: int | None = None,
     ) -> tuple[Thread, ...]:
-        """Conversations of that program with a message since that time; newest first, at most `limit`."""
+        """Conversations of that program and project with a message since that time; newest first, at most `limit`."""
         start = utc_second(since) if since else None
         check_limit(limit)
         with self._lock:
@@ -83,6 +94,7 @@ class InMemoryConversations:
             each
             for each in reversed(oldest_first)
             if (interface is None or each.interface == valid_utf8(interface))
+            and (project is None or each.project == valid_utf8(project))
             and (start is None or each.updated >= start)
         )
         return tuple(matching)[:limit]
@@ -123,12 +135,13 @@ class InMemoryConversations:
 
 
 class InMemoryUsage(InMemoryConversations):
-    """Use of facts by day, and topic locks by conversation."""
+    """Use of facts by day; topic locks and states by conversation."""
 
     def __init__(self) -> None:
         super().__init__()
         self._days: defaultdict[str, Counter[str]] = defaultdict(Counter)  # fact -> day -> times
         self._topic_locks: dict[str, TopicLock] = {}
+        self._states: dict[str, tuple[datetime, ContextState]] = {}  # the last saved comes last
 
     def record_use(self, ids: Sequence[str], *, now: datetime) -> None:
         """Count one use of each of these facts, on the UTC day of `now`."""
@@ -165,12 +178,29 @@ class InMemoryUsage(InMemoryConversations):
         """The topics stored for that conversation, or None."""
         return self._topic_locks.get(valid_utf8(conversation))
 
-    def forget_conversation(self, id: str) -> bool:
-        """Remove the conversation and its topic lock; False if there was none."""
-        thread = self.conversation(id)
+    def context_state(self, conversation: str) -> ContextState:
+        """What that conversation's model has been given; an empty state if nothing is known of it."""
+        name = valid_utf8(conversation)
         with self._lock:
-            for name in (id, thread.source_id if thread else id):
-                self._topic_locks.pop(valid_utf8(name), None)
+            return self._states[name][1] if name in self._states else ContextState(name)
+
+    def save_context_state(self, state: ContextState, *, now: datetime) -> None:
+        """Store the state of a conversation; drops old ones, and the oldest of too many."""
+        stored, at = check_state(state), utc_second(now)
+        with self._lock:
+            self._states.pop(stored.conversation, None)
+            self._states[stored.conversation] = (at, stored)
+            oldest_first = sorted(self._states.items(), key=lambda item: item[1][0])
+            kept = [item for item in oldest_first if item[1][0] >= at - timedelta(days=STATE_DAYS)]
+            self._states = dict(kept[-MOST_STATES:])
+
+    def forget_conversation(self, id: str) -> bool:
+        """Remove the conversation, its topic lock and its state; False if there was none."""
+        names = names_of(id, self.conversation(id))
+        with self._lock:
+            for name in names:
+                self._topic_locks.pop(name, None)
+                self._states.pop(name, None)
         return super().forget_conversation(id)
 
 
@@ -227,6 +257,7 @@ class InMemoryHistory(InMemoryUsage):
     def forget_path(self, path: str) -> int:
         """Remove every trace of that path; returns how many audit rows were removed."""
         with self._lock:
+            self._states.clear()
             removed = [entry for entry in self._audit if entry.names(path)]
             mutations = {entry.mutation for entry in removed}
             self._audit = [

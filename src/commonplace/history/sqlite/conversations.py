@@ -1,25 +1,35 @@
-"""Conversations, use of facts and topic locks in SQL.
+"""Conversations, use of facts, topic locks and states in SQL.
 
-Tables: `conversation_threads`, `conversation_messages`, `fact_uses`, `topic_locks`.
+Tables: `conversation_threads`, `conversation_messages`, `fact_uses`, `topic_locks`, `context_states`.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import apsw
 
 from commonplace.database import Database
-from commonplace.history.base import NewThread, Use, check_limit, stored_moment
+from commonplace.history.base import (
+    MOST_STATES,
+    STATE_DAYS,
+    ContextState,
+    NewThread,
+    Use,
+    check_limit,
+    stored_moment,
+)
 from commonplace.history.normalize import (
     IncomingMessage,
     check_lock,
+    check_state,
     check_trust,
     check_turns,
     extend_digest,
     identify_thread,
     incoming_messages,
+    names_of,
     stamp_of,
     thread_id,
     valid_utf8,
@@ -39,6 +49,7 @@ _GROW: Final = """
 UPDATE conversation_threads
 SET count = :count, digest = :digest, started = :started, updated = :updated,
     title = CASE WHEN :title = '' THEN title ELSE :title END,
+    project = CASE WHEN :project = '' THEN project ELSE :project END,
     closed = CASE WHEN :added > 0 THEN NULL ELSE closed END
 WHERE number = :number
 """
@@ -51,9 +62,15 @@ INSERT INTO conversation_messages (thread, turn, identity, role, author, at, sou
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 _THREADS: Final = """
-SELECT id, interface, source_id, title, trust, started, updated, recorded, count, closed FROM conversation_threads
+SELECT id, interface, source_id, title, trust, started, updated, recorded, count, closed, project
+FROM conversation_threads
 """
-_CONDITIONS: Final = {"interface": "interface = :interface", "since": "updated >= :since", "id": "id = :id"}
+_CONDITIONS: Final = {
+    "interface": "interface = :interface",
+    "project": "project = :project",
+    "since": "updated >= :since",
+    "id": "id = :id",
+}
 _NEWEST_FIRST: Final = " ORDER BY updated DESC, number DESC LIMIT :limit"
 _MESSAGES: Final = """
 SELECT role, text, author, at, source_id FROM conversation_messages
@@ -63,10 +80,10 @@ ORDER BY turn
 """
 _STAMPS: Final = "SELECT id, digest, title, trust FROM conversation_threads"
 _THESE: Final = " WHERE id IN (SELECT value FROM json_each(:ids))"
-_FORGET_TOPICS: Final = """
-DELETE FROM topic_locks
-WHERE conversation = :id OR conversation = (SELECT source_id FROM conversation_threads WHERE id = :id)
-"""
+_FORGET_NAMED: Final = (
+    "DELETE FROM topic_locks WHERE conversation IN (SELECT value FROM json_each(:names))",
+    "DELETE FROM context_states WHERE conversation IN (SELECT value FROM json_each(:names))",
+)
 _CLOSE: Final = "UPDATE conversation_threads SET closed = :now WHERE id = :id"
 _FORGET: Final = "DELETE FROM conversation_threads WHERE id = :id"
 _DAY: Final = 10  # characters of a moment that name its day
@@ -85,6 +102,16 @@ INSERT INTO topic_locks (conversation, topics, at) VALUES (:conversation, :topic
 ON CONFLICT (conversation) DO UPDATE SET topics = excluded.topics, at = excluded.at
 """
 _LOCKED: Final = "SELECT topics, at FROM topic_locks WHERE conversation = :conversation"
+_STATE: Final = "SELECT given, prompts, missed FROM context_states WHERE conversation = :conversation"
+_FORGET_STATE: Final = "DELETE FROM context_states WHERE conversation = :conversation"
+_ADD_STATE: Final = """
+INSERT INTO context_states (conversation, given, prompts, missed, at)
+VALUES (:conversation, :given, :prompts, :missed, :at)
+"""
+_DROP_STATES: Final = """
+DELETE FROM context_states WHERE at < :since OR number IN
+(SELECT number FROM context_states ORDER BY at DESC, number DESC LIMIT -1 OFFSET :most)
+"""
 
 
 class SqliteConversations:
@@ -102,11 +129,17 @@ class SqliteConversations:
         return RecordResult(thread_id(new), added, len(incoming) - added)
 
     def conversations(
-        self, *, interface: str | None = None, since: datetime | None = None, limit: int | None = None
+        self,
+        *,
+        interface: str | None = None,
+        project: str | None = None,
+        since: datetime | None = None,
+        limit: int | None = None,
     ) -> tuple[Thread, ...]:
-        """Conversations of that program with a message since that time; newest first, at most `limit`."""
+        """Conversations of that program and project with a message since that time; newest first, at most `limit`."""
         conditions = {
             "interface": None if interface is None else valid_utf8(interface),
+            "project": None if project is None else valid_utf8(project),
             "since": stored_moment(since) if since else None,
         }
         return self._threads(conditions, limit=check_limit(limit))
@@ -136,9 +169,11 @@ class SqliteConversations:
             return connection.changes() > 0
 
     def forget_conversation(self, id: str) -> bool:
-        """Remove the conversation and its topic lock, also from free pages and the log; False if there was none."""
+        """Remove the conversation, its topic lock and its state, also from free pages and the log; False if none."""
+        names = json.dumps(names_of(id, self.conversation(id)))
         with self._database.write_transaction() as connection:
-            connection.execute(_FORGET_TOPICS, {"id": valid_utf8(id)})
+            for statement in _FORGET_NAMED:
+                connection.execute(statement, {"names": names})
             connection.execute(_FORGET, {"id": valid_utf8(id)})
             existed = connection.changes() > 0
         self._database.vacuum()
@@ -156,7 +191,7 @@ class SqliteConversations:
 
 
 class SqliteUsage(SqliteConversations):
-    """Use of facts and topic locks in one file, with its conversations."""
+    """Use of facts, topic locks and states in one file, with its conversations."""
 
     def record_use(self, ids: Sequence[str], *, now: datetime) -> None:
         """Count one use of each of these facts, all or none, on the UTC day of `now`."""
@@ -197,6 +232,32 @@ class SqliteUsage(SqliteConversations):
             row = connection.execute(_LOCKED, {"conversation": name}).fetchone()
         return TopicLock(name, tuple(json.loads(row[0])), row[1]) if row else None
 
+    def context_state(self, conversation: str) -> ContextState:
+        """What that conversation's model has been given; an empty state if nothing is known of it."""
+        name = valid_utf8(conversation)
+        with self._database.read_transaction() as connection:
+            row: Any = connection.execute(_STATE, {"conversation": name}).fetchone()
+        if not row:
+            return ContextState(name)
+        given, prompts, missed = row
+        return ContextState(name, frozenset(json.loads(given)), tuple(json.loads(prompts)), missed)
+
+    def save_context_state(self, state: ContextState, *, now: datetime) -> None:
+        """Store the state of a conversation; drops old ones, and the oldest of too many."""
+        stored = check_state(state)
+        row = {
+            "conversation": stored.conversation,
+            "given": json.dumps(sorted(stored.given)),
+            "prompts": json.dumps(stored.prompts),
+            "missed": stored.missed,
+            "at": stored_moment(now),
+        }
+        with self._database.write_transaction() as connection:
+            connection.execute(_FORGET_STATE, {"conversation": stored.conversation})
+            connection.execute(_ADD_STATE, row)
+            since = stored_moment(now - timedelta(days=STATE_DAYS))
+            connection.execute(_DROP_STATES, {"since": since, "most": MOST_STATES})
+
 
 def _record(connection: apsw.Connection, thread: NewThread, incoming: Sequence[IncomingMessage], *, now: str) -> int:
     """Append what is new to the thread, creating it if needed; returns how many messages were added."""
@@ -224,6 +285,7 @@ def _record(connection: apsw.Connection, thread: NewThread, incoming: Sequence[I
         "started": min([started, *times]),
         "updated": max([updated, *times]),
         "title": thread.title,
+        "project": thread.project,
         "added": len(new),
     }
     connection.execute(_GROW, thread_values)
@@ -252,7 +314,7 @@ def _message(*row: Any) -> Message:
 
 def _thread(*row: Any) -> Thread:
     """The thread in a row of `_THREADS`."""
-    id_, interface, source_id, title, trust, started, updated, recorded, count, closed = row
+    id_, interface, source_id, title, trust, started, updated, recorded, count, closed, project = row
     return Thread(
         id_,
         interface,
@@ -264,6 +326,7 @@ def _thread(*row: Any) -> Thread:
         recorded=datetime.fromisoformat(recorded),
         count=count,
         closed=datetime.fromisoformat(closed) if closed else None,
+        project=project,
     )
 
 

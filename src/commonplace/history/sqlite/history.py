@@ -150,12 +150,34 @@ _5_CLOSED_CONVERSATIONS = """
 ALTER TABLE conversation_threads ADD COLUMN closed TEXT CHECK (closed GLOB '????-??-??T??:??:??Z');
 """
 
+# What the model of a conversation has been given: `given` and `prompts` are lists in JSON. `number` orders the rows of
+# one second.
+_6_CONTEXT_STATES = """
+CREATE TABLE context_states (
+  number       INTEGER PRIMARY KEY,
+  conversation TEXT NOT NULL UNIQUE,
+  given        TEXT NOT NULL,
+  prompts      TEXT NOT NULL,
+  missed       TEXT NOT NULL,
+  at           TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z')
+) STRICT;
+CREATE INDEX context_states_by_time ON context_states (at);
+"""
+
+# The name of the project in which a conversation was held.
+_7_PROJECTS = """
+ALTER TABLE conversation_threads ADD COLUMN project TEXT NOT NULL DEFAULT '';
+CREATE INDEX conversation_threads_by_project ON conversation_threads (project, updated);
+"""
+
 MIGRATIONS: Final = (
     _1_AUDIT_AND_GRANTS,
     _2_MODEL_CALLS,
     _3_CONVERSATIONS,
     _4_USES_AND_TOPICS,
     _5_CLOSED_CONVERSATIONS,
+    _6_CONTEXT_STATES,
+    _7_PROJECTS,
 )
 
 
@@ -191,6 +213,7 @@ WHERE mutation IN (SELECT mutation FROM audit WHERE path = :path OR destination 
 """
 _FORGET_PATH: Final = "DELETE FROM audit WHERE path = :path OR destination = :path"
 _FORGET_GRANTS: Final = "DELETE FROM grants WHERE path = :path"
+_FORGET_STATES: Final = "DELETE FROM context_states"
 _GIVE_GRANT: Final = "INSERT INTO grants (token_hash, path, expires) VALUES (:token, :path, :expires)"
 _HAS_GRANT: Final = "SELECT 1 FROM grants WHERE token_hash = :token AND path = :path AND expires > :now"
 _USE_GRANT: Final = "DELETE FROM grants WHERE token_hash = :token AND path = :path AND expires > :now"
@@ -264,6 +287,7 @@ class SqliteHistory(SqliteUsage):
             connection.execute(_FORGET_PATH, {"path": path})
             removed = connection.changes()
             connection.execute(_FORGET_GRANTS, {"path": path})
+            connection.execute(_FORGET_STATES)
         self._database.vacuum()
         return removed
 

@@ -60,7 +60,7 @@ def passes(document: Document, filters: Filters, *, ends_at: str) -> bool:
         and (not filters.since or document.updated >= filters.since)
         and (not filters.until or document.updated < filters.until)
         and (not filters.sensitive or document.sensitive == (filters.sensitive == "only"))
-        and (filters.archived or not (is_past(document) or _is_invalid(document, ends_at, at=filters.at)))
+        and (filters.archived or not (is_past(document) or _has_ended(ends_at, at=filters.at)))
     )
 
 
@@ -69,8 +69,8 @@ def is_past(document: Document) -> bool:
     return document.place == "archive" or document.status in _PAST_STATUSES
 
 
-def _is_invalid(document: Document, ends_at: str, *, at: str) -> bool:
-    return bool(at) and (document.valid_from > at or bool(ends_at and ends_at <= at))
+def _has_ended(ends_at: str, *, at: str) -> bool:
+    return bool(at and ends_at and ends_at <= at)
 
 
 def _is_below(tag: str, parent: str) -> bool:
@@ -255,6 +255,7 @@ class InMemoryFactReader(InMemoryLinkReader):
             and fact.id.startswith(query.prefix)
             and fact.id.endswith(query.suffix)
             and _is_among(query.paths, document.source_id)
+            and document.source_id.startswith(query.folder)
             and query.fingerprint in ("", fact.fingerprint)
             and _is_among(query.claims, self.rules.claim(fact) or None)
             and (not query.names or self._is_about(fact, query.names) or self._links_to(stored, paths))

@@ -81,6 +81,7 @@ _SELECTIVE: Final = {
     "fingerprint": "INDEXED BY memory_facts_by_fingerprint",
     "claims": "INDEXED BY memory_facts_by_claim",
     "paths": "INDEXED BY memory_facts_by_path",
+    "folder": "INDEXED BY memory_facts_by_path",
     "always_load": "INDEXED BY memory_facts_loaded_always",
 }
 _LESS_SELECTIVE: Final = {
@@ -197,6 +198,9 @@ def _conditions(query: FactQuery) -> tuple[list[str], dict[str, Any]]:
     if query.prefix:
         conditions.append("f.id >= :prefix AND f.id < :after")
         values |= {"prefix": valid_unicode(query.prefix), "after": valid_unicode(query.prefix) + "\U0010ffff"}
+    if query.folder:
+        conditions.append("f.path >= :folder AND f.path < :beyond")
+        values |= {"folder": valid_unicode(query.folder), "beyond": valid_unicode(query.folder) + "\U0010ffff"}
     if query.suffix:
         conditions.append("substr(f.id, -6) = :tail AND substr(f.id, -length(:suffix)) = :suffix")
         values |= {"suffix": valid_unicode(query.suffix), "tail": valid_unicode(query.suffix)[-ID_SUFFIX_LENGTH:]}

@@ -12,15 +12,11 @@ _RANGES: Final = "SELECT first_chunk, chunk_count FROM memory_documents d WHERE 
 NOT_STAGED: Final = "place <> 'staging'"
 NOT_ARCHIVED: Final = "place <> 'archive' AND status NOT IN ('superseded', 'expired', 'archived', 'deleted')"
 """What a search finds unless it asks for the archive."""
-_IS_VALID: Final = "valid_from <= :at AND (ends_at = '' OR ends_at > :at)"
-_LAST_CHANGE: Final = """
-SELECT max(value) FROM (
-  SELECT max(valid_from) AS value FROM memory_documents
-  WHERE user_id = :user AND valid_from <> '' AND valid_from <= :at
-  UNION ALL
-  SELECT max(ends_at) FROM memory_documents WHERE user_id = :user AND ends_at <> '' AND ends_at <= :at
+_IS_VALID: Final = "(ends_at = '' OR ends_at > :at)"
+"""What has ended is not found; what begins later is, and the hit says so."""
+_LAST_CHANGE: Final = (
+    "SELECT max(ends_at) FROM memory_documents WHERE user_id = :user AND ends_at <> '' AND ends_at <= :at"
 )
-"""
 _HAS_LABEL: Final = (
     "EXISTS (SELECT 1 FROM memory_labels WHERE document = d.key AND field = '{field}'"
     " AND label IN (SELECT value FROM json_each(:{field})))"

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 with onnxruntime: the default encoder.
+"""An encoder that runs one of our models with onnxruntime; all-MiniLM-L6-v2 is the default.
 
 Each text runs alone, on one thread. In a batch, the `int8` variant would scale by the range of the whole batch, and
 even `fp32` would sum in another order: only a text that runs alone has the same vector every time.
@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from commonplace.encoders.base import Spans
-from commonplace.encoders.model_files import INSTALL_HINT, TOKENIZER, ensure_graph, missing_files, verify_file
-from commonplace.encoders.onnx_graph import DIM, INPUT, MAX_POSITIONS, OUTPUT, VARIANTS, Variant
+from commonplace.encoders.bert_graph import Variant
+from commonplace.encoders.model_files import ensure_graph, install_hint, missing_files, verify_file
+from commonplace.encoders.models import LocalModel
+from commonplace.encoders.onnx_format import INPUT, OUTPUT
 from commonplace.errors import ProviderFailed, UsageError
 
 if TYPE_CHECKING:
@@ -28,34 +30,38 @@ if TYPE_CHECKING:
 
     from commonplace.encoders.base import Floats
 
-__all__ = ["VARIANTS", "MiniLM"]
-
-_CLS_ID: Final = 101
-_SEP_ID: Final = 102
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _MAX_THREADS: Final = 4
 _BLOCK_SIZE: Final = 128
 """Texts submitted to the threads at once: an interrupt leaves at most these behind in the queue."""
 
 
-class MiniLM:
-    """The model in a folder. It is loaded at first use."""
+class OnnxEncoder:
+    """A model in a folder. It is loaded at first use."""
 
-    alias: Final = "minilm-l6-v2"
-    dim: Final = DIM
     is_remote: Final = False
 
     def __init__(
-        self, folder: Path, *, variant: Variant, tag: str, max_tokens: int = 256, threads: int | None = None
+        self,
+        folder: Path,
+        model: LocalModel,
+        *,
+        variant: Variant,
+        tag: str,
+        max_tokens: int = 256,
+        threads: int | None = None,
     ) -> None:
         """Raises ProviderFailed if files are missing, UsageError if `max_tokens` is more than the model can read."""
-        if missing := missing_files(folder):
-            message = f"the model is not installed: missing {' and '.join(missing)}"
-            raise ProviderFailed(message, path=str(folder), hint=INSTALL_HINT)
-        if max_tokens > MAX_POSITIONS:
-            message = f"the model reads at most {MAX_POSITIONS} tokens, not {max_tokens}"
+        if missing := missing_files(folder, model):
+            message = f"the model {model.name} is not installed: missing {' and '.join(missing)}"
+            raise ProviderFailed(message, path=str(folder), hint=install_hint(model))
+        if max_tokens > model.max_tokens:
+            message = f"the model reads at most {model.max_tokens} tokens, not {max_tokens}"
             raise UsageError(message, hint="Lower embedding.max_tokens.")
-        self.version = f"{tag}+{variant}"
+        self.alias = model.name
+        self.dim = model.dim
+        self.version = model.version(variant, tag=tag)
+        self._model = model
         self.max_tokens = max_tokens
         self._folder = folder
         self._variant = variant
@@ -75,7 +81,7 @@ class MiniLM:
 
         Raises ProviderFailed if the model's files are damaged.
         """
-        vectors = np.empty((len(texts), DIM), np.float32)
+        vectors = np.empty((len(texts), self.dim), np.float32)
         ids = [self._ids(text) for text in texts]
         order = sorted(range(len(texts)), key=lambda row: -len(ids[row]))
         for row, vector in zip(order, self._run([ids[row] for row in order]), strict=True):
@@ -90,14 +96,19 @@ class MiniLM:
 
     def _ids(self, text: str) -> list[int]:
         """The ids of the text's tokens, truncated to `max_tokens`, between the special tokens."""
-        return [_CLS_ID, *self._encoding(text).ids[: self.max_tokens - 2], _SEP_ID]
+        first, last = self._model.ends
+        return [first, *self._encoding(text).ids[: self.max_tokens - 2], last]
 
     def _encoding(self, text: str) -> "Encoding":
         with self._loading:
             if self._tokenizer is None:
-                self._tokenizer = _load_tokenizer(self._folder)
+                self._tokenizer = self._load_tokenizer()
         valid = _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)  # the offsets stay the same
         return self._tokenizer.encode(valid, add_special_tokens=False)
+
+    def _load_tokenizer(self) -> "Tokenizer":
+        verify_file(self._folder, self._model.tokenizer_file, self._model)
+        return self._model.tokenizer(self._folder)
 
     def _run(self, work: Sequence[list[int]]) -> "Iterator[Floats]":
         """The vectors, in the given order. A single text runs in the caller's thread, so that a query does not wait."""
@@ -105,35 +116,24 @@ class MiniLM:
             return iter(())
         with self._loading:
             if self._session is None:
-                self._session = _load_session(self._folder, variant=self._variant)
+                self._session = _load_session(self._folder, self._model, variant=self._variant)
                 self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="encoder")
-        vector_of = partial(_vector, self._session)
+        vector_of = partial(_vector, self._session, self._model)
         if self._pool is None or len(work) == 1:
             return map(vector_of, work)
         blocks = (work[start : start + _BLOCK_SIZE] for start in range(0, len(work), _BLOCK_SIZE))
         return chain.from_iterable(self._pool.map(vector_of, block) for block in blocks)
 
 
-def _vector(session: "InferenceSession", ids: list[int]) -> "Floats":
+def _vector(session: "InferenceSession", model: LocalModel, ids: list[int]) -> "Floats":
     try:
         (vectors,) = session.run([OUTPUT], {INPUT: np.array([ids], np.int32)})
     except _runtime_errors() as error:  # its message may contain the text
-        raise ProviderFailed(f"the model failed: {type(error).__name__}", hint=INSTALL_HINT) from None
+        raise ProviderFailed(f"the model failed: {type(error).__name__}", hint=install_hint(model)) from None
     return np.asarray(vectors[0], np.float32)
 
 
-def _load_tokenizer(folder: Path) -> "Tokenizer":
-    """The model's tokenizer, with its default truncation and padding to 128 tokens switched off."""
-    from tokenizers import Tokenizer
-
-    verify_file(folder / TOKENIZER)
-    tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _load_session(folder: Path, *, variant: Variant) -> "InferenceSession":
+def _load_session(folder: Path, model: LocalModel, *, variant: Variant) -> "InferenceSession":
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # otherwise its first import creates a machine id and reports home
     import onnxruntime
 
@@ -141,11 +141,13 @@ def _load_session(folder: Path, *, variant: Variant) -> "InferenceSession":
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_mem_pattern = False  # it would keep a memory plan for every text length
     options.log_severity_level = 4  # errors are raised; do not print them as well
-    path = ensure_graph(folder, variant=variant)
+    path = ensure_graph(folder, model, variant=variant)
     try:
         return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"], enable_fallback=0)
     except _runtime_errors() as error:
-        raise ProviderFailed(f"the model cannot be loaded: {error}", path=str(path), hint=INSTALL_HINT) from error
+        raise ProviderFailed(
+            f"the model cannot be loaded: {error}", path=str(path), hint=install_hint(model)
+        ) from error
 
 
 @cache

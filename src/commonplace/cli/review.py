@@ -1,0 +1,269 @@
+"""`commonplace review`: what programs saved and you have not approved yet."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from commonplace.cli.fact_view import day, label, short, statement
+from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_text, printable
+from commonplace.cli.parameters import ENTRY_ID_HELP, DryRun, EntryId
+from commonplace.memory import fact_shapes
+from commonplace.model import Fact
+from commonplace.model.review import ReviewQueue, ReviewResult, WaitingEntry
+
+if TYPE_CHECKING:
+    from commonplace.memory import Memory
+
+Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help=ENTRY_ID_HELP)]
+All = Annotated[bool, typer.Option("--all", help="Everything that waits.")]
+KeepOld = Annotated[bool, typer.Option("--keep-old", help="Keep what it speaks against as well.")]
+
+_DEEDS: Final = {"approve": "approved", "edit": "approved", "reject": "rejected", "confirm": "already known, confirmed"}
+_QUESTION: Final = "approve, edit, reject, skip or quit? [a/e/r/s/q]"
+
+
+def review(context: typer.Context) -> None:
+    """List, approve, edit and reject what programs saved and you have not approved yet.
+
+    On a terminal it asks about one entry after another; elsewhere it prints the list.
+
+    \b
+    Examples:
+      commonplace review
+      commonplace review approve 3f9a1c
+      commonplace review reject 3f9a1c --reason "never true"
+      commonplace review --json
+    """
+    if context.invoked_subcommand:
+        return
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        if sys.stdin.isatty() and sys.stdout.isatty() and not invocation.json:
+            _walk(memory, invocation)
+        else:
+            _answer_queue(memory.reviews.list(), invocation)
+
+
+app = typer.Typer(callback=review, invoke_without_command=True, rich_markup_mode=None)
+
+
+@app.command("list")
+def list_(context: typer.Context) -> None:
+    """List what waits for your approval, oldest first, with the reason and what it speaks against.
+
+    \b
+    Examples:
+      commonplace review list
+      commonplace review list --json
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        _answer_queue(memory.reviews.list(), invocation)
+
+
+@app.command("show")
+def show(context: typer.Context, id: EntryId) -> None:
+    """Print one waiting entry with its whole text, its source and what it speaks against.
+
+    \b
+    Example:
+      commonplace review show 3f9a1c
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        waiting = memory.reviews.show(id)
+    invocation.answer({"waiting": fact_shapes.waiting_shape(waiting)}, lambda: _print_all(_full_lines(waiting)))
+
+
+@app.command("approve")
+def approve(
+    context: typer.Context,
+    ids: Ids = None,
+    everything: All = False,
+    keep_old: KeepOld = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Approve entries: they become your own word and replace what they speak against.
+
+    `commonplace undo` takes an approval back.
+
+    \b
+    Examples:
+      commonplace review approve 3f9a1c
+      commonplace review approve 3f9a1c 7b20de --keep-old
+      commonplace review approve --all --dry-run
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        results = memory.reviews.approve(*ids or (), all=everything, keep_old=keep_old, dry_run=dry_run)
+    _answer_results(results, invocation)
+
+
+@app.command("edit")
+def edit(
+    context: typer.Context,
+    id: EntryId,
+    text: Annotated[str, typer.Argument(metavar="[TEXT]", help="The entry in your own words.")] = "",
+    object: Annotated[
+        str, typer.Option(metavar="O", help="The new value of a triple; TEXT is then its sentence.")
+    ] = "",
+    keep_old: KeepOld = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Approve an entry in your own words.
+
+    \b
+    Examples:
+      commonplace review edit 3f9a1c "Prefers long pull requests, with a picture."
+      commonplace review edit 7b20de --object "Acme Berlin"
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        result = memory.reviews.edit(id, text, object=object, keep_old=keep_old, dry_run=dry_run)
+    _answer_results((result,), invocation)
+
+
+@app.command("reject")
+def reject(
+    context: typer.Context,
+    ids: Ids = None,
+    everything: All = False,
+    reason: Annotated[str, typer.Option(metavar="R", help="The reason.")] = "",
+    dry_run: DryRun = False,
+) -> None:
+    """Reject entries: they go to the archive, and programs cannot save the same words again.
+
+    \b
+    Examples:
+      commonplace review reject 3f9a1c --reason "never true"
+      commonplace review reject --all
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        results = memory.reviews.reject(*ids or (), all=everything, reason=reason, dry_run=dry_run)
+    _answer_results(results, invocation)
+
+
+def _walk(memory: "Memory", invocation: Invocation) -> None:
+    """Ask about one entry after another until all are decided or the person quits."""
+    queue = memory.reviews.list()
+    for number, listed in enumerate(queue.entries, start=1):
+        waiting = memory.reviews.show(listed.fact.id)  # an approval may have changed what it speaks against
+        print_line()
+        _print_all(waiting_lines(waiting, number=number, of=len(queue.entries)))
+        choice = _choice()
+        if choice == "q":
+            return
+        if deed := _deeds(memory, waiting).get(choice):
+            _print_all(line for result in deed() for line in result_lines(result))
+    _print_end(queue, invocation)
+
+
+def _choice() -> str:
+    while True:
+        answer = str(typer.prompt(_QUESTION, prompt_suffix=" ")).strip().lower()[:1]
+        if answer in ("a", "e", "r", "s", "q"):
+            return answer
+
+
+def _deeds(memory: "Memory", waiting: WaitingEntry) -> dict[str, Callable[[], Sequence[ReviewResult]]]:
+    """What each key but `s` and `q` does to the entry."""
+    id, reviews = waiting.fact.id, memory.reviews
+    return {
+        "a": lambda: reviews.approve(id),
+        "e": lambda: (_edit(memory, waiting.fact),),
+        "r": lambda: reviews.reject(id),
+    }
+
+
+def _edit(memory: "Memory", fact: Fact) -> ReviewResult:
+    """Ask for the new text, or for the new value of a triple."""
+    if fact.predicate:
+        object = typer.prompt(f"new value of {fact.predicate}", default=printable(fact.object))
+        return memory.reviews.edit(fact.id, object=object)
+    return memory.reviews.edit(fact.id, typer.prompt("new text", default=printable(fact.text)))
+
+
+def _answer_queue(queue: ReviewQueue, invocation: Invocation) -> None:
+    def show_queue() -> None:
+        for number, waiting in enumerate(queue.entries, start=1):
+            if number > 1:
+                print_line()
+            _print_all(waiting_lines(waiting, number=number, of=len(queue.entries)))
+        _print_end(queue, invocation)
+
+    invocation.answer(fact_shapes.queue_shape(queue), show_queue)
+
+
+def _print_end(queue: ReviewQueue, invocation: Invocation) -> None:
+    """Print the staged notes that are not entries, and for an empty queue that it is empty."""
+    for path in queue.notes:
+        print_line(
+            f"note {path}\n   not an entry: `commonplace note move` puts it in its place, `note delete` removes it"
+        )
+    if not (queue.entries or queue.notes):
+        invocation.inform("nothing waits for your review")
+
+
+def waiting_lines(waiting: WaitingEntry, *, number: int, of: int) -> Iterator[str]:
+    """A waiting entry as the list shows it: its statement, who saved it, why it waits, and what it speaks against."""
+    fact = waiting.fact
+    yield f"{number} of {of}  {label(fact)}"
+    yield from _evidence(waiting)
+
+
+def _full_lines(waiting: WaitingEntry) -> Iterator[str]:
+    """A waiting entry with its whole text and path."""
+    fact = waiting.fact
+    yield f"{fact.id}  {fact.kind}".rstrip()
+    yield from (f"   {line}" for line in fact.text.splitlines())
+    if fact.predicate:
+        yield f"   {fact.subject} | {fact.predicate} | {fact.object}"
+    yield from _evidence(waiting)
+    yield f"   {fact.path}"
+
+
+def _evidence(waiting: WaitingEntry) -> Iterator[str]:
+    fact = waiting.fact
+    source = fact.origins
+    conversation = f", conversation {source.conversation}" if source.conversation else ""
+    yield f"   saved {day(fact.recorded)} by {source.interface or 'a program'} ({source.trust}){conversation}"
+    if fact.reason:
+        yield f"   waits: {fact.reason}"
+    for old in waiting.against:
+        yield f"   against {short(old.id)}: {statement(old)} ({_source(old)})"
+    yield from (f"   note: {remark}" for remark in waiting.remarks)
+
+
+def _source(old: Fact) -> str:
+    """Where a known fact is from: its line, or its trust and day."""
+    return f"{old.path}:{old.line}" if old.origin == "line" else f"{old.origins.trust}, {day(old.begins)}"
+
+
+def _answer_results(results: Sequence[ReviewResult], invocation: Invocation) -> None:
+    def show_results() -> None:
+        for result in results:
+            if result.difference is not None:
+                print_text(result.difference)
+                invocation.inform(f"dry run, nothing was written: {result.action} {short(result.fact.id)}")
+            else:
+                _print_all(result_lines(result))
+        if not results:
+            invocation.inform("nothing waits for your review")
+
+    shapes = [fact_shapes.review_result_shape(each) for each in results]
+    invocation.answer({"count": len(shapes), "reviewed": shapes}, show_results)
+
+
+def result_lines(result: ReviewResult) -> Iterator[str]:
+    """What became of an entry, what it replaced, and what the person should know besides."""
+    yield f"{_DEEDS[result.action]} {label(result.fact)}"
+    yield from (f"  replaced {short(old.id)}: {statement(old)}" for old in result.ended)
+    yield from (f"  {remark}" for remark in result.remarks)
+
+
+def _print_all(lines: Iterator[str]) -> None:
+    for line in lines:
+        print_line(line)

@@ -1,0 +1,71 @@
+"""The verbs on what waits for the person: count, list, show, approve, edit, reject. All but `count` need a person."""
+
+from commonplace.errors import UsageError
+from commonplace.flows.memory.review import (
+    approve,
+    edit,
+    reject,
+    review_queue,
+    waiting_count,
+    waiting_entry,
+    waiting_text,
+)
+from commonplace.flows.stores import Session
+from commonplace.model.review import ReviewQueue, ReviewResult, WaitingEntry
+
+
+class Reviews:
+    """What programs saved and the person has not approved yet, for one actor."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def count(self) -> int:
+        """How many entries and notes wait; programs may ask for this number, too."""
+        return waiting_count(self._session)
+
+    def list(self) -> ReviewQueue:
+        """Everything that waits, oldest first, with the reason and what it speaks against. Raises Refused."""
+        return review_queue(self._session)
+
+    def show(self, id: str) -> WaitingEntry:
+        """One waiting entry, named as in `entries.show`. Raises Refused, NotFound, and Conflict if it does not wait."""
+        return waiting_entry(id, self._session)
+
+    def approve(
+        self, *ids: str, all: bool = False, keep_old: bool = False, dry_run: bool = False
+    ) -> tuple[ReviewResult, ...]:
+        """Approve these entries, or with `all` everything that waits: each becomes the person's own word.
+
+        What an entry speaks against is archived in the same commit, unless `keep_old` is set; `notes.undo` reverts
+        both. A line of a note stays as it is, and the result says so. Raises Refused, NotFound, Conflict, UsageError.
+        """
+        _check_choice(ids, is_all=all)
+        return approve(ids, self._session, every=all, keep_old=keep_old, dry_run=dry_run)
+
+    def edit(
+        self, id: str, text: str = "", *, object: str = "", keep_old: bool = False, dry_run: bool = False
+    ) -> ReviewResult:
+        """Give an entry other words and approve it; for a triple, another object. With `keep_old` it ends nothing.
+
+        Raises as `approve` does, and Refused with the reason `secret` or `junk`.
+        """
+        return edit(id, self._session, text=text, object=object, keep_old=keep_old, dry_run=dry_run)
+
+    def reject(self, *ids: str, all: bool = False, reason: str = "", dry_run: bool = False) -> tuple[ReviewResult, ...]:
+        """Reject these entries, or with `all` everything that waits; programs cannot save the same words again.
+
+        Raises Refused, NotFound, Conflict, UsageError.
+        """
+        _check_choice(ids, is_all=all)
+        return reject(ids, self._session, every=all, reason=reason, dry_run=dry_run)
+
+
+def _check_choice(ids: tuple[str, ...], *, is_all: bool) -> None:
+    """Raise UsageError unless either ids or everything are meant."""
+    if bool(ids) == is_all:
+        problem = "ids and `all` cannot be combined" if ids else "no entry is named"
+        raise UsageError(problem, hint="Give the ids of waiting entries, or all of them with --all.")
+
+
+__all__ = ["Reviews", "waiting_text"]

@@ -1,0 +1,127 @@
+"""Review from the command line: listed, shown, approved, edited, rejected; one by one on a terminal."""
+
+from pathlib import Path
+
+import pytest
+
+from commonplace import open_memory
+from tests.command_line import Run, answer, new_vault
+from tests.terminal import on_a_terminal
+
+TABS, SPACES = "Prefers tabs over spaces.", "Prefers spaces over tabs."
+TEA = "Drinks green tea in the morning."
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """A new vault."""
+    return new_vault(tmp_path / "vault")
+
+
+@pytest.fixture
+def ids(run: Run, vault: Path) -> tuple[str, str, str]:
+    """The last digits of an entry of the person, of what an agent wants in its place, and of what it has read."""
+    old = answer(run("save", TABS, "--kind", "preference", "--json"))["remembered"]["id"]
+    with open_memory(vault, actor="agent") as agent:
+        new = agent.entries.evolve(old, SPACES, reason="said so", interface="claude-code").fact.id
+        read = agent.entries.save(TEA, kind="preference", trust="read", interface="claude-code").fact.id
+    return old[-6:], new[-6:], read[-6:]
+
+
+def test_the_list_has_the_text_the_source_the_reason_and_what_it_speaks_against(run: Run, ids: tuple[str, ...]) -> None:
+    """Oldest first; `review` alone prints it where there is no terminal."""
+    old, new, read = ids
+    told, listed = run("review"), answer(run("review", "list", "--json"))
+    lines = told.stdout.splitlines()
+
+    assert told.returncode == 0
+    assert lines[0] == f"1 of 2  {new} preference: {SPACES}"
+    assert lines[1].endswith("by claude-code (said)")
+    assert lines[2] == "   waits: It would replace the person's own word."
+    assert lines[3].startswith(f"   against {old}: {TABS} (told, ")
+    assert lines[5] == f"2 of 2  {read} preference: {TEA}"
+    assert (listed["count"], [each["fact"]["text"] for each in listed["waiting"]]) == (2, [SPACES, TEA])
+
+
+def test_approving_says_what_was_replaced_and_undo_takes_it_back(run: Run, ids: tuple[str, ...]) -> None:
+    """It is recalled from then on."""
+    old, new, _ = ids
+    told = run("review", "approve", new)
+    recalled = answer(run("recall", "spaces tabs", "--json"))["results"]
+    run("undo")
+    again = run("review", "show", new)
+
+    assert told.stdout == f"approved {new} preference: {SPACES}\n  replaced {old}: {TABS}\n"
+    assert [each["content"] for each in recalled] == [SPACES]
+    assert SPACES in again.stdout
+    assert "Agent/Memory/_staging/" in again.stdout
+
+
+def test_all_are_approved_after_a_dry_run(run: Run, ids: tuple[str, ...]) -> None:
+    """The dry run prints the difference; then nothing waits."""
+    dry = run("review", "approve", "--all", "--dry-run")
+    done = answer(run("review", "approve", "--all", "--json"))
+    empty = run("review")
+
+    assert "+status: superseded" in dry.stdout
+    assert dry.stderr.count("nothing was written") == 2
+    assert [each["action"] for each in done["reviewed"]] == ["approve", "approve"]
+    assert (empty.stdout, empty.stderr) == ("", "nothing waits for your review\n")
+
+
+def test_an_edit_and_a_rejection(run: Run, ids: tuple[str, ...], vault: Path) -> None:
+    """The edited words count as the person's; the rejected ones cannot come again."""
+    old, new, read = ids
+    edited = run("review", "edit", new, "Prefers spaces, but tabs in Makefiles.")
+    rejected = run("review", "reject", read, "--reason", "never true")
+
+    assert (
+        edited.stdout
+        == f"approved {new} preference: Prefers spaces, but tabs in Makefiles.\n  replaced {old}: {TABS}\n"
+    )
+    assert rejected.stdout == f"rejected {read} preference: {TEA}\n"
+    assert len(list(vault.glob("Agent/Memory/_archive/_staging/*.md"))) == 1
+    assert not list(vault.glob("Agent/Memory/_staging/*.md"))
+
+
+def test_wrong_names_have_a_hint(run: Run, ids: tuple[str, ...]) -> None:
+    """No entry, one that does not wait, and both ways of naming."""
+    nothing, known = run("review", "approve"), run("review", "approve", ids[0])
+    both = run("review", "reject", ids[1], "--all")
+
+    assert (nothing.returncode, known.returncode, both.returncode) == (2, 4, 2)
+    assert "--all" in nothing.stderr
+    assert "`commonplace review` lists what waits" in known.stderr
+
+
+def test_status_and_doctor_say_how_many_wait(run: Run, ids: tuple[str, ...]) -> None:
+    """Whether the daemon runs or not."""
+    said = "2 memories wait for your review: `commonplace review`"
+
+    assert said in run("status").stdout
+    assert answer(run("status", "--json"))["review"] == 2
+    assert said in run("doctor").stdout
+
+
+def test_a_terminal_asks_about_one_entry_after_another(run: Run, ids: tuple[str, ...], vault: Path) -> None:
+    """An unknown key is asked again; what is skipped still waits."""
+    _, new, _ = ids
+    shown = on_a_terminal("review", vault=vault, typed="x\na\ns\n")
+    left = answer(run("review", "--json"))
+
+    assert f"approved {new} preference: {SPACES}" in shown
+    assert shown.count("[a/e/r/s/q]") == 3
+    assert [each["fact"]["text"] for each in left["waiting"]] == [TEA]
+
+
+def test_on_a_terminal_an_entry_is_edited_or_rejected_until_the_person_quits(
+    run: Run, ids: tuple[str, ...], vault: Path
+) -> None:
+    """The rest still waits."""
+    on_a_terminal("review", vault=vault, typed="e\nPrefers two spaces.\nq\n")
+    left = answer(run("review", "--json"))["count"]
+    on_a_terminal("review", vault=vault, typed="r\n")
+
+    assert left == 1
+    assert answer(run("review", "--json"))["count"] == 0
+    assert "Prefers two spaces." in run("recall", "spaces").stdout

@@ -1,0 +1,82 @@
+"""Review by HTTP: for the person, and for nobody else."""
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from commonplace.memory import Memory
+from tests.integration.web.conftest import ClientFor
+
+
+def staged(client: TestClient, memory: Memory, text: str, *, old: str) -> tuple[str, str]:
+    """The id of what the person said, and of what a program wants to put in its place."""
+    mine = memory.entries.save(old, kind="preference").fact.id
+    answer = client.post(f"/entries/{mine}/evolve", json={"text": text, "reason": "said so"})
+    assert answer.json()["remembered"]["staged"] is True
+    return mine, answer.json()["remembered"]["id"]
+
+
+def test_what_waits_is_listed_shown_approved_and_rejected(client: TestClient, memory: Memory) -> None:
+    """With the reason and what it speaks against; the approved entry replaces it, as the person's word."""
+    old, new = staged(client, memory, "Sails in the evening.", old="Sails before breakfast.")
+    _, other = staged(client, memory, "Rows on Sundays.", old="Rows on Saturdays.")
+    listed = client.get("/review").json()
+    shown = client.get(f"/review/{new[-6:]}").json()["waiting"]
+    approved = _done(client, "/review/approve", ids=[new])
+    rejected = _done(client, "/review/reject", ids=[other], reason="never true")
+
+    assert (listed["count"], [each["id"] for each in listed["waiting"]]) == (2, [new, other])
+    assert shown["reason"] == "It would replace the person's own word."
+    assert [each["text"] for each in shown["against"]] == ["Sails before breakfast."]
+    assert (approved["action"], [each["id"] for each in approved["ended"]]) == ("approve", [old])
+    assert (approved["fact"]["source"]["trust"], approved["fact"]["place"]) == ("told", "")
+    assert (rejected["action"], rejected["fact"]["status"], rejected["fact"]["reason"]) == (
+        "reject",
+        "deleted",
+        "never true",
+    )
+    assert client.get("/review").json()["count"] == 0
+
+
+def test_an_edit_is_approved_in_other_words(client: TestClient, memory: Memory) -> None:
+    """A dry run shows the difference only."""
+    _, new = staged(client, memory, "Paints with oil.", old="Paints with chalk.")
+    dry = _done(client, f"/review/{new}/edit", text="Paints with oil in winter.", dry_run=True)
+    edited = _done(client, f"/review/{new}/edit", text="Paints with oil in winter.")
+
+    assert "Paints with oil in winter." in dry["difference"]
+    assert (edited["action"], edited["fact"]["text"]) == ("edit", "Paints with oil in winter.")
+
+
+@pytest.mark.requirement("X-01")
+def test_a_token_of_an_agent_is_refused_with_a_clear_message(client_for: ClientFor, memory: Memory) -> None:
+    """For each route; a token that may read and write is an agent's."""
+    agent = client_for("read", "write")
+    _, new = staged(agent, memory, "Cooks with gas.", old="Cooks with wood.")
+    answers = [
+        agent.get("/review"),
+        agent.get(f"/review/{new}"),
+        agent.post("/review/approve", json={"all": True}),
+        agent.post("/review/reject", json={"ids": [new]}),
+        agent.post(f"/review/{new}/edit", json={"text": "Cooks."}),
+    ]
+    refusal = answers[0].json()["error"]
+    _done(client_for("admin"), "/review/reject", ids=[new])
+
+    assert {answer.status_code for answer in answers} == {403}
+    assert refusal["message"] == "tester acts as an agent, and only the person may review what waits"
+    assert "commonplace review" in refusal["hint"]
+
+
+def test_errors_have_the_status_of_their_reason(client: TestClient) -> None:
+    """404 for an unknown id, 400 for no entry at all."""
+    assert client.get("/review/ffffff").status_code == 404
+    assert client.post("/review/approve", json={}).status_code == 400
+
+
+def _done(client: TestClient, path: str, **body: Any) -> dict[str, Any]:
+    answer = client.post(path, json=body)
+    assert answer.status_code == 200, answer.text
+    (reviewed,) = answer.json()["reviewed"]
+    return dict(reviewed)
