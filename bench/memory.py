@@ -31,7 +31,7 @@ from bench.memory_gate import measure_gate
 from bench.memory_sets import Person, garden_of, memory_folder, read_candidates, read_people, read_questions
 from bench.memory_sizes import measure_sizes
 from bench.memory_tables import tables
-from bench.memory_thresholds import measure_thresholds
+from bench.memory_thresholds import measure_passages, measure_thresholds
 from bench.memory_vault import Opener, settings_of
 
 PARTS: Final = ("context", "gate", "queries", "garden", "sizes", "thresholds")
@@ -62,7 +62,7 @@ def _in_garden(
 ) -> dict[str, Any]:
     """The figures of the parts that need the garden; none, with a message, when it is not there."""
     told: dict[str, Any] = {}
-    if not {"queries", "garden"} & {*chosen.only}:
+    if not {"queries", "garden", "thresholds"} & {*chosen.only}:
         return told
     garden = garden_of(chosen.data, chosen.vaults, folder / "unpacked")
     if garden is None:
@@ -72,6 +72,9 @@ def _in_garden(
         told["queries"] = measure_queries(questions, opener, garden, folder)
     if "garden" in chosen.only and people:
         told["garden"] = measure_garden(people, sets, opener, garden, folder, say)
+    if "thresholds" in chosen.only and people:
+        say("thresholds: passages of the garden")
+        told["passages"] = measure_passages(people, read_questions(sets), opener, garden, folder)
     return told
 
 

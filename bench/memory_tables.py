@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from bench.memory_gate import OUTCOMES, RIGHT
-from bench.memory_thresholds import threshold_table
+from bench.memory_thresholds import passage_table, threshold_table
 from bench.quality_tables import table
 
 # The measures of issue 15: what is counted, what it was before, and the share that is the target.
@@ -67,7 +67,9 @@ def tables(told: Mapping[str, Any], *, verbose: bool) -> Iterator[str]:
     if "sizes" in told:
         yield from _sizes(told["sizes"])
     if "thresholds" in told:
-        yield from ["### Recall against noise", "", threshold_table(told["thresholds"]), ""]
+        yield from ["### Recall against noise: entries", "", threshold_table(told["thresholds"]), ""]
+    if "passages" in told:
+        yield from ["### Recall against noise: passages", "", passage_table(told["passages"]), ""]
 
 
 def row(what: str, before: str, pair: Sequence[int], target: float | None) -> list[str]:

@@ -56,13 +56,27 @@ ENTRY_RULE: Final = EntryRule()
 PLAIN_ENTRY: Final = 0.55
 """The score from which an entry fits so plainly that no note is needed beside it, unless the prompt asks for notes."""
 
-_NEAR_PASSAGE: Final = 0.33
-_ABOVE_NOISE: Final = 0.08
-_GENERAL_PASSAGE: Final = 0.1
-# What the best passage needs for a prompt that does not ask for notes: the first, in any vault; the second above the
-# vault's noise; the third besides for a question that anybody could ask. With these, of 152 prompts that need nothing,
-# 8 bring a passage of a garden of 748 notes (noise 0.49); of 23 questions about the sample vault (noise 0.21), 19 bring
-# theirs.
+
+@dataclass(frozen=True, slots=True)
+class PassageRule:
+    """What the best passage needs for a prompt that does not ask for notes.
+
+    `near` in any vault; `above_noise` more than unrelated passages of the vault have; `general` besides for a question
+    that anybody could ask. `bench/memory.py --only thresholds` prints the curves, in a garden of 748 notes whose noise
+    is 0.49; the noise of the sample vault is 0.21.
+    """
+
+    near: float = 0.33
+    above_noise: float = 0.08
+    general: float = 0.1
+
+    def threshold(self, *, noise: float, need: Need) -> float:
+        """The score that the best passage must reach for any to be shown; `noise` is that of unrelated ones."""
+        least = max(self.near, noise + self.above_noise)
+        return least + (self.general if need in ("idle", "general") else 0.0)
+
+
+PASSAGE_RULE: Final = PassageRule()
 
 _OFF_TOPIC: Final = 0.1
 """The cosine below which a passage shares only words with a prompt, as many do in a large vault."""
@@ -131,11 +145,6 @@ def fitting_entries(
     least = max(rule.threshold(need, count=count), rule.beside_best * best)
     ranked = sorted(scores, key=lambda key: (-matches[key].rank(rule), key))
     return [key for key in ranked if scores[key] >= least][: rule.limit(count=count)]
-
-
-def near_threshold(*, noise: float, need: Need) -> float:
-    """The score that the best passage must reach for any to be shown; `noise` is that of unrelated ones."""
-    return max(_NEAR_PASSAGE, noise + _ABOVE_NOISE) + (_GENERAL_PASSAGE if need in ("idle", "general") else 0.0)
 
 
 def passage_threshold(scores: Iterable[float], *, least: float) -> float:

@@ -1,11 +1,11 @@
 """The verb context: what to put before a model, for a prompt or at the start of a session; and topics and styles."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from commonplace.context.options import MIN_BUDGET
 from commonplace.errors import UsageError
-from commonplace.flows.context.build import KEPT_CHARS, ContextRequest, build_context, forget_given
+from commonplace.flows.context.build import ContextRequest, build_context
+from commonplace.flows.context.conversation_state import forget_given, take_back
 from commonplace.flows.context.noise import noise_level
 from commonplace.flows.context.topics import infer_and_lock_topics, list_styles, list_topics, style_for
 from commonplace.flows.stores import Session
@@ -115,8 +115,7 @@ class Contexts:
 
     def take_back(self, before: ContextState, *, prompt: str = "") -> None:
         """Note that nobody read a conversation's last context: it has what it had `before`, and missed the prompt."""
-        state = replace(before, missed=prompt.strip()[:KEPT_CHARS] or before.missed)
-        self._session.stores.history.save_context_state(state, now=self._session.clock())
+        take_back(before, self._session, prompt=prompt)
 
     def forget(self, conversation: str) -> None:
         """Note that the model of a conversation no longer has what it was given: its host has compacted it."""

@@ -130,3 +130,15 @@ def test_recall_can_be_switched_off(tmp_path: Path) -> None:
     assert found.text == ""
     assert "context.recall is off" in [each.said for each in found.left_out]
     assert PNPM in profile.text
+
+
+def test_the_same_words_are_as_near_in_every_vault(tmp_path: Path) -> None:
+    """The name of an entry's file has random digits of its id, which must not count."""
+    near = []
+    for number in range(3):
+        with make_memory(tmp_path / str(number), clock=Calendar()) as memory:
+            memory.entries.save("Keeps the ladder behind the shed.", kind="fact")
+            near.append([each.piece.why for each in asked(memory, "where is my ladder?").included])
+
+    assert near[0]
+    assert near[0] == near[1] == near[2]

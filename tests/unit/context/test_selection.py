@@ -4,11 +4,11 @@ import pytest
 
 from commonplace.context.selection import (
     ENTRY_RULE,
+    PASSAGE_RULE,
     EntryMatch,
     EntryRule,
     fitting_entries,
     holds_only_links,
-    near_threshold,
     passage_threshold,
     passage_title,
     strip_own_heading,
@@ -82,12 +82,13 @@ def test_what_is_on_topic_comes_first_but_fits_no_sooner() -> None:
 
 def test_a_passage_must_be_nearer_than_the_noise_of_its_vault() -> None:
     """In a quiet vault a fixed score is enough; in a noisy one it must be clearly above; more for what anybody asks."""
-    quiet, noisy = (near_threshold(noise=noise, need="task") for noise in (0.1, 0.5))
+    quiet, noisy = (PASSAGE_RULE.threshold(noise=noise, need="task") for noise in (0.1, 0.5))
 
-    assert quiet == near_threshold(noise=0.0, need="task")
+    assert quiet == PASSAGE_RULE.threshold(noise=0.0, need="task")
     assert noisy > 0.5
     assert all(
-        near_threshold(noise=noise, need="general") > near_threshold(noise=noise, need="task") for noise in (0.1, 0.5)
+        PASSAGE_RULE.threshold(noise=noise, need="general") > PASSAGE_RULE.threshold(noise=noise, need="task")
+        for noise in (0.1, 0.5)
     )
 
 

@@ -3,6 +3,7 @@
 In: a `ContextRequest`. Out: a `Context`: one fenced text, what is in it and what was left out, each with the reason.
 
     build     plan -> gather the parts side by side until the deadline -> compose -> record what was given and used
+    conversation_state  what a conversation has been given; the prompts a new one is read with
     notes     once in a session: the person's own memory, always-loaded, channel and dated notes
     profile   once in a session: the standing picture of the person and the project, and the last session
     entries   for each prompt: the entries that fit it

@@ -19,6 +19,13 @@ from commonplace.context.selection import parse_channel
 from commonplace.encoders.base import heuristic_tokens
 from commonplace.errors import CommonplaceError, UsageError
 from commonplace.events import emit
+from commonplace.flows.context.conversation_state import (
+    PROFILE_GIVEN,
+    after_context,
+    prompts_to_judge,
+    read_state,
+    why_silent,
+)
 from commonplace.flows.context.entries import EntryPieces, EntryRequest, entry_pieces
 from commonplace.flows.context.facts import PieceOrOmission, fact_pieces
 from commonplace.flows.context.notes import marked_entry_pieces, note_pieces
@@ -27,13 +34,11 @@ from commonplace.flows.context.profile import profile_pieces, session_pieces
 from commonplace.flows.context.topics import lock_topics, match_topics, style_for
 from commonplace.flows.project import project_at
 from commonplace.flows.stores import QueryCache, Session
-from commonplace.history.base import ContextState, History
+from commonplace.history.base import ContextState
 from commonplace.model import Actor, InferredTopics, Style
 from commonplace.model.context import SESSION_SECTIONS, Context, ContextSection, OmittedPiece, Piece
 from commonplace.model.layout import is_recallable
-from commonplace.questions.prompt_needs import is_follow_up, is_greeting
-from commonplace.questions.question import has_nothing_to_search, query_of_prompt
-from commonplace.screening.junk import courtesy_reason
+from commonplace.questions.question import query_of_prompt
 
 _SECTIONS_OF: Final[Mapping[str, tuple[ContextSection, ...]]] = {
     "notes": ("user", "channel", "dated"),
@@ -44,9 +49,6 @@ _SECTIONS_OF: Final[Mapping[str, tuple[ContextSection, ...]]] = {
     "recall": ("facts", "playbooks", "recalled"),
 }
 _SESSION_PARTS: Final = ("notes", "marked", "profile", "session")
-_PROFILE_GIVEN: Final = "profile"  # among the marks that a conversation has been given
-_KEPT_PROMPTS: Final = 2
-KEPT_CHARS: Final = 500  # of each prompt that a follow-up may lean on
 
 _T = TypeVar("_T")
 
@@ -81,8 +83,8 @@ class ContextRequest:
 class _Plan:
     """A request with its phase, channel, project and limits resolved, and what its conversation has been given.
 
-    `prompts` are those that entries are judged by: the prompt, one that recall missed, and for a follow-up the prompt
-    before it. It is empty if the prompt asks for nothing; `silence` says why.
+    `prompts` are those that memories are judged by, the newest last: the prompt, with the one before it if it is a
+    follow-up, and one for which recall was late. It is empty if the prompt asks for nothing.
     """
 
     request: ContextRequest
@@ -94,7 +96,6 @@ class _Plan:
     limits: ContextLimits
     state: ContextState
     prompts: tuple[str, ...]
-    silence: str
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -104,7 +105,7 @@ class _Plan:
     @property
     def gives_profile(self) -> bool:
         """True if the conversation does not have the parts of a session yet."""
-        return self.request.profile and _PROFILE_GIVEN not in self.state.given
+        return self.request.profile and PROFILE_GIVEN not in self.state.given
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,23 +135,14 @@ def build_context(request: ContextRequest, session: Session) -> Context:
     return context
 
 
-def forget_given(conversation: str, session: Session) -> None:
-    """Record that the model of a conversation no longer has what it was given; its last prompts are kept."""
-    history = session.stores.history
-    state = history.context_state(conversation)
-    if state.given:
-        history.save_context_state(replace(state, given=frozenset()), now=session.clock())
-
-
 def _plan(request: ContextRequest, session: Session) -> _Plan:
-    options, history = session.stores.context, session.stores.history
+    options = session.stores.context
     phase = find_phase(request.phase, options.phases)
     if request.phase and not phase and request.phase.casefold() != BRIEFING:
         names = ", ".join([*(line.split()[0] for line in options.phases), BRIEFING])
         raise UsageError(f"no phase is called {request.phase!r}", hint=f"Phases: {names}; `context.phases` sets them.")
     project = project_at(request.folder, vault=session.stores.vault_folder) if request.folder else None
-    state = _state_of(request.conversation, history)
-    silence = _why_silent(request.prompt, state)
+    state = read_state(request.conversation, session.stores.history)
     return _Plan(
         request,
         phase,
@@ -160,20 +152,8 @@ def _plan(request: ContextRequest, session: Session) -> _Plan:
         skipped_sections(request.phase.casefold()),
         _limits(request, options, phase),
         state,
-        () if silence else _prompts(request.prompt, state),
-        silence,
+        prompts_to_judge(request.prompt, state),
     )
-
-
-def _state_of(conversation: str, history: History) -> ContextState:
-    """What the conversation has been given; an empty state if the history cannot be read."""
-    if not conversation:
-        return ContextState("")
-    try:
-        return history.context_state(conversation)
-    except CommonplaceError as error:
-        emit("context_state_not_read", level="warning", said=str(error))
-        return ContextState(conversation)
 
 
 def _limits(request: ContextRequest, options: ContextOptions, phase: Phase | None) -> ContextLimits:
@@ -191,34 +171,6 @@ def _notes_mode(name: str) -> NotesMode:
         if mode == name.casefold():
             return mode
     raise UsageError(f"{name!r} is not a mode for notes", hint=f"Give one of: {', '.join(NOTES_MODES)}.")
-
-
-def _prompts(prompt: str, state: ContextState) -> tuple[str, ...]:
-    """The prompts to judge entries by, the newest last.
-
-    A follow-up leans on the prompt before it; one without any content asks for what that one asked for.
-    """
-    own, before = prompt, state.prompts[-1] if state.prompts else ""
-    if before and _without_content(prompt):
-        own = before
-    elif before and is_follow_up(prompt):
-        own = f"{before}\n{prompt}"
-    return tuple(dict.fromkeys(each for each in (state.missed, own) if each))
-
-
-def _why_silent(prompt: str, state: ContextState) -> str:
-    """Why nothing is recalled for this prompt; empty if something may be."""
-    if not prompt.strip() or state.missed:
-        return ""
-    reason = _without_content(prompt)
-    if reason and (is_greeting(prompt) or not state.prompts):
-        return f"the prompt has nothing to search for: {reason}"
-    return ""
-
-
-def _without_content(prompt: str) -> str:
-    """Why a prompt asks for nothing by itself, such as `ok, do it`; empty if it asks for something."""
-    return courtesy_reason(prompt) or ("only stop words" if has_nothing_to_search(prompt) else "")
 
 
 def _model_session(session: Session, *, waits: bool) -> Session:
@@ -272,7 +224,8 @@ def _last_session(plan: _Plan, session: Session) -> _Part:
 
 def _facts(plan: _Plan, session: Session) -> _Part:
     """The facts that the prompt names; those about the topics of the conversation are boosted."""
-    pieces = fact_pieces(plan.request.prompt, session, topics=_conversation_topics(plan.request, session))
+    named = "\n".join(plan.prompts or (plan.request.prompt,))
+    pieces = fact_pieces(named, session, topics=_conversation_topics(plan.request, session))
     return _Part(_in_channel(pieces, plan.channel))
 
 
@@ -301,8 +254,9 @@ def _recall(plan: _Plan, session: Session) -> _Part:
     inferred = match_topics(message, session, conversation=request.conversation)
     topics = _topic_names(inferred)
     style = style_for(message, session, topics=topics)
-    if plan.silence or not session.stores.context.recall:
-        said = plan.silence or "context.recall is off"
+    silence = why_silent(request.prompt, plan.state)
+    if silence or not session.stores.context.recall:
+        said = silence or "context.recall is off"
         return _Part((*_style_pieces(style), OmittedPiece("recalled", "", "unsure", said)), inferred, style)
     entries = entry_pieces(EntryRequest(plan.prompts, plan.kinds, plan.project, topics), session)
     passages, degraded = _passages(plan, entries, session, topics=topics)
@@ -313,17 +267,16 @@ def _recall(plan: _Plan, session: Session) -> _Part:
 def _passages(
     plan: _Plan, entries: EntryPieces, session: Session, *, topics: tuple[str, ...]
 ) -> tuple[tuple[PieceOrOmission, ...], tuple[str, ...]]:
-    """The passages of notes and conversations that fit the prompt, and what was missing in the search for them."""
-    query = PassageRequest(
-        plan.request.prompt,
-        plan.notes,
-        plan.kinds,
-        plan.channel,
-        topics,
-        nearest_entry=entries.nearest(without=plan.skips),
-    )
-    pieces, answer = passage_pieces(query, session)
-    return pieces, answer.degraded
+    """The passages of notes and conversations that fit the prompts, and what was missing in the search for them."""
+    nearest = entries.nearest(without=plan.skips)
+    pieces: list[PieceOrOmission] = []
+    degraded: list[str] = []
+    for prompt in reversed(plan.prompts):
+        query = PassageRequest(prompt, plan.notes, plan.kinds, plan.channel, topics, nearest_entry=nearest)
+        more, answer = passage_pieces(query, session)
+        pieces += more
+        degraded += answer.degraded
+    return tuple(pieces), tuple(dict.fromkeys(degraded))
 
 
 def _topic_names(inferred: InferredTopics) -> tuple[str, ...]:
@@ -431,30 +384,14 @@ def _record(composed: ComposedContext, parts: GatherResult[_Part], plan: _Plan, 
 def _next_state(
     state: ContextState, composed: ComposedContext, parts: GatherResult[_Part], plan: _Plan
 ) -> ContextState:
-    """What the conversation has been given after this context; prompts are kept without secrets."""
-    prompt = _kept_text(plan.request.prompt)
+    """What the conversation has been given after this context; of a private one, only the parts of a session."""
+    missing, is_private = {*parts.late, *parts.failed}, plan.request.private
     shown = [each.piece for each in composed.included if not each.is_cut]
-    marks = {piece.mark for piece in shown if not plan.request.private or piece.section in SESSION_SECTIONS}
-    is_missing = {*parts.late, *parts.failed} & {*_SESSION_PARTS}
-    if plan.gives_profile and not plan.skips and not is_missing:
-        marks.add(_PROFILE_GIVEN)
-    if plan.request.private:
-        return replace(state, given=state.given | marks)
-    kept = prompt and not is_follow_up(prompt) and not _without_content(prompt)
-    missed = state.missed if not prompt else prompt if {*parts.late, *parts.failed} & {"recall", "facts"} else ""
-    return replace(
-        state,
-        given=state.given | marks,
-        prompts=(*state.prompts, prompt)[-_KEPT_PROMPTS:] if kept else state.prompts,
-        missed=missed,
-    )
-
-
-def _kept_text(prompt: str) -> str:
-    from commonplace.screening.secrets import redact  # its expressions are compiled at first use
-
-    (text,) = redact([prompt.strip()[:KEPT_CHARS]])
-    return text
+    marks = {piece.mark for piece in shown if not is_private or piece.section in SESSION_SECTIONS}
+    if plan.gives_profile and not plan.skips and not missing & {*_SESSION_PARTS}:
+        marks.add(PROFILE_GIVEN)
+    prompt = "" if is_private else plan.request.prompt
+    return after_context(state, marks=marks, prompt=prompt, is_missed=bool(missing & {"recall", "facts"}))
 
 
 def _context(

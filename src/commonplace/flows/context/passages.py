@@ -11,10 +11,10 @@ from typing import Final
 
 from commonplace.context.options import NOTE_KIND, NotesMode
 from commonplace.context.selection import (
+    PASSAGE_RULE,
     PLAIN_ENTRY,
     holds_only_links,
     is_off_topic,
-    near_threshold,
     passage_threshold,
     passage_title,
 )
@@ -105,9 +105,9 @@ def _is_near(request: PassageRequest, session: Session, *, best: float) -> bool:
     need = need_of(request.prompt)
     if request.is_asked:
         return True
-    if best < near_threshold(noise=0.0, need=need):
+    if best < PASSAGE_RULE.threshold(noise=0.0, need=need):
         return False
-    return best >= near_threshold(noise=noise_level(session.stores), need=need)
+    return best >= PASSAGE_RULE.threshold(noise=noise_level(session.stores), need=need)
 
 
 _ELSEWHERE: Final = "it belongs to another channel, or is a style"

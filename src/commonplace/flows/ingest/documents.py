@@ -11,7 +11,7 @@ from uuid import UUID, uuid5
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.entry_format import read_entry
-from commonplace.facts.entry_paths import note_kind
+from commonplace.facts.entry_paths import id_digits, note_kind
 from commonplace.facts.line_facts import line_facts, typed_links
 from commonplace.flows.stores import Chunking
 from commonplace.model import Chunk, Document, Fact, Note, Problem, WordCounts
@@ -26,7 +26,7 @@ from commonplace.sources.base import SourceItem, SourcePassage
 from commonplace.sources.renames import original_of_conflict
 
 VAULT: Final = "vault"
-_FORM: Final = 5  # incremented when chunks, words, parts, kinds or facts are made differently: all are made again
+_FORM: Final = 6  # incremented when chunks, words, parts, kinds or facts are made differently: all are made again
 _NAMESPACE: Final = UUID("6d1f7a8e-50f4-5c1a-9a52-0b1c3f0d7e21")
 _UPDATED_KEYS: Final = ("updated", "modified", "date")
 _CREATED_KEYS: Final = ("created", "date")
@@ -105,7 +105,13 @@ def _document(
         links=typed_links(note),
         problems=(*note.problems, *problems, *_sync_conflict(note.path)),
         metadata={"mtime": note.mtime, "size": note.size, "sensitive": sensitive, "frontmatter": _as_json(keys)},
-        chunks=_chunks(note, passages, document=id_, encodes=not (sensitive and chunking.is_remote)),
+        chunks=_chunks(
+            note,
+            passages,
+            document=id_,
+            encoded_title="" if _is_named_by_us(note, facts) else note.title,
+            encodes=not (sensitive and chunking.is_remote),
+        ),
         facts=facts,
         valid_from=_moment(keys, ("valid_from",)),
         valid_until=_moment(keys, ("valid_until",)),
@@ -120,7 +126,17 @@ def _facts(note: Note, rules: FactRules, *, sensitive: bool) -> tuple[tuple[Fact
     return ((own, *lines) if own else lines), problems
 
 
-def _chunks(note: Note, passages: Sequence[TextChunk], *, document: str, encodes: bool) -> tuple[Chunk, ...]:
+def _is_named_by_us(note: Note, facts: Sequence[Fact]) -> bool:
+    """True for an entry whose file name is made of its words and of digits of its id: it says nothing of its own.
+
+    Encoded, the digits would make two entries with the same words differ.
+    """
+    return any(fact.origin == "entry" and note.title.endswith(f"-{id_digits(fact.id)}") for fact in facts)
+
+
+def _chunks(
+    note: Note, passages: Sequence[TextChunk], *, document: str, encoded_title: str, encodes: bool
+) -> tuple[Chunk, ...]:
     at = _date_of(note)
     chunks = []
     for ordinal, passage in enumerate(passages):
@@ -131,7 +147,7 @@ def _chunks(note: Note, passages: Sequence[TextChunk], *, document: str, encodes
             tags=note.tags,
             body=passage.text,
         )
-        parts = texts_to_encode(passage, note.title, is_first=ordinal == 0) if encodes else ()
+        parts = texts_to_encode(passage, encoded_title, is_first=ordinal == 0) if encodes else ()
         chunk = chunk_of(passage, document=document, ordinal=ordinal, words=words, parts=parts)
         sentences = sentences_of(passage.text) if encodes else ()
         chunks.append(replace(chunk, at=at, sentences=sentences if len(sentences) > 1 else ()))  # one is the chunk
