@@ -7,7 +7,7 @@ STAMP  := $(VENV)/installed
 MODEL  := $(VENV)/models/installed
 LANGUAGES := $(VENV)/models/use-multilingual.installed
 
-.PHONY: help demo test lint style types npm bench bench-encoders bench-equality bench-gate bench-memory bench-sessions bench-quality bench-quality-short faults docs setup clean
+.PHONY: help demo dist test lint style types npm bench bench-encoders bench-equality bench-gate bench-memory bench-sessions bench-quality bench-quality-short faults docs setup clean
 .DEFAULT_GOAL := help
 # Otherwise every process that starts would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -68,6 +68,7 @@ bench: $(MODEL)      ## speed, on generated notes and on the vaults in $(DATA)
 	@$(BIN)/python bench/growth.py
 	@$(BIN)/python bench/search.py --data "$(DATA)" $(KEEP)
 	@$(BIN)/python bench/cold.py --data "$(DATA)" $(KEEP)
+	@$(BIN)/python bench/first_hour.py --data "$(DATA)" $(KEEP)
 	@$(BIN)/python bench/index.py --data "$(DATA)" $(KEEP)
 	@$(BIN)/python bench/entries.py --entries 1000 10000 100000 $(KEEP)
 	@$(BIN)/python bench/gate.py $(KEEP)
@@ -102,8 +103,13 @@ bench-encoders: $(MODEL) $(LANGUAGES)  ## the installed encoders side by side
 faults: $(MODEL)     ## the long fault runs
 	@FAULTS=long $(BIN)/pytest -q -s --timeout 7200 tests/faults tests/property tests/e2e/test_api_fuzz.py
 
+dist: $(STAMP)       ## a wheel and a source distribution in dist/
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation --outdir dist . >/dev/null
+	@ls -1 dist
+
 docs: $(STAMP)       ## write the generated docs anew
 	@$(BIN)/python tools/docs.py
 
 clean:               ## remove what make made
-	rm -rf $(VENV) .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -30,7 +30,7 @@ from bench.quality_tables import table
 from commonplace.encoders.models import MINILM
 from commonplace.encoders.onnx_encoder import OnnxEncoder
 from commonplace.facts import similarity as similarity_rules
-from commonplace.facts import value_change
+from commonplace.facts import statement_differences
 from commonplace.facts.claims import FactRules
 from commonplace.facts.integrate import integrate
 from commonplace.model import Candidate, Fact, FactRecord, SimilarFact, Verdict
@@ -143,7 +143,7 @@ def curves(sets: Sequence[PairSet], cosines: Cosines) -> dict[str, Any]:
 
 def _with_threshold(name: str, value: float, pairs: PairSet, cosines: Cosines) -> dict[str, Any]:
     with ExitStack() as stack:
-        for module in (similarity_rules, value_change):
+        for module in (similarity_rules, statement_differences):
             if hasattr(module, name):
                 stack.enter_context(patch.object(module, name, value))
         scored = score(pairs, cosines)
@@ -156,7 +156,7 @@ def tables(told: Mapping[str, Any], *, verbose: bool) -> Iterator[str]:
     heads = ["set", *(f"{label} right" for label in ACTIONS), "wrong target in one memory"]
     yield from table(heads, [[name, *_cells(each)] for name, each in told["sets"].items()])
     for name, values in told["curves"].items():
-        chosen = getattr(value_change, name, None) or getattr(similarity_rules, name)
+        chosen = getattr(statement_differences, name, None) or getattr(similarity_rules, name)
         yield from ["", f"`{name}`, chosen {chosen}:", ""]
         rows = [[value, *(cell for each in scored for cell in _cells(each))] for value, scored in values.items()]
         yield from table(["value", *(f"{each}: {head}" for each in told["sets"] for head in heads[1:])], rows)

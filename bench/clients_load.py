@@ -18,7 +18,7 @@ from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.exceptions import ToolError
 from mcp import MCPError
 
-SHARES: Final = {"memory_search": 60, "memory_recall": 20, "memory_append": 10, "note_read": 5, "memory_facts": 5}
+SHARES: Final = {"memory_search": 60, "memory_recall": 20, "memory_save": 10, "note_read": 5, "memory_facts": 5}
 _SYLLABLES: Final = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 
 
@@ -72,7 +72,7 @@ async def _client(number: int, token: str, load: Load, told: Told) -> None:
             told.ended = time.time()
 
 
-async def _call(client: "Client[Any]", tool: str, arguments: dict[str, str], told: Told) -> None:
+async def _call(client: "Client[Any]", tool: str, arguments: dict[str, Any], told: Told) -> None:
     begun = time.perf_counter()
     try:
         answer = await client.call_tool(tool, arguments)
@@ -81,7 +81,7 @@ async def _call(client: "Client[Any]", tool: str, arguments: dict[str, str], tol
         return
     told.times[tool].append((time.perf_counter() - begun) * 1000)
     said = answer.structured_content or {}
-    if tool == "memory_append":
+    if tool == "memory_save":
         told.saved.append(arguments["text"])
     elif tool == "memory_recall":
         told.late += bool(said.get("late"))
@@ -89,14 +89,14 @@ async def _call(client: "Client[Any]", tool: str, arguments: dict[str, str], tol
         told.errors.append(f"{tool}: nothing was searched for {arguments}")
 
 
-def _arguments(tool: str, source: random.Random, load: Load) -> dict[str, str]:
+def _arguments(tool: str, source: random.Random, load: Load) -> dict[str, Any]:
     question = " ".join(source.choices(WORDS, k=4))
     match tool:
         case "memory_search":
-            return {"query": question}
+            return {"query": question, "verbose": True}
         case "memory_recall":
-            return {"prompt": f"{question}, and what of {source.choice(load.people)}?"}
-        case "memory_append":
+            return {"prompt": f"{question}, and what of {source.choice(load.people)}?", "verbose": True}
+        case "memory_save":
             # Words that no other text has: what is like something known is confirmed, and not written again.
             return {"text": f"Wants {' '.join(_word(source) for _ in range(6))}.", "kind": "preference"}
         case "note_read":

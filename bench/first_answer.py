@@ -33,7 +33,7 @@ HELLO: Final = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo
 ASKED: Final[dict[str, dict[str, Any]]] = {
     "initialize": HELLO,
     "tools/list": {},
-    "tools/call": {"name": "memory_search", "arguments": {"query": "permit for the tank"}},
+    "tools/call": {"name": "memory_search", "arguments": {"query": "permit for the tank", "verbose": True}},
 }
 
 

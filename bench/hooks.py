@@ -29,8 +29,8 @@ from bench.figures import percentile, say
 from bench.quality_tables import table
 from bench.search import Place
 
-from commonplace.app import init_vault
 from commonplace.app.encoders import make_encoder
+from commonplace.app.registration import init_vault
 from commonplace.client.http import call
 from commonplace.client.start import ensure_running
 from commonplace.settings.load import load_settings

@@ -15,8 +15,8 @@ from bench.memory_sets import GardenQuestion, Person
 from bench.memory_vault import Opener, fold, new_vault, save_entries
 
 from commonplace.context.selection import ENTRY_RULE, PASSAGE_RULE, EntryRule, fitting_entries
-from commonplace.flows.context.entries import EntryCandidates, entry_candidates
-from commonplace.flows.context.noise import noise_level
+from commonplace.flows.context.facts import EntryCandidates, entry_candidates
+from commonplace.flows.context.passages import noise_level
 from commonplace.memory import Memory
 from commonplace.model.context import Need
 from commonplace.questions.prompt_needs import need_of

@@ -20,6 +20,9 @@ from bench.search import TARGET_MB, TARGETS
 PAGE: Final = figures.ROOT / "docs/benchmarks.md"
 BEGIN: Final = "<!-- figures: written by bench/page.py -->"
 END: Final = "<!-- end of figures -->"
+RENAMED_TOOLS: Final = {"memory_append": "memory_save"}
+"""Today's names of tools that had another one when their figures were measured."""
+
 ABOUT: Final = {
     "updates": updates_tables.ABOUT,
     "memory": memory_tables.ABOUT,
@@ -188,7 +191,10 @@ def client_tables(told: dict[str, Any]) -> Iterator[str]:
         f"memory in MB: {memory}.",
         "",
     ]
-    rows = [[tool, each["n"], f"{each['p50']} / {each['p95']}"] for tool, each in told["tools"].items()]
+    rows = [
+        [RENAMED_TOOLS.get(tool, tool), each["n"], f"{each['p50']} / {each['p95']}"]
+        for tool, each in told["tools"].items()
+    ]
     yield from table(["tool", "calls", "p50 / p95 ms"], rows)
 
 

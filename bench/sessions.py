@@ -31,7 +31,7 @@ from bench.memory_vault import Needles, Opener, fold, new_vault, save_entries
 from bench.quality_tables import table
 from bench.sessions_days import read_days
 
-from commonplace.app import init_vault
+from commonplace.app.registration import init_vault
 from commonplace.client.start import ensure_running
 
 ABOUT: Final = """## A working day through the hooks

@@ -157,7 +157,7 @@ def small_vault(root: Path) -> Path:
 
 def register(environ: Mapping[str, str], *vaults: Path) -> None:
     """What `commonplace init` does in these surroundings for each of the vaults, without a process for each."""
-    from commonplace.app import init_vault
+    from commonplace.app.registration import init_vault
 
     with patch.dict(os.environ, environ, clear=True):
         for vault in vaults:

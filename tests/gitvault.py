@@ -11,8 +11,8 @@ from pathlib import Path
 
 from commonplace.vault.base import Label, TransactionResult
 from commonplace.vault.changes import Changes
+from commonplace.vault.git.baseline import put_under_git
 from commonplace.vault.git.commit import Author
-from commonplace.vault.git.repository import Repository
 from commonplace.vault.obsidian import ObsidianVault
 from commonplace.vault.paths import is_temporary
 
@@ -40,7 +40,7 @@ def _template(notes: tuple[tuple[str, str], ...]) -> Path:
 def _create(root: Path, notes: dict[str, str]) -> None:
     for name, text in notes.items():
         (root / f"{name}.md").write_text(text)
-    Repository.create(root, author=AUTHOR)
+    put_under_git(root, author=AUTHOR, is_secret=lambda name, content: False)
 
 
 def git(root: Path, *arguments: str, check: bool = True) -> str:

@@ -20,6 +20,7 @@ def make_memory(
     judge: Judge | None = None,
     clock: Callable[[], datetime] | None = None,
     settings: dict[str, object] | None = None,
+    is_patient: bool = True,
 ) -> Memory:
     """The memory of the vault below that folder, made at first."""
     vault = folder / "vault"
@@ -28,7 +29,8 @@ def make_memory(
         put_under_git(vault)
     flags = {**SETTINGS, "data": str(folder / "data"), "vault.root": str(vault), **(settings or {})}
     loaded = load_settings(flags=flags).settings
-    return open_with(loaded, actor=Actor(actor, "test"), judge=judge, clock=clock or (lambda: datetime.now(UTC)))
+    clock = clock or (lambda: datetime.now(UTC))
+    return open_with(loaded, actor=Actor(actor, "test"), judge=judge, clock=clock, is_patient=is_patient)
 
 
 class Calendar:

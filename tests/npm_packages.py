@@ -16,6 +16,7 @@ from filelock import FileLock
 from tests import components
 
 _HOSTS: Final = ("@anthropic-ai/claude-code", "@openai/codex")
+_GEMINI: Final = "@google/gemini-cli"
 _CLIENTS: Final = Path(__file__).parent / "e2e" / "typescript"
 
 
@@ -24,6 +25,13 @@ def host_programs() -> Path:
     folder = Path(sys.prefix) / "npm-hosts"
     _install(folder, wanted=" ".join(_HOSTS), packages=_HOSTS)
     return folder / "node_modules" / ".bin"
+
+
+def gemini_program() -> Path:
+    """The file of `gemini`: 100 MB, in a folder of its own, because only its own tests need it."""
+    folder = Path(sys.prefix) / "npm-gemini"
+    _install(folder, wanted=_GEMINI, packages=(_GEMINI,))
+    return folder / "node_modules" / ".bin" / "gemini"
 
 
 def typescript_clients() -> Path:
@@ -62,6 +70,7 @@ def _install(folder: Path, *, wanted: str, packages: tuple[str, ...] = ()) -> No
 if __name__ == "__main__":
     try:
         host_programs()
+        gemini_program()
         typescript_clients()
     except (pytest.skip.Exception, pytest.fail.Exception) as error:
         sys.stderr.write(f"{error}\n")  # the tests that need the packages will say so, too

@@ -33,8 +33,8 @@ from commonplace.policy.sensitivity import Audience
 from commonplace.ranking.options import RetrievalOptions
 from commonplace.sources.conversations import ConversationSource
 from commonplace.vault.base import StorageBackend
+from commonplace.vault.git.baseline import put_under_git
 from commonplace.vault.git.commit import Author
-from commonplace.vault.git.repository import Repository
 from commonplace.vault.local import DeviceLocal
 from commonplace.vault.obsidian import ObsidianVault
 
@@ -67,14 +67,16 @@ def make_stores(
     """
     linker = NoteLinker()
     by_version = {each.version: each for each in (encoder, *others) if each}
+    cache = SqliteVectorCache(folder / "vectors.db")
     segments = {} if least is None else {"min_chunks": least}
 
     def sqlite(file: Path) -> SqliteIndex:
-        return SqliteIndex(file, user="me", linker=linker, rules=RULES)
+        return SqliteIndex(file, user="me", linker=linker, rules=RULES, cache=cache)
 
     parts = IndexParts(
-        index or SqliteIndex(folder / "index" / "index.db", user="me", linker=linker, rules=RULES, **segments),
-        SqliteVectorCache(folder / "vectors.db"),
+        index
+        or SqliteIndex(folder / "index" / "index.db", user="me", linker=linker, rules=RULES, cache=cache, **segments),
+        cache,
         Encoders(encoder, "" if encoder else "no encoder is installed", by_version.get),
         past_index=lambda commit: sqlite(folder / "past" / commit / "index.db"),
         forget_past=lambda: shutil.rmtree(folder / "past", ignore_errors=True),
@@ -99,7 +101,7 @@ def make_session(
     history: History | None = None,
 ) -> Session:
     """A session with the vault in that folder, put under git first; its index is in memory and has no encoder."""
-    Repository.create(root, author=ME)
+    put_under_git(root, author=ME, is_secret=lambda name, content: False)
     index = InMemoryIndex(user="me", linker=NoteLinker(), rules=RULES)
     parts = IndexParts(
         index,

@@ -7,11 +7,22 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Mapping
 from pathlib import Path
 
 
-def on_a_terminal(*words: str, vault: Path, columns: int = 80, typed: str = "") -> str:
-    """What `commonplace WORDS` shows in a terminal that is this wide, without colours, to who types this."""
+def on_a_terminal(
+    *words: str,
+    vault: Path,
+    columns: int = 80,
+    typed: str = "",
+    variables: Mapping[str, str] | None = None,
+    with_errors: bool = False,
+) -> str:
+    """What `commonplace WORDS` shows in a terminal that is this wide, without colours and links, to who types this.
+
+    `variables` are set in its environment. What it writes to standard error is shown only `with_errors`.
+    """
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     os.write(leader, typed.encode())
@@ -20,8 +31,8 @@ def on_a_terminal(*words: str, vault: Path, columns: int = 80, typed: str = "") 
         [sys.executable, "-m", "commonplace", "--vault", str(vault), *words],
         stdin=follower if typed else subprocess.DEVNULL,
         stdout=follower,
-        stderr=subprocess.DEVNULL,
-        env={**environ, "TERM": "xterm", "NO_COLOR": "1"},
+        stderr=follower if with_errors else subprocess.DEVNULL,
+        env={**environ, "TERM": "linux", "NO_COLOR": "1", **(variables or {})},
     ):
         os.close(follower)
         shown = _read_all(leader)

@@ -24,12 +24,64 @@ if TYPE_CHECKING:
         VaultUnavailable,
     )
     from commonplace.memory import Memory
-    from commonplace.model import Changed, Link, Message, Note, Problem, ResolvedLink, Stat, Terms
+    from commonplace.model import (
+        Actor,
+        Answer,
+        Chain,
+        Changed,
+        Context,
+        EntryResult,
+        Erasure,
+        Fact,
+        FactSnapshot,
+        Hit,
+        Link,
+        Message,
+        Note,
+        Problem,
+        ResolvedLink,
+        Section,
+        Stat,
+        Terms,
+        Thread,
+        Topic,
+    )
+    from commonplace.model.request import NewEntry, NewFact, SearchRequest
+
+    __version__: str
+
+DISTRIBUTION = "commonplace-memory"
+"""The name on the package index."""
 
 _HOMES = {
     "open_memory": "app",
     "Memory": "memory",
-    **dict.fromkeys(("Changed", "Link", "Message", "Note", "Problem", "ResolvedLink", "Stat", "Terms"), "model"),
+    **dict.fromkeys(("NewEntry", "NewFact", "SearchRequest"), "model.request"),
+    **dict.fromkeys(
+        (
+            "Actor",
+            "Answer",
+            "Chain",
+            "Changed",
+            "Context",
+            "EntryResult",
+            "Erasure",
+            "Fact",
+            "FactSnapshot",
+            "Hit",
+            "Link",
+            "Message",
+            "Note",
+            "Problem",
+            "ResolvedLink",
+            "Section",
+            "Stat",
+            "Terms",
+            "Thread",
+            "Topic",
+        ),
+        "model",
+    ),
     **dict.fromkeys(
         (
             "CommonplaceError",
@@ -46,21 +98,36 @@ _HOMES = {
 }
 
 __all__ = [
+    "Actor",
+    "Answer",
+    "Chain",
     "Changed",
     "CommonplaceError",
     "Conflict",
+    "Context",
+    "EntryResult",
+    "Erasure",
+    "Fact",
+    "FactSnapshot",
+    "Hit",
     "IndexDamaged",
     "Link",
     "Memory",
     "Message",
+    "NewEntry",
+    "NewFact",
     "NotFound",
     "Note",
     "Problem",
     "ProviderFailed",
     "Refused",
     "ResolvedLink",
+    "SearchRequest",
+    "Section",
     "Stat",
     "Terms",
+    "Thread",
+    "Topic",
     "UsageError",
     "VaultUnavailable",
     "open_memory",
@@ -68,6 +135,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> "Any":
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version(DISTRIBUTION)
     from importlib import import_module
 
     if name not in _HOMES:

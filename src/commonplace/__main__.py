@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run one command and exit with its code."""
+    if sys.platform == "win32":
+        sys.exit("commonplace: Windows is not supported. Install it inside WSL, as on Linux: docs/guide/platforms.md")
     if "hook" in sys.argv:
         from commonplace.hooks.arguments import parse_hook_arguments
 
@@ -18,9 +20,7 @@ def main() -> None:
 
             run_hook(hook)
     if (options := stdio_options(sys.argv[1:])) is not None:
-        from commonplace.client.stdio import serve_stdio
-
-        sys.exit(serve_stdio(vault=options.get("--vault"), client=options.get("--client")))
+        sys.exit(serve_mcp(vault=options.get("--vault"), client=options.get("--client"), entry=options.get("--entry")))
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the caller closed it
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 (open as long as the program)
@@ -38,6 +38,17 @@ def run_command(arguments: "Sequence[str]") -> int:
     return code if isinstance(code, int) else 0
 
 
+def serve_mcp(*, vault: str | None, client: str | None, entry: str | None) -> int:
+    """Speak MCP on standard input and output until it ends; the exit code. `entry` is what of a host started it."""
+    if entry:
+        from commonplace.hosts.plugin import serve_entry
+
+        return serve_entry(entry, vault=vault, client=client)
+    from commonplace.client.stdio import serve_stdio
+
+    return serve_stdio(vault=vault, client=client)
+
+
 def stdio_options(words: "Sequence[str]") -> dict[str, str] | None:
     """The options of a plain `commonplace mcp`; None for any other command line.
 
@@ -48,7 +59,7 @@ def stdio_options(words: "Sequence[str]") -> dict[str, str] | None:
     rest = iter(words)
     for word in rest:
         name, equals, value = word.partition("=")
-        if name in ("--vault", "--client") and name not in options:
+        if name in ("--vault", "--client", "--entry") and name not in options:
             options[name] = value if equals else next(rest, "")
         else:
             commands.append(word)

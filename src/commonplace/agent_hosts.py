@@ -24,6 +24,14 @@ HOOK_EVENTS = {
 }
 """The hook events of Claude Code, which Codex has adopted, and our names for them."""
 
+_GEMINI_EVENTS = {
+    "SessionStart": "session-start",
+    "BeforeAgent": "prompt",
+    "AfterAgent": "stop",
+    "PreCompress": "pre-compact",
+    "SessionEnd": "session-end",
+}
+
 
 class AgentHost:
     """A program that agents run in. Everything but the name, the title and the client names may be empty.
@@ -31,6 +39,7 @@ class AgentHost:
     client_names      what its MCP client name contains, in lower case with dashes
     config_variable   the environment variable that names its configuration folder
     config_folder     that folder below the home folder, if the variable is not set
+    names_home        True if the variable names the folder that takes the home folder's place
     transcript_folder the folder below the configuration folder with the transcripts
     read_line         the message in a transcript line; None for a line that holds nothing said
     may_lack_ids      True if older versions wrote messages without ids
@@ -53,6 +62,7 @@ class AgentHost:
         "injected_lines",
         "may_lack_ids",
         "name",
+        "names_home",
         "read_line",
         "shows_line",
         "title",
@@ -68,6 +78,7 @@ class AgentHost:
         *,
         config_variable: str = "",
         config_folder: str = "",
+        names_home: bool = False,
         transcript_folder: str = "",
         read_line: Callable[[Line], Utterance | None] | None = None,
         may_lack_ids: bool = False,
@@ -83,6 +94,7 @@ class AgentHost:
         self.client_names = client_names
         self.config_variable = config_variable
         self.config_folder = config_folder
+        self.names_home = names_home
         self.transcript_folder = transcript_folder
         self.read_line = read_line
         self.may_lack_ids = may_lack_ids
@@ -92,6 +104,15 @@ class AgentHost:
         self.turn_field = turn_field
         self.context_tokens = context_tokens
         self.shows_line = shows_line
+
+    def named_config(self, environ: Mapping[str, str]) -> str:
+        """The configuration folder that the environment names; empty if it names none."""
+        named = environ.get(self.config_variable, "")
+        return os.path.join(named, self.config_folder) if named and self.names_home else named
+
+    def config_value(self, config: str) -> str:
+        """The value of the environment variable that names this configuration folder."""
+        return os.path.dirname(config) if self.names_home else config
 
 
 _HIDDEN_FLAGS = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "isApiErrorMessage")
@@ -128,6 +149,20 @@ def _is_written_by_codex(message: Mapping[str, object]) -> bool:
     return isinstance(kinds, list) and bool(kinds) and not any(str(kind).startswith("user.") for kind in kinds)
 
 
+_GEMINI_ROLES = {"user": "user", "gemini": "assistant"}
+
+
+def _gemini_line(line: Line) -> Utterance | None:
+    """A message; other lines hold what the session is about, and messages of the program itself."""
+    role, content = _GEMINI_ROLES.get(str(line.get("type"))), line.get("content")
+    if role is None:
+        return None
+    parts = content if isinstance(content, list) else [content]
+    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    text = "\n".join(text for text in texts if isinstance(text, str))
+    return {"role": role, "content": text}, line.get("timestamp"), line.get("id")
+
+
 AGENT_HOSTS = (
     AgentHost(
         "claude-code",
@@ -147,7 +182,8 @@ AGENT_HOSTS = (
         turn_field="prompt_id",
         shows_line=True,
     ),
-    AgentHost("claude-ai", "Claude", ("claude-ai", "claude-desktop", "claude")),
+    AgentHost("claude-desktop", "Claude Desktop", ("claude-desktop",)),
+    AgentHost("claude-ai", "Claude", ("claude-ai", "claude")),
     AgentHost("chatgpt", "ChatGPT", ("chatgpt", "openai-mcp")),
     AgentHost(
         "codex",
@@ -170,8 +206,29 @@ AGENT_HOSTS = (
     ),
     AgentHost("cursor", "Cursor", ("cursor",)),
     AgentHost("perplexity", "Perplexity", ("perplexity",)),
-    AgentHost("gemini", "Gemini", ("gemini",)),
+    AgentHost(
+        "gemini",
+        "Gemini CLI",
+        ("gemini",),
+        config_variable="GEMINI_CLI_HOME",
+        config_folder=".gemini",
+        names_home=True,
+        transcript_folder="tmp",
+        read_line=_gemini_line,
+        injected_blocks="hook_context session_context",
+        hook_events=_GEMINI_EVENTS,
+        shows_line=True,
+    ),
     AgentHost("opencode", "OpenCode", ("opencode",)),
+    AgentHost("zed", "Zed", ("zed-editor",)),
+    AgentHost("windsurf", "Windsurf", ("windsurf",)),
+    AgentHost(
+        "copilot-cli",
+        "Copilot CLI",
+        ("copilot-cli", "github-copilot-developer"),
+        config_variable="COPILOT_HOME",
+        config_folder=".copilot",
+    ),
     AgentHost("vscode", "VS Code", ("vscode", "visual-studio-code", "github-copilot")),
     AgentHost("obsidian", "Obsidian", ("obsidian",)),
 )

@@ -15,6 +15,8 @@ CommonplaceError
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from commonplace import DISTRIBUTION
+
 Reason = Literal[
     "unexpected",
     "usage",
@@ -146,7 +148,7 @@ UNEXPECTED_CODES = ErrorCodes(exit_code=1, http=500, mcp=-32603)
 
 def missing_extra(extra: str, feature: str) -> UsageError:
     """The error for a feature whose packages are an extra that is not installed."""
-    return UsageError(f"{feature} needs packages that are not installed", hint=f"pip install 'commonplace[{extra}]'")
+    return UsageError(f"{feature} needs packages that are not installed", hint=f"pip install '{DISTRIBUTION}[{extra}]'")
 
 
 def codes_for(error: CommonplaceError) -> ErrorCodes:

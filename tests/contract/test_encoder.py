@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from commonplace.encoders.base import FIXED_POINT_ONE, EncoderProvider, to_fixed_point
-from commonplace.encoders.bert_graph import Variant
 from commonplace.encoders.hashing import HashingEncoder
 from commonplace.encoders.http import HttpEncoder
+from commonplace.encoders.model_graphs import Variant
 from commonplace.encoders.models import GTE_SMALL, MINILM, USE_MULTILINGUAL, LocalModel
 from commonplace.encoders.onnx_encoder import OnnxEncoder
 from tests import components

@@ -51,7 +51,7 @@ def test_a_broken_backend_fails_exactly_the_check_of_the_rule_it_breaks(
     breakage: Breakage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each check holds one rule: a backend that breaks it fails there, and nowhere else."""
-    monkeypatch.setattr("commonplace.testing.watches._STOP_TIMEOUT_S", 0.5)  # one of them never stops
+    monkeypatch.setattr("commonplace.testing.reads._STOP_TIMEOUT_S", 0.5)  # one of them never stops
     failed = [check.name for check in checks_for(breakage.store().open()) if _fails(check, breakage.store())]
 
     assert failed == [breakage.check]

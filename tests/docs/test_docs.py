@@ -9,6 +9,7 @@ from shlex import quote
 
 import pytest
 
+import commonplace
 from commonplace.app import copy_sample, put_under_git
 from tests import components
 from tools import docs as generated
@@ -16,6 +17,7 @@ from tools import docs as generated
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 GUIDE = sorted((ROOT / "docs/guide").glob("*.md"))
+LIBRARY = ROOT / "docs/reference/library.md"
 DEMO = "commonplace demo --into ~/sample-vault > /dev/null"
 EVERY_PAGE = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
 MARK = "=====next====="
@@ -89,7 +91,7 @@ def test_the_commands_of_a_page_run_and_print_what_it_shows(page: Path, demo_vau
 
 @pytest.mark.usefixtures("real_model")
 @pytest.mark.parametrize(
-    "page", [page for page in (README, *GUIDE) if fenced(page, "python")], ids=lambda page: page.name
+    "page", [page for page in (README, *GUIDE, LIBRARY) if fenced(page, "python")], ids=lambda page: page.name
 )
 def test_the_python_of_a_page_runs(page: Path) -> None:
     """As a program, on the sample vault."""
@@ -112,6 +114,20 @@ def test_generated_pages_are_up_to_date() -> None:
     stale = [path for path, text in generated.pages().items() if (ROOT / path).read_text() != text]
 
     assert stale == [], "run `make docs`"
+
+
+def test_every_verb_and_every_public_name_is_on_the_page_of_the_library() -> None:
+    """A program's author finds them there."""
+    page = LIBRARY.read_text()
+    calls = [
+        f"`memory.{noun}(" if name == "__call__" else f"`memory.{noun}.{name}("
+        for noun, owner in generated.nouns_of().items()
+        for name, _ in generated.verbs_of(owner)
+    ]
+
+    assert len(calls) > 50
+    assert [call for call in calls if call not in page] == []
+    assert [name for name in commonplace.__all__ if not re.search(rf"`{name}\b|^### {name}$", page, re.M)] == []
 
 
 def test_the_links_of_every_page_lead_somewhere() -> None:

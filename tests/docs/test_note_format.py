@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from commonplace.facts.entry_format import KEY_ORDER
-from commonplace.facts.entry_paths import KINDS
 from commonplace.facts.line_facts import RELATION_PHRASES
-from commonplace.model import STATUSES, TRUSTS
+from commonplace.model import KINDS, STATUSES, TRUSTS
 
 PAGE = (Path(__file__).parents[2] / "docs/formats/note.md").read_text("utf-8")
 

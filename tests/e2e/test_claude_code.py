@@ -25,7 +25,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """Robin's session with the plugin."""
 
     def run(person: Person, model: ScriptedModel) -> Ran:
-        allowed = ("--allowedTools", f"{TOOLS}memory_append")
+        allowed = ("--allowedTools", f"{TOOLS}memory_save")
         return run_claude(PROMPT, *allowed, model=model, environ=person.environ, project=person.project)
 
     with recorded(tmp_path_factory, ScriptedAnthropic, run) as ended:
@@ -73,7 +73,7 @@ def test_claude_code_tells_its_model_of_our_tools(session: Session) -> None:
     """Their names and what they do, and what the server says of itself."""
     told = session.turns[-1]
 
-    assert {"memory_append", "memory_recall", "memory_search", "note_read"} <= session.model.tools_in(told)
+    assert {"memory_save", "memory_recall", "memory_search", "note_read"} <= session.model.tools_in(told)
     assert "Commonplace is the long-term memory of the person you work for" in told.text
 
 

@@ -65,7 +65,7 @@ def test_codex_tells_its_model_of_our_tools(session: Session) -> None:
     """Their names and what they do, and what the server says of itself."""
     told = session.turns[-1]
 
-    assert {"memory_append", "memory_recall", "memory_search", "note_read"} <= session.model.tools_in(told)
+    assert {"memory_save", "memory_recall", "memory_search", "note_read"} <= session.model.tools_in(told)
     assert "Commonplace is the long-term memory of the person you work for" in told.text
 
 

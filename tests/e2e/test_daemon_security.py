@@ -189,14 +189,14 @@ def test_a_token_that_may_read_cannot_write_by_any_door(daemon: Daemon) -> None:
     """MCP says so as a tool's error, the API by its status; no note is there afterwards."""
     token = token_for(daemon, "read")
     by_tool = use_tool(daemon, "note_write", token=token, path="Evil.md", content="x")
-    saved = use_tool(daemon, "memory_append", token=token, text="The sky is green on Tuesdays in Leipzig.")
+    saved = use_tool(daemon, "memory_save", token=token, text="The sky is green on Tuesdays in Leipzig.")
     by_api = daemon.call("PUT", "/api/v1/notes/Evil.md", token=token, body={"content": "x"})
     may = rpc(daemon, "tools/list", {}, token=token).json["result"]["tools"]
 
     assert by_tool.json["result"]["isError"] is True
     assert saved.json["result"]["isError"] is True
     assert (by_api.status, by_api.json["error"]["type"]) == (403, "Refused")
-    assert not {"note_write", "memory_append", "memory_forget", "undo_last"} & {tool["name"] for tool in may}
+    assert not {"note_write", "memory_save", "memory_forget", "undo_last"} & {tool["name"] for tool in may}
     assert not (daemon.home / "Notes" / "Evil.md").exists()
 
 

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from commonplace.app import open_memory
+from commonplace.app.vaults import user_data_folder
+from commonplace.model.request import NewEntry
 from tests.command_line import Run, answer, new_vault
 from tests.gitvault import git
 
@@ -139,9 +142,44 @@ def test_erasing_asks_and_says_what_git_still_holds(run: Run, vault: Path) -> No
 
     assert (asked.returncode, "needs confirmation" in asked.stderr) == (2, True)
     assert not list(vault.glob("Agent/Memory/preference/**/*-??????.md"))
-    assert "git still holds it" in told.stdout
-    assert "filter-repo" in told.stdout
+    assert "git still holds it in 2 commits; " in told.stdout
+    assert "uv tool install git-filter-repo" in told.stdout
+    assert f"\n  git -C {vault} filter-repo --force --invert-paths --path Agent/Memory/preference/" in told.stdout
+    assert "changes without a commit" in told.stdout
     assert run("show", id_).returncode == 2
+
+
+def test_the_log_keeps_what_was_done_to_an_erased_entry_without_a_word_of_it(run: Run, vault: Path) -> None:
+    """Kind and id stay, for each of its changes; so it is after the log was made anew from git."""
+    id_ = saved(run, CONCISE, "--kind", "preference")["id"]
+    run("load", id_)
+    run("forget", id_, "--reason", "a secret reason")
+    run("erase", id_, "--yes")
+    (data,) = {file.parent for file in user_data_folder().rglob("history.db")}
+    kept, log = (data / "history.db").read_bytes(), run("log").stdout
+    for file in data.glob("history.db*"):
+        file.unlink()
+
+    rows = [line.split("  ")[3:] for line in log.splitlines()]
+    assert [row[0] for row in rows] == ["erase", "forget", "remember", "remember"]
+    assert all(f"*-{id_[-6:]}.md" in row[1] for row in rows)
+    assert rows[0][2] == f"commonplace: erase entry {id_[-6:]}"
+    assert b"concise" not in kept
+    assert "concise" not in log
+    assert "secret reason" not in log
+    assert [line.split("  ")[3:] for line in run("log").stdout.splitlines()] == rows
+
+
+def test_a_rewritten_history_doubles_no_line_of_the_log(run: Run, vault: Path) -> None:
+    """As after a purge or a rebase: the commits have new ids."""
+    saved(run, CONCISE, "--kind", "preference")
+    saved(run, "Tests come first.", "--kind", "preference")
+    before = run("log").stdout.splitlines()
+    git(vault, "rebase", "--force-rebase", "--root", "--committer-date-is-author-date")
+    after = run("log").stdout.splitlines()
+
+    assert [line.split("  ")[1:] for line in after] == [line.split("  ")[1:] for line in before]
+    assert [line.split("  ")[0] for line in after] != [line.split("  ")[0] for line in before]
 
 
 def test_recall_finds_entries_alone_by_kind_and_topic(run: Run) -> None:
@@ -203,3 +241,47 @@ def test_in_a_repository_an_entry_is_saved_with_its_project(run: Run, folder: Pa
     assert "(project working)" in found
     assert ((other["project"], other["project_root"]), none["project"]) == (("boat", ""), "")
     assert (both.returncode, "cannot be combined" in both.stderr) == (2, True)
+
+
+WORDS = ("alarm", "greenhouse", "tulip", "daffodil", "crocus", "snowdrop")
+
+
+def test_no_commit_message_holds_words_of_an_entry(run: Run, vault: Path) -> None:
+    """Whatever is done to it: a message cannot be erased, and outlives the purge of the paths it names."""
+    kept = saved(run, "The alarm code of the greenhouse is Tulip.", "--kind", "fact")["id"]
+    new = answer(run("evolve", kept, "The alarm code of the greenhouse is Daffodil.", "--reason", "new", "--json"))
+    id_ = new["remembered"]["id"]
+    run("confirm", id_)
+    run("load", id_)
+    (note,) = vault.glob("Agent/Memory/_always-load/*.md")
+    note.write_text(note.read_text().replace("Daffodil", "Crocus"))  # a person's edit is committed before ours
+    run("load", id_, "--on-demand")
+    run("undo")
+    run("forget", id_, "--reason", "snowdrop is the code now")
+    with open_memory(vault, actor="agent") as memory:
+        memory.entries.add(NewEntry("The greenhouse alarm is Snowdrop.", kind="fact", always_load=True))
+        memory.entries.add(NewEntry("Another greenhouse alarm is Snowdrop.", kind="fact", always_load=True))
+    waiting = [each["id"] for each in answer(run("review", "list", "--json"))["waiting"]]
+    run("review", "approve", waiting[0])
+    run("review", "reject", waiting[1], "--reason", "no snowdrop")
+    run("undo")
+    for each in (kept, id_, waiting[0]):
+        assert run("erase", each, "--yes").returncode == 0, each
+    messages = git(vault, "log", "--all", "--format=%B")
+
+    assert len(messages.split("Commonplace-Kind: ")) > 10
+    assert [word for word in WORDS if word in messages.lower()] == []
+    assert f"commonplace: save fact {kept[-6:]}\n" in messages
+
+
+def test_what_messages_do_not_name_can_still_be_undone_and_is_still_erased(run: Run, vault: Path) -> None:
+    """Moves and paths of our commits are known from what they changed."""
+    first = saved(run, "Ada works at Acme.", "--subject", "Ada", "--predicate", "works_at", "--object", "Acme")["id"]
+    run("evolve", first, "Ada works at Beta.", "--object", "Beta", "--reason", "a new job")
+    undone = run("undo")
+
+    assert undone.returncode == 0, undone.stderr
+    assert answer(run("show", first, "--json"))["fact"]["status"] == "active"
+    assert run("erase", first, "--yes").returncode == 0
+    assert "Acme" not in run("log").stdout
+    assert run("undo").returncode == 2

@@ -51,12 +51,12 @@ def test_facts_are_chosen_by_entity_topic_and_predicate(run: Run) -> None:
 
 
 @pytest.mark.requirement("I-61", "I-62")
-def test_a_fact_is_ended_or_deleted(run: Run) -> None:
-    """What ended stays true for its time; what is deleted was never true, and the way to erase it is told."""
+def test_a_fact_is_ended_or_forgotten(run: Run) -> None:
+    """What ended stays true for its time; what is forgotten was never true, and the way to erase it is told."""
     stays = added(run, "Ada", "works_at", "Acme", "--valid-from", "2024-01-01")["id"]
     wrong = added(run, "Ada", "likes", "gin")["id"]
-    ended = run("fact", "invalidate", stays[-6:], "--at", "2025-03-01")
-    deleted = run("fact", "delete", wrong[-6:], "--reason", "another Ada")
+    ended = run("fact", "end", stays[-6:], "--at", "2025-03-01")
+    deleted = run("fact", "forget", wrong[-6:], "--reason", "another Ada")
 
     assert ended.stdout.startswith(f"ends 2025-03-01: {stays[-6:]} ")
     assert deleted.stdout.startswith(f"forgot {wrong[-6:]}: ")
@@ -71,6 +71,53 @@ def career(run: Run) -> tuple[str, str]:
     first = added(run, "Ada", "works_at", "Acme", "--valid-from", "2024-01-01")["id"]
     second = added(run, "Ada", "works_at", "Beta", "--valid-from", "2026-03-01")["id"]
     return first, second
+
+
+@pytest.mark.requirement("X-09")
+def test_every_answer_about_facts_has_the_link_that_opens_their_notes(run: Run, career: tuple[str, str]) -> None:
+    """Results of a change, lists, chains, timelines, recalled entries and contexts."""
+    added = answer(run("save", "Ada drinks green tea.", "--kind", "preference", "--json"))["remembered"]["fact"]
+    chain = answer(run("show", career[1], "--json"))
+    moments = answer(run("timeline", "Ada", "--json"))["timeline"]
+    facts = [
+        added,
+        chain["fact"],
+        *chain["versions"],
+        *answer(run("facts", "Ada", "--all", "--json"))["facts"],
+        *(each["fact"] for each in moments),
+    ]
+    recalled = answer(run("recall", "green tea", "--json"))["results"]
+    included = answer(run("context", "What does Ada drink?", "--json"))["included"]
+
+    assert {each["link"] for each in facts} == {_opens(each["path"]) for each in facts}
+    assert [each["link"] for each in recalled] == [_opens(each["source_path"]) for each in recalled] != []
+    assert _opens(added["path"]) in {each["link"] for each in included}
+
+
+def _opens(path: str) -> str:
+    return f"obsidian://open?vault=vault&file={path.removesuffix('.md').replace('/', '%2F')}"
+
+
+def test_a_terminal_opens_the_notes_of_facts_with_a_click(run: Run, vault: Path, career: tuple[str, str]) -> None:
+    """The id of an entry, the path of a line, the path in a chain; plain where a terminal knows no links."""
+    (vault / "People.md").write_text("# People\n\n- [relation] Ada | knows | Bo (colleague)\n- knows [[Bo]]\n")
+    run("sync")
+    path = answer(run("show", career[1], "--json"))["fact"]["path"]
+
+    def shown(*words: str, **variables: str) -> str:
+        return on_a_terminal(*words, vault=vault, variables={"NO_COLOR": "", "TERM": "xterm-256color", **variables})
+
+    def linked(path: str, words: str) -> re.Pattern[str]:
+        address = re.escape(_opens(path))
+        return re.compile(rf"\033\]8;id=\d+;{address}\033\\(?:\033\[[\d;]*m)*{re.escape(words)}\033")
+
+    assert linked(path, career[1][-6:]).search(shown("facts", "Ada"))
+    assert linked("People.md", "People.md:4").search(shown("facts", "People"))
+    assert linked(path, path).search(shown("show", career[1]))
+    assert linked("People.md", "People.md").search(shown("note", "list"))
+    assert linked("People.md", "People.md").search(shown("note", "read", "People.md"))
+    assert linked(path, career[1][-6:]).search(shown("facts", "Ada", NO_COLOR="1"))  # a link is no colour
+    assert "\033]8" not in shown("facts", "Ada", TERM="linux") + shown("note", "list", TERM="dumb")
 
 
 @pytest.mark.requirement("I-69")
@@ -162,3 +209,16 @@ def test_lint_has_an_exit_code_and_mends_what_is_safe(run: Run, vault: Path) -> 
     assert f"{note.relative_to(vault)}:" in broken.stdout
     assert "entry-key" in broken.stderr
     assert answer(programs)["problem_count"] == len(answer(programs)["problems"]) > 0
+
+
+def test_a_part_of_a_name_is_taken_for_the_only_one_that_has_it(run: Run) -> None:
+    """`Marco` is Marco Bianchi as long as there is no other; a slip of the pen is told with the right spelling."""
+    added(run, "Marco Bianchi", "works_at", "Acme")
+    found, slip, timeline = run("facts", "marco"), run("facts", "Marko Bianci"), run("timeline", "Bianchi")
+    added(run, "Nina Bianchi", "works_at", "Brenta")
+    several = run("timeline", "Bianchi")
+
+    assert ("Acme" in found.stdout, "'marco' was taken for 'Marco Bianchi'" in found.stderr) == (True, True)
+    assert "similar names: Marco Bianchi" in slip.stderr
+    assert ("Acme" in timeline.stdout, "was taken for 'Marco Bianchi'" in timeline.stderr) == (True, True)
+    assert (several.returncode, "Did you mean Marco Bianchi or Nina Bianchi?" in several.stderr) == (2, True)

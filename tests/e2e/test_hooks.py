@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -118,6 +119,7 @@ def test_a_session_is_given_who_the_person_is_and_a_prompt_what_it_is_about(daem
     """Each as one JSON object of the form that all hosts understand, fenced, with its sources."""
     start = hook(daemon.environ, "session-start", "--host", "claude-code", given={"source": "startup"})
     prompt = hook(daemon.environ, "prompt", "--host", "codex", given={"prompt": ASKED})
+    gemini = hook(daemon.environ, "prompt", "--host", "gemini", given={"prompt": ASKED})
 
     assert USER in start.context
     assert HOUSE in start.context
@@ -125,6 +127,8 @@ def test_a_session_is_given_who_the_person_is_and_a_prompt_what_it_is_about(daem
     assert "heated by compost" in prompt.context
     assert "Projects/Greenhouse.md" in prompt.context
     assert json.loads(prompt.out)["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+    assert "heated by compost" in gemini.context
+    assert json.loads(gemini.out)["hookSpecificOutput"]["hookEventName"] == "BeforeAgent"
 
 
 @pytest.mark.requirement("A-46")
@@ -334,6 +338,28 @@ def test_a_daemon_that_hangs_holds_up_no_host(event: str, seconds: float) -> Non
 
     assert "in time" in ran.err or "too long" in ran.err
     assert ran.took < seconds + SLACK
+
+
+def test_a_daemon_that_hangs_is_replaced_when_a_session_starts(tmp_path: Path) -> None:
+    """Nothing but hooks runs: the first is not held up, and a later prompt has memory again."""
+    with running(tmp_path) as daemon:
+        daemon.wait_synced()
+        daemon.process.send_signal(signal.SIGSTOP)
+        try:
+            ran = hook(daemon.environ, "session-start", "--host", "claude-code", tries=1)
+            deadline = time.monotonic() + 60
+            while daemon.process.poll() is None or not _remembers(daemon):
+                assert time.monotonic() < deadline
+        finally:
+            daemon.kill()
+            daemon.command("stop")
+
+    assert "if it hangs, it is replaced now" in ran.err
+    assert ran.took < 0.8 + SLACK
+
+
+def _remembers(daemon: Daemon) -> bool:
+    return hook(daemon.environ, "prompt", given={"prompt": ASKED}, tries=1).context != ""
 
 
 def test_a_host_that_never_ends_its_input_is_not_waited_for() -> None:

@@ -7,80 +7,17 @@ import shutil
 import stat
 import subprocess
 import sys
-from contextlib import chdir
 from datetime import UTC, datetime
 from pathlib import Path
-from subprocess import CompletedProcess
-from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from commonplace.client.paths import Unreachable, daemon_files
-from commonplace.daemon.tokens import Tokens
-from commonplace.hosts.health_checks import HookStatus, check_hosts, probe_daemon
-from commonplace.hosts.host import current_environment
-from commonplace.model import Finding
-from tests.daemons import command, register, running, small_vault, surroundings
+from commonplace.hosts.health_checks import HookStatus, probe_daemon
+from tests.daemons import register, running, small_vault
+from tests.host_files import CLAUDE, CODEX, SETTINGS, VSCODE, Person
 
-CLAUDE = '{\n  "numStartups": 7, // theirs\n  "mcpServers": {"github": {"command": "gh-mcp"}},\n}'
-CODEX = '\ufeffmodel = "gpt-5" # mine\r\n\r\n[projects."/x"]\r\ntrust_level = "trusted"'
-SETTINGS = '{\n\t"hooks": {\n\t\t"Stop": [\n\t\t\t{"hooks": [{"command": "say done"}]}\n\t\t]\n\t}\n}\n'
-FILES = {".claude.json": CLAUDE, ".claude/settings.json": SETTINGS, ".codex/config.toml": CODEX}
 HOSTS = ["claude-code", "codex", "cursor", "vscode"]
-
-
-class Person:
-    """A person with a home, a project, and hosts that have been used before."""
-
-    def __init__(self, home: Path, project: Path) -> None:
-        self.home, self.project, self.environ = home, project, surroundings(home)
-        for path, text in FILES.items():
-            self.write(path, text)
-
-    def without_system(self) -> None:
-        """Let no program be found but git: not the one that starts daemons on the machine of who runs this test."""
-        (self.home / "bin").mkdir()
-        (self.home / "bin" / "git").symlink_to(str(shutil.which("git")))
-        self.environ["PATH"] = str(self.home / "bin")
-
-    def write(self, path: str, text: str) -> Path:
-        file = self.home / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode())
-        return file
-
-    def run(self, *words: str) -> CompletedProcess[str]:
-        with chdir(self.project):
-            return command(self.environ, *words)
-
-    def answer(self, *words: str) -> Any:
-        done = self.run(*words, "--json")
-        assert done.returncode == 0, done.stdout + done.stderr
-        return json.loads(done.stdout)
-
-    def files(self) -> dict[str, bytes]:
-        """Everything in the home and the project but what Commonplace keeps for itself, and the copies."""
-        own = (self.home / "state", self.home / "config" / "commonplace", self.home / "data")
-        return {
-            str(path): path.read_bytes() if path.is_file() else b""
-            for root in (self.home, self.project)
-            for path in sorted(root.rglob("*"))
-            if not any(path.is_relative_to(each) for each in own) and not path.name.endswith(".before-commonplace")
-        }
-
-    def tokens(self) -> Tokens:
-        with patch.dict(os.environ, self.environ, clear=True):
-            return Tokens(daemon_files().tokens)
-
-    def check(self, heard: HookStatus | None) -> tuple[Finding, ...]:
-        def probe(host: str) -> HookStatus:
-            if heard is None:
-                raise Unreachable("the daemon is not running")
-            return heard
-
-        with patch.dict(os.environ, self.environ, clear=True), chdir(self.project):
-            return check_hosts(current_environment(port=int(self.environ["COMMONPLACE_SERVE__PORT"])), probe=probe)
 
 
 def token_in(file: Path) -> str:
@@ -120,14 +57,17 @@ def test_install_and_uninstall_leave_every_byte_as_it_was(
 
 def test_nothing_of_theirs_changes_while_it_is_installed(person: Person) -> None:
     """Comments, line ends, byte order mark, trailing commas and the order of keys are kept; the copy is what was."""
-    for host in ("claude-code", "codex"):
+    for host in ("claude-code", "codex", "vscode"):
         person.answer("install", host, "--yes")
+    vscode = (person.home / "config/Code/User/mcp.json").read_text()
     claude = (person.home / ".claude.json").read_text()
     settings = json.loads((person.home / ".claude/settings.json").read_text())
     codex = (person.home / ".codex/config.toml").read_bytes()
     copy = person.home / ".claude.json.before-commonplace"
 
-    assert claude.startswith(CLAUDE[:-4] + ', "commonplace": {')
+    assert claude.startswith(CLAUDE[:-3] + ', "commonplace": {')
+    assert vscode.startswith(VSCODE[:-4] + ', "commonplace": {')
+    assert vscode.endswith("},\n}")
     assert codex.startswith(CODEX.encode() + b"\r\n\r\n[mcp_servers.commonplace]\r\n")
     assert settings["hooks"]["Stop"][0] == {"hooks": [{"command": "say done"}]}
     assert len(settings["hooks"]["Stop"]) == 2
@@ -361,10 +301,31 @@ def test_uninstalling_all_leaves_the_notes_and_says_what_else(person: Person) ->
     assert not (person.home / "config/commonplace").exists()
 
 
+def test_uninstalling_with_data_finds_every_vault_that_was_ever_served(person: Person) -> None:
+    """One that was taken off the list, one whose folder is away, one on the list: their data goes, no note does."""
+    person.without_system()
+    listed, removed, away = vaults = [small_vault(person.home / name) for name in ("Notes", "Old", "Disk")]
+    register(person.environ, *vaults)
+    for vault in vaults:
+        assert person.run("--vault", str(vault), "sync").returncode == 0
+    person.answer("vault", "remove", str(removed))
+    elsewhere = away.rename(person.home / "Elsewhere")
+    notes = {path: path.read_bytes() for path in person.home.rglob("*.md")}
+    kept = person.answer("uninstall", "--all")["kept"]["data"]
+    person.answer("uninstall", "--all", "--with-data", "--yes")
+
+    assert {Path(folder).name.rpartition("-")[0] for folder in kept} >= {"Notes", "Old", "Disk"}
+    assert not (person.home / "data/commonplace").exists()
+    assert not (person.home / "config/commonplace").exists()
+    assert {path: path.read_bytes() for path in person.home.rglob("*.md")} == notes
+    assert all(vault.is_dir() for vault in (listed, removed, elsewhere))
+
+
 def test_doctor_finds_what_a_host_lacks(person: Person) -> None:
     """Entries, program, token and the daemon, each with what to do; all is well after an install."""
     person.answer("install", "cursor", "--transport", "http")
     person.answer("install", "codex", "--yes")
+    person.trust_codex_hooks()
     well = person.check(HookStatus(12.0, "prompt", "2026-03-01T09:00:00Z"))
     person.write(".codex/hooks.json", "{}")
     person.tokens().revoke("cursor", now=datetime.now(UTC))
@@ -376,9 +337,8 @@ def test_doctor_finds_what_a_host_lacks(person: Person) -> None:
     )
     assert {(finding.what, finding.said) for finding in ill if not finding.ok} == {
         ("cursor", "the token is not valid"),
-        ("cursor", "the daemon is not running"),
         ("codex", "our entries are missing or changed"),
-        ("codex", "the daemon is not running"),
+        ("cursor, codex", "the daemon is not running"),
     }
     assert all(finding.remedy for finding in ill if not finding.ok)
 
@@ -417,7 +377,7 @@ def test_doctor_asks_a_real_daemon(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        ["install", "gemini"],
+        ["install", "notepad"],
         ["install", "codex", "--scope", "team"],
         ["install", "codex", "--transport", "sse"],
         ["install", "cursor", "--instructions"],

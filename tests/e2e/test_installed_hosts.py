@@ -9,6 +9,7 @@ from tests.hosts.anthropic_endpoint import ScriptedAnthropic
 from tests.hosts.claude_code import run_claude
 from tests.hosts.codex import run_codex, settle
 from tests.hosts.endpoint import Call, Say
+from tests.hosts.gemini import ScriptedGemini, run_gemini, settle_gemini
 from tests.hosts.openai_endpoint import ScriptedOpenAI
 from tests.hosts.person import WHO, Person, robin
 from tests.hosts.programs import Ran
@@ -18,6 +19,8 @@ pytestmark = pytest.mark.needs("node")
 TRIES: Final = 3
 SEARCH: Final = Call("memory_search", {"query": "which board do the sensors use?"})
 FOUND: Final = "40 days on one charge"
+SKILL: Final = "List what waits for the person's approval"
+"""How the skill `review-memory` describes itself to a model."""
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +45,7 @@ def test_what_is_installed_for_claude_code_works_there(transport: str, person: P
     assert (ran.code, ran.said) == (0, "Good.\n"), ran.errors
     assert WHO in model.turns[-1].text
     assert FOUND in model.turns[-1].text
+    assert SKILL in model.turns[-1].text
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])
@@ -57,7 +61,43 @@ def test_what_is_installed_for_codex_works_there(transport: str, person: Person)
     assert (ran.code, ran.said) == (0, "Good.\n"), ran.errors
     assert WHO in model.turns[-1].text
     assert FOUND in model.turns[-1].text
+    assert SKILL in model.turns[-1].text
     assert settings.read_text() == before
+
+
+@pytest.mark.requirement("X-16")
+def test_a_skill_is_a_command_in_claude_code(person: Person) -> None:
+    """What a person types after it goes with its text to the model."""
+    words = ("/recall the glass of the greenhouse", "--allowedTools", "mcp__commonplace__memory_search")
+    with ScriptedAnthropic([Say("Second-hand.")]) as model:
+        person.run("install", "claude-code", "--yes")
+        ran = run_claude(*words, model=model, environ=person.environ, project=person.project, plugins=())
+        person.run("uninstall", "claude-code")
+
+    assert (ran.code, ran.said) == (0, "Second-hand.\n"), ran.errors
+    assert "What the person wrote after the command, if anything, is the question." in model.turns[-1].text
+    assert "the glass of the greenhouse" in model.turns[-1].text
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_what_is_installed_for_gemini_works_there(transport: str, person: Person) -> None:
+    """Memory in the prompt, tools that answer and skills, by either transport; and the session is recorded."""
+    settings = settle_gemini(person.home)
+    before = settings.read_text()
+    with ScriptedGemini([SEARCH, Say("Good.")] * TRIES) as model:
+        person.run("install", "gemini", "--transport", transport, "--yes")
+        ran = calmly(
+            person,
+            lambda: run_gemini("Good morning.", model=model, environ=person.environ, project=person.project),
+        )
+        person.run("uninstall", "gemini")
+
+    assert (ran.code, ran.said.splitlines()[-1]) == (0, "Good."), ran.errors
+    assert WHO in model.turns[-1].text
+    assert FOUND in model.turns[-1].text
+    assert SKILL in model.turns[-1].text
+    assert settings.read_text() == before
+    assert person.said_in("gemini")[-1] == [("user", "Good morning."), ("assistant", "Good.")]
 
 
 def calmly(person: Person, session: Callable[[], Ran]) -> Ran:

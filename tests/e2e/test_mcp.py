@@ -63,7 +63,8 @@ def speak(daemon: Daemon, token: str, say: Speak[Back], *, mode: str = "auto") -
 
 def ask(daemon: Daemon, token: str, tool: str, *, mode: str = "auto", **arguments: Any) -> dict[str, Any]:
     """What a tool answers, on a connection of its own; errors raise."""
-    result = speak(daemon, token, lambda client: client.call_tool(tool, arguments), mode=mode)
+    given = {**arguments, "verbose": True}
+    result = speak(daemon, token, lambda client: client.call_tool(tool, given), mode=mode)
     assert result.structured_content
     return dict(result.structured_content)
 
@@ -87,7 +88,9 @@ def test_old_clients_with_sessions_and_new_ones_without_both_work(
 
     async def everything(client: Any) -> tuple[Any, ...]:
         tools = await client.list_tools()
-        saved = await client.call_tool("memory_append", {"text": f"Speaks {mode} with the daemon.", "kind": "fact"})
+        saved = await client.call_tool(
+            "memory_save", {"text": f"Speaks {mode} with the daemon.", "kind": "fact", "verbose": True}
+        )
         found = await client.call_tool("memory_search", {"query": f"speaks {mode} with the daemon"})
         (note,) = await client.read_resource("vault://note/People/Jonas.md")
         prompt = await client.get_prompt("recall", {"prompt": "Where does Jonas build sensors?"})
@@ -97,28 +100,29 @@ def test_old_clients_with_sessions_and_new_ones_without_both_work(
 
     assert said == version
     assert "long-term memory" in instructions
-    assert len(tools) == 15
+    assert len(tools) == 10
     assert saved.structured_content["fact"]["source"]["interface"] == "claude-code"
-    assert saved.structured_content["path"] in {hit["source_path"] for hit in found.structured_content["results"]}
+    assert f"[memory {saved.structured_content['id'][-6:]}, fact, " in found.content[0].text
+    assert found.structured_content is None
     assert "Leipzig" in note.text
     assert "Leipzig" in prompt.messages[0].content.text
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_official_client_works_and_is_told_errors(daemon: Daemon, token: str, mode: str) -> None:
-    """It checks every answer against the schema of its tool, errors included."""
+    """As text, with JSON for whoever asks for it."""
 
     async def everything() -> tuple[Any, ...]:
         async with official(daemon, token, mode) as client:
             tools = await client.list_tools()
-            found = await client.call_tool("memory_search", {"query": "compost"})
+            found = await client.call_tool("memory_search", {"query": "compost", "verbose": True})
             missing = await client.call_tool("note_read", {"path": "People/Nobody.md"})
             wrong = await client.call_tool("memory_search", {"query": "compost", "k": 999})
             return tools, found, missing, wrong
 
     tools, found, missing, wrong = asyncio.run(everything())
 
-    assert len(tools.tools) == 15
+    assert len(tools.tools) == 10
     assert found.structured_content["results"][0]["source_path"] == "Projects/Greenhouse.md"
     assert (missing.is_error, missing.structured_content["error"]["reason"]) == (True, "missing")
     assert (wrong.is_error, wrong.structured_content["error"]["reason"]) == (True, "usage")
@@ -129,11 +133,11 @@ def test_memory_hangs_on_the_session_id_argument_and_never_on_the_connection(dae
     """The topics of a conversation are kept by its session_id: another connection of another era goes on with them,
     and the same connection with another id does not."""
     for text, topic in (("Prefers oil paint to acrylic.", "art"), ("Turns the heap in March.", "gardening")):
-        ask(daemon, token, "memory_append", text=text, kind="preference", topics=[topic])
+        ask(daemon, token, "memory_save", text=text, kind="preference", topics=[topic])
 
     async def two_conversations(client: Any) -> list[list[str]]:
-        first = {"prompt": "let us talk about art and oil paint", "session_id": "c-1"}
-        other = {"prompt": "and then?", "session_id": "c-2"}
+        first = {"prompt": "let us talk about art and oil paint", "session_id": "c-1", "verbose": True}
+        other = {"prompt": "and then?", "session_id": "c-2", "verbose": True}
         return [
             (await client.call_tool("memory_recall", given)).structured_content["topics"] for given in (first, other)
         ]
@@ -150,11 +154,11 @@ def test_memory_hangs_on_the_session_id_argument_and_never_on_the_connection(dae
 @pytest.mark.requirement("V-36", "V-37")
 def test_programs_share_one_memory_and_each_is_named_in_what_it_saved(daemon: Daemon, token: str, reader: str) -> None:
     """What one saved or said is found by another, with its source."""
-    ask(daemon, token, "memory_append", text="Waters the seedlings at dawn.", kind="workflow", session_id="s-7")
+    ask(daemon, token, "memory_save", text="Waters the seedlings at dawn.", kind="workflow", session_id="s-7")
     talk = [{"role": "user", "content": "Saffron crocus flowers in October."}]
     ask(daemon, token, "conversation_save", messages=talk, session_id="s-7")
     entry = ask(daemon, reader, "memory_search", query="waters seedlings at dawn")["results"][0]
-    chat = ask(daemon, reader, "history_search", query="saffron crocus")["results"][0]
+    chat = ask(daemon, reader, "memory_search", source="conversations", query="saffron crocus")["results"][0]
 
     assert entry["content"] == "Waters the seedlings at dawn."
     assert (chat["metadata"]["interface"], chat["metadata"]["trust"]) == ("claude-code", "said")
@@ -163,7 +167,7 @@ def test_programs_share_one_memory_and_each_is_named_in_what_it_saved(daemon: Da
 @pytest.mark.requirement("A-24")
 def test_what_is_forgotten_is_marked_and_its_file_stays(daemon: Daemon, token: str) -> None:
     """Over the wire as in the library."""
-    saved = ask(daemon, token, "memory_append", text="Keeps a spare key under the pot.", kind="fact")
+    saved = ask(daemon, token, "memory_save", text="Keeps a spare key under the pot.", kind="fact")
     gone = ask(daemon, token, "memory_forget", id=saved["id"], reason="moved")
     file = daemon.home / "Notes" / gone["path"]
     found = ask(daemon, token, "memory_search", query="spare key under the pot")["results"]
@@ -192,12 +196,12 @@ def test_a_token_that_may_only_read_changes_nothing(daemon: Daemon, reader: str)
 
     async def try_it(client: Any) -> tuple[set[str], Any]:
         names = {tool.name for tool in await client.list_tools()}
-        return names, await client.call_tool("memory_append", {"text": "Not by me."}, raise_on_error=False)
+        return names, await client.call_tool("memory_save", {"text": "Not by me."}, raise_on_error=False)
 
     names, refused = speak(daemon, reader, try_it)
 
     assert "memory_search" in names
-    assert "memory_append" not in names
+    assert "memory_save" not in names
     assert (refused.is_error, refused.structured_content["error"]["reason"]) == (True, "refused")
 
 
@@ -228,6 +232,6 @@ def test_the_tools_are_listed_quickly_once_it_runs(daemon: Daemon, token: str) -
             "POST", "/mcp", body={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, token=token, headers=headers
         )
         took.append(time.perf_counter() - start)
-        assert len(reply.json["result"]["tools"]) == 15
+        assert len(reply.json["result"]["tools"]) == 10
 
     assert min(took) < 0.05, statistics.median(took)

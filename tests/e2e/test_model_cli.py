@@ -41,7 +41,7 @@ def test_the_model_is_installed_and_its_status_says_so(run: Run, tmp_path: Path)
     folder = tmp_path / "models/minilm-l6-v2"
     before = run("model", "status")
     done = run("model", "install", "-v", "--from", str(MODEL_FOLDER))
-    stages = [json.loads(line)["stage"] for line in done.stderr.splitlines()]
+    stages = [json.loads(line)["stage"] for line in done.stderr.splitlines() if line.startswith("{")]
     again = run("model", "install", "--json")
     after = json.loads(run("model", "status", "--json").stdout)
 
@@ -71,14 +71,15 @@ def test_a_terminal_shows_one_line_that_wipes_itself(run: Run) -> None:
     """Progress takes no room: every state replaces the one before, and the last leaves nothing."""
     leader, follower = pty.openpty()
     done = run("model", "install", "--from", str(MODEL_FOLDER), stderr=follower)
-    shown = os.read(leader, 100_000).decode()
+    os.write(follower, b"!")  # so that there is something to read, should it all be done within a second
+    shown = os.read(leader, 100_000).decode().removesuffix("!")
     os.close(follower)
     os.close(leader)
 
     assert done.returncode == 0
-    assert "fetching model.safetensors 100 % ..." in shown
     assert "\n" not in shown
-    assert shown.endswith("\r\033[K")
+    assert not shown or shown.startswith("\r\033[K")
+    assert not shown or shown.endswith("\r\033[K")
 
 
 def test_a_place_without_a_model_is_a_failure_of_the_provider(run: Run, tmp_path: Path) -> None:

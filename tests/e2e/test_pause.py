@@ -10,6 +10,9 @@ from uuid import uuid4
 
 import pytest
 
+from commonplace.daemon.capture.pauses import FILE
+from commonplace.daemon.service.state_files import user_daemon_files
+from tests.command_line import Run, answer
 from tests.daemons import Daemon, Reply, running
 from tests.polling import wait_for
 from tests.transcript_lines import claude, claude_folder
@@ -161,3 +164,35 @@ def test_a_file_elsewhere_is_refused(daemon: Daemon) -> None:
 
     assert reply.status == 403
     assert reply.json["error"]["reason"] == "path_escape"
+
+
+def test_what_is_paused_is_shown_without_a_daemon(run: Run, tmp_path: Path) -> None:
+    """By `pause --list`, `pause` itself, `status` and `doctor`; with the time since when."""
+    nothing = run("pause", "--list")
+    run("pause", "--project", str(tmp_path))
+    first, again = run("pause"), run("pause")
+    listed = run("pause", "--list").stdout.splitlines()
+    shown, told = run("status"), answer(run("status", "--json"))
+    found = {each["what"]: each["said"] for each in answer(run("doctor", "--json"))["findings"]}
+
+    since = listed[1].removeprefix("everything, since ")
+    assert nothing.stdout == "nothing is paused\n"
+    assert (first.stdout, again.stdout) == ("paused: everything\n", f"already paused since {since}: everything\n")
+    assert listed[0].startswith(f"project {tmp_path}, since 20")
+    assert shown.stdout.splitlines()[1:] == [f"paused    {line}" for line in listed]
+    assert (told["running"], told["capture"]["paused"]) == (False, listed)
+    assert found["recording"] == f"paused: {listed[0]}; paused: {listed[1]}"
+    assert [each["kind"] for each in answer(run("pause", "--list", "--json"))["paused"]] == ["project", "all"]
+    assert run("pause", "--list", "--project", str(tmp_path)).returncode == 2
+
+
+def test_a_list_of_pauses_that_cannot_be_used_is_a_finding(run: Run) -> None:
+    """Nothing is recorded meanwhile, so it is said wherever pauses are shown."""
+    run("pause")
+    file = user_daemon_files().folder / FILE
+    file.write_text("{")
+    found = {each["what"]: each for each in answer(run("doctor", "--json"))["findings"]}
+
+    assert found["recording"]["ok"] is False
+    assert "remove it and pause again" in found["recording"]["remedy"]
+    assert "the list of pauses cannot be used" in run("status").stdout

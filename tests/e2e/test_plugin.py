@@ -4,13 +4,14 @@ import json
 import os
 import re
 import subprocess
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import yaml
 
+from commonplace import __version__
 from commonplace.daemon.service.units import PASSED_VARIABLES
 from commonplace.hooks.arguments import parse_hook_arguments
 from commonplace.memory import Memory
@@ -37,7 +38,7 @@ def test_the_plugin_has_the_version_of_the_program() -> None:
     plugin = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
     marketplace = json.loads((REPOSITORY / ".claude-plugin" / "marketplace.json").read_text())
 
-    assert plugin["version"] == version("commonplace")
+    assert plugin["version"] == __version__
     assert [offered["name"] for offered in marketplace["plugins"]] == [plugin["name"]]
 
 
@@ -81,7 +82,7 @@ def test_the_server_of_the_plugin_looks_where_the_person_has_put_things() -> Non
     """Codex hands no variable down to a server that is not named for it: without these it would find another daemon."""
     server = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]["commonplace"]
 
-    assert [server["command"], *server["args"]] == ["commonplace", "mcp"]
+    assert [server["command"], *server["args"]] == ["commonplace", "mcp", "--entry", "plugin"]
     assert {*PASSED_VARIABLES} - {"PATH"} <= {*server["env_vars"]}
 
 
@@ -95,14 +96,28 @@ def test_a_skill_says_when_it_is_for_and_names_tools_that_there_are(skill: Path)
     assert (about["name"], {*about}) == (skill.parent.name, {"name", "description"})
     assert "Use " in about["description"]
     assert len(about["description"]) < 400
-    assert tools
+    assert tools or "`commonplace review" in body
     assert {*tools} <= {*Host(_no_memory).tool_names()}
     assert len(body.split()) < 400
 
 
-def test_the_skills_are_recall_remember_and_reflect() -> None:
-    """The three moments of a session: before the work, in it, and at its end."""
-    assert [skill.parent.name for skill in SKILLS] == ["recall", "reflect", "remember"]
+def test_the_skills_are_recall_remember_reflect_and_review() -> None:
+    """The moments of a session: before the work, in it, and at its end; and what waits for the person."""
+    assert [skill.parent.name for skill in SKILLS] == ["recall", "reflect", "remember", "review-memory"]
+
+
+def test_the_plugin_has_what_a_directory_of_plugins_shows() -> None:
+    """A README that names every part, an icon that is a picture, and who made it, where, and under which licence."""
+    plugin = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
+    readme = (PLUGIN / "README.md").read_text()
+    icon = ElementTree.parse(PLUGIN / "assets" / "icon.svg").getroot()
+
+    shown = {"displayName", "description", "version", "author", "homepage", "license", "keywords"}
+    assert shown <= {name for name, value in plugin.items() if value}
+    assert plugin["homepage"].startswith("https://")
+    assert readme.startswith('<img src="assets/icon.svg"')
+    assert all(f"`{skill.parent.name}`" in readme for skill in SKILLS)
+    assert (icon.tag.rpartition("}")[2], icon.get("viewBox")) == ("svg", "0 0 64 64")
 
 
 def _shell(command: str, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:

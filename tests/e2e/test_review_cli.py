@@ -1,5 +1,6 @@
 """Review from the command line: listed, shown, approved, edited, rejected; one by one on a terminal."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,18 @@ def test_the_list_has_the_text_the_source_the_reason_and_what_it_speaks_against(
     assert lines[3].startswith(f"   against {old}: {TABS} (told, ")
     assert lines[5] == f"2 of 2  {read} preference: {TEA}"
     assert (listed["count"], [each["fact"]["text"] for each in listed["waiting"]]) == (2, [SPACES, TEA])
+
+
+def test_a_terminal_opens_what_waits_with_a_click(run: Run, vault: Path, ids: tuple[str, ...]) -> None:
+    """By its id in the list, and by its path."""
+    links = {each["fact"]["id"]: each["fact"]["link"] for each in answer(run("review", "--json"))["waiting"]}
+    link = next(link for id, link in links.items() if id.endswith(ids[1]))
+    coloured = {"NO_COLOR": "", "TERM": "xterm-256color"}
+    listed = on_a_terminal("review", "list", vault=vault, variables=coloured)
+    shown = on_a_terminal("review", "show", ids[1], vault=vault, variables=coloured)
+
+    assert re.search(rf"\033\]8;id=\d+;{re.escape(link)}\033\\{ids[1]}\033", listed)
+    assert re.search(rf"\033\]8;id=\d+;{re.escape(link)}\033\\Agent/Memory/_staging/[^\033]+\.md\033", shown)
 
 
 def test_approving_says_what_was_replaced_and_undo_takes_it_back(run: Run, ids: tuple[str, ...]) -> None:

@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,12 +24,13 @@ from commonplace.model import ActorKind
 from commonplace.questions.words import query_words
 from tests.command_line import run_commonplace
 from tests.components import MODEL_FOLDER, require, variables_of_ours
+from tests.terminal import on_a_terminal
 
 FRESH = 1.5
 PATIENCE = 20.0
 NASTY = ('"', "--", "🌱", '-tank "permit* NEAR( AND ^title: {OR} ;DROP', "permit tank " * 834)
 RESULT = {"chunk_id", "document_id", "source_type", "source_path", "title", "heading_path", "line", "content", "score"}
-RESULT |= {"cosine", "sensitive", "updated", "metadata", "why"}
+RESULT |= {"cosine", "sensitive", "updated", "metadata", "why", "link", "more_in_note"}
 
 SMALL = {"COMMONPLACE_RETRIEVAL__MAX_K": "3", "COMMONPLACE_RETRIEVAL__DEFAULT_K": "2"}
 
@@ -186,6 +189,149 @@ def test_the_answer_for_programs_has_this_shape(real: Place) -> None:
 
 
 @pytest.mark.needs("model")
+@pytest.mark.parametrize("query", ["xqzvw blorptang", "lkjsdf oiwuer nmxcv", "sdkfjh sdkjfh 8374928374", "??? !!!"])
+def test_gibberish_finds_nothing_and_says_why(real: Place, query: str) -> None:
+    """Instead of whatever is nearest to it; a `min_score` of one's own shows that all the same."""
+    answer = real.answer("search", query, "--explain")
+    rejected = answer["rejected"]
+    shown = real.run("search", query, "--explain")
+
+    assert (answer["searched"], answer["count"], answer["confidence"]) == (True, 0, 0.0)
+    assert "othing fits in meaning" in answer["empty"]
+    assert 0 < rejected["nearness"] < rejected["needed"]
+    assert rejected["score"] > 0
+    assert (shown.stdout, shown.returncode) == ("", 0)
+    assert "rejected: score" in shown.stderr
+    assert "`--min-score 0` shows the nearest passages." in shown.stderr
+    assert "min_score" not in shown.stderr
+    assert real.answer("search", query, "--min-score", "0")["count"] > 0
+
+
+@pytest.mark.needs("model")
+def test_gibberish_finds_nothing_in_a_vault_of_one_note(tmp_path: Path) -> None:
+    """One note is far from every usual question, so that all else looks near; what it means is found all the same."""
+    place = Place(tmp_path, provider="minilm-l6-v2")
+    place.vault.mkdir(parents=True)
+    (place.vault / "a.md").write_text("A terminal multiplexer keeps my shell sessions alive.\n")
+    put_under_git(place.vault)
+    place.sync()
+
+    gibberish = ("asdkfjqwe", "xqzvw blorptang", "zzzz", "qwerty", "anpxeew", "rkxbbwh")
+    assert [query for query in gibberish if place.answer("search", query)["count"]] == []
+    assert [place.answer("search", query)["count"] for query in ("tmux", "console windows")] == [1, 1]
+    place.run("save", "The server is called Otto.", "--kind", "fact", "--no-project")
+    recalled = place.run("recall", "asdkfjqwe").stderr
+    assert "othing fits in meaning" in recalled
+    assert "min_score" not in recalled  # `recall` has no such option
+
+
+@pytest.mark.needs("model")
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [("thermometer", "Website relaunch.md"), ("coworker", "2026-10-13.md"), ("rainfall storage", "Greenhouse.md")],
+)
+def test_a_word_that_no_note_has_still_finds_what_it_means(real: Place, query: str, path: str) -> None:
+    """Silence is for what means nothing, or nothing here: not for other words than those of the notes."""
+    hits = real.answer("search", query)["results"]
+
+    assert all("words" not in hit["why"] for hit in hits)
+    assert any(hit["source_path"].endswith(path) for hit in hits)
+
+
+@pytest.mark.needs("model")
+def test_a_word_without_meaning_is_found_where_it_stands(tmp_path: Path) -> None:
+    """A code name is no gibberish to the person who wrote it down, whatever stands beside it in the question."""
+    place = Place(tmp_path, provider="minilm-l6-v2")
+    place.vault.mkdir(parents=True)
+    (place.vault / "Names.md").write_text("The new engine is called xqzvw.\n")
+    (place.vault / "Tea.md").write_text("Green tea, three minutes.\n")
+    put_under_git(place.vault)
+    place.sync()
+
+    for query in ("xqzvw", "xqzvw blorptang", "what is the xqzvw of lkjsdf?"):
+        assert [hit["source_path"] for hit in place.answer("search", query)["results"]][:1] == ["Names.md"]
+
+
+def crowded(place: Place) -> Place:
+    """A vault in which one note has most passages about quinces."""
+    sections = "".join(f"\n## Bed {n}\n\nThe quince of bed {n}, a quince tree.\n" for n in range(12))
+    (place.vault / "Quinces.md").write_text(f"# Quinces\n{sections}")
+    for n in range(3):
+        (place.vault / f"Other {n}.md").write_text(f"On {n} days there was quince jam and tea for all of them.\n")
+    place.sync()
+    return place
+
+
+def test_a_note_takes_at_most_two_places(place: Place) -> None:
+    """The others go to other notes; all its passages are shown on request, by a setting, and for a search in it."""
+    crowded(place)
+
+    def paths(*words: str) -> list[str]:
+        return [hit["source_path"] for hit in place.answer("search", "quince", *words)["results"]]
+
+    answer = place.answer("search", "quince", "-k", "4")
+    shown = place.run("search", "quince", "-k", "4").stdout
+
+    assert Counter(paths()) == {"Quinces.md": 2, "Other 0.md": 1, "Other 1.md": 1, "Other 2.md": 1}
+    assert [hit["more_in_note"] for hit in answer["results"] if hit["source_path"] == "Quinces.md"] == [0, 10]
+    assert "     (10 more in this note)\n" in shown
+    assert paths("--all-passages").count("Quinces.md") == 8
+    assert paths("--path", "Quinces.md").count("Quinces.md") == 8
+    assert place.answer("--set", "retrieval.per_note=3", "search", "quince")["results"][2]["more_in_note"] == 9
+
+
+@pytest.mark.requirement("X-09")
+def test_every_hit_has_a_link_that_opens_it_in_obsidian(place: Place) -> None:
+    """At its heading; a conversation is not in Obsidian."""
+    with place.opened() as memory:
+        memory.conversations.record([{"role": "user", "content": "The budget of the greenhouse is tight."}])
+        hits = memory.search("budget", k=8).hits
+    links = {(hit.path, hit.heading_path[-1:]): hit.link for hit in hits}
+
+    assert links["Projects/Greenhouse/Greenhouse.md", ("Budget",)] == (
+        "obsidian://open?vault=vault&file=Projects%2FGreenhouse%2FGreenhouse%23Budget"
+    )
+    assert {bool(hit.link) for hit in hits if hit.source_type == "chat"} == {False}
+    assert {bool(hit.link) for hit in hits if hit.source_type == "vault"} == {True}
+    assert all(hit["link"] for hit in place.answer("search", "budget", "--source", "vault")["results"])
+
+
+@pytest.mark.requirement("X-09")
+def test_a_terminal_opens_the_note_of_a_hit_with_a_click(place: Place) -> None:
+    """The path is a hyperlink where terminals know them; a note cannot send one of its own."""
+    evil = "\033]8;;https://evil.example\033\\click\033]8;;\033\\"
+    (place.vault / "Evil.md").write_text(f"# Zebra {evil}\n\nThe zebra says {evil}.\n")
+    place.sync()
+    plain = {**place.environment(), "COMMONPLACE_LOG": ""}
+
+    def shown(**variables: str) -> str:
+        return on_a_terminal("search", "zebra", vault=place.vault, variables=plain | variables)
+
+    linked = shown(NO_COLOR="", TERM="xterm-256color")
+
+    assert re.search(r"\033\]8;id=\d+;obsidian://open\?vault=vault&file=Evil%23[^\033]+\033\\", linked)
+    assert ";https://evil.example" in linked
+    assert "\033]8;;https" not in linked
+    assert "\033]8;id=" in shown(TERM="xterm-256color")  # NO_COLOR is about colours
+    assert "\033]8" not in shown(TERM="linux")
+    assert "\033" not in shown(NO_COLOR="", TERM="dumb")
+
+
+def test_a_path_is_not_broken_on_a_narrow_terminal(place: Place) -> None:
+    """It is one word to copy; a hit has two lines of text, those with the words of the question."""
+    (place.vault / "A long name of a note about zebras.md").write_text("Filling words of no use. " * 8 + "The zebra.\n")
+    place.sync()
+    lines = on_a_terminal(
+        "search", "zebra", "-k", "1", vault=place.vault, columns=30, variables=place.environment() | {"TERM": "linux"}
+    ).splitlines()
+    plain = [re.sub(r"\033\[[\d;]*m", "", line) for line in lines]
+
+    assert plain[0] == " 1. A long name of a note about zebras.md:1  " + plain[0][-4:]
+    assert len(plain) == 3
+    assert "zebra" in plain[1] + plain[2]
+
+
+@pytest.mark.needs("model")
 def test_reasons_are_shown_when_asked_for(real: Place) -> None:
     """Each part of the score in a line; for programs also the times."""
     shown = real.run("search", "budget", "-k", "1", "--explain").stdout
@@ -317,14 +463,14 @@ def test_an_empty_answer_says_why(shared: Place, words: tuple[str, ...], says: s
     assert (answer["empty"], answer["results"]) == (says, [])
 
 
-def test_a_vault_that_was_never_synced_says_so(tmp_path: Path) -> None:
-    """Search and stats and doctor all name the remedy."""
+def test_a_vault_that_was_never_synced_says_so_and_the_first_search_indexes_it(tmp_path: Path) -> None:
+    """Stats and doctor name the remedy; search does not send the person away."""
     place = Place(tmp_path)
     copy_sample(place.vault)
     put_under_git(place.vault)
-    answer, stats, doctor = place.answer("search", "greenhouse"), place.run("stats"), place.run("doctor")
+    stats, doctor, answer = place.run("stats"), place.run("doctor"), place.answer("search", "greenhouse")
 
-    assert answer["empty"] == "The index is empty: run `commonplace sync` to read the vault."
+    assert answer["count"] > 0
     assert "never: run `commonplace sync`" in stats.stdout
     assert "never synced" in doctor.stdout
     assert doctor.returncode == 1

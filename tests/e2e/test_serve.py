@@ -70,7 +70,7 @@ def test_in_the_foreground_it_says_where_it_is_and_how_to_make_a_token(daemon: D
 @pytest.mark.requirement("A-22")
 def test_many_sessions_are_served_by_one_daemon_and_none_is_remembered(daemon: Daemon) -> None:
     """Streamable HTTP; what a client calls its session makes no difference to what it finds."""
-    wanted = {"name": "memory_search", "arguments": {"query": "compost"}}
+    wanted = {"name": "memory_search", "arguments": {"query": "compost", "verbose": True}}
     answers = [mcp(daemon, "tools/call", wanted, **{"Mcp-Session-Id": f"session-{number}"}) for number in range(3)]
     results = [answer.json["result"]["structuredContent"]["results"] for answer in answers]
 
@@ -146,12 +146,12 @@ def test_the_library_and_mcp_are_two_ways_into_one_memory(daemon: Daemon, monkey
     """What one writes the other finds; the library needs no daemon, and MCP stands above the same verbs."""
     for name, value in daemon.environ.items():
         monkeypatch.setenv(name, value)
-    saved = mcp(daemon, "tools/call", {"name": "memory_append", "arguments": {"text": "Prefers oak for the shelves."}})
+    saved = mcp(daemon, "tools/call", {"name": "memory_save", "arguments": {"text": "Prefers oak for the shelves."}})
     with open_memory(daemon.home / "Notes", actor="agent") as memory:
         by_library = [hit.text for hit in memory.search("oak shelves")]
         memory.entries.save("Waters the ferns on Fridays.", kind="workflow")
 
-    assert saved.json["result"]["structuredContent"]["ok"] is True
+    assert saved.json["result"]["isError"] is False
     assert any("oak" in text for text in by_library)
     assert any("ferns" in path for path in found(daemon, "ferns Fridays"))
 
@@ -175,7 +175,7 @@ def test_without_a_vault_the_daemon_runs_and_its_answers_say_what_is_missing(tmp
     """No vault is no failure: an agent goes on without memory. A vault that is registered later is served at once."""
     with running(tmp_path, vaults=[]) as daemon:
         listed = mcp(daemon, "tools/list", {})
-        asked = {"name": "memory_search", "arguments": {"query": "compost"}}
+        asked = {"name": "memory_search", "arguments": {"query": "compost", "verbose": True}}
         without = mcp(daemon, "tools/call", asked).json
         told = daemon.command("status")
         daemon.command("init", str(small_vault(tmp_path / "Notes")))
@@ -309,7 +309,7 @@ def test_the_first_answer_does_not_wait_for_the_model(tmp_path: Path) -> None:
     command(environ, "sync")
     daemon = start(tmp_path, environ)
     try:
-        asked = {"name": "memory_search", "arguments": {"query": "compost"}}
+        asked = {"name": "memory_search", "arguments": {"query": "compost", "verbose": True}}
         first = mcp(daemon, "tools/call", asked).json["result"]["structuredContent"]
         wait_for(lambda: daemon.call("GET", "/daemon/status").json["vaults"][0]["mode"] == "hybrid", within=60.0)
         later = mcp(daemon, "tools/call", asked).json["result"]["structuredContent"]

@@ -1,12 +1,17 @@
 """Changing notes from the command line, on a vault under git."""
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from commonplace.app import open_memory
+from commonplace.model import Actor, Terms
 from tests.command_line import Run, answer
 from tests.gitvault import git
+from tests.terminal import on_a_terminal
 
 
 def test_a_note_is_written_from_standard_input_or_a_file(run: Run, vault: Path, tmp_path: Path) -> None:
@@ -191,3 +196,73 @@ def test_init_makes_a_repository_where_a_foreign_one_only_happens_to_be_above(ru
 
     assert "git: created" in result.stdout
     assert (tmp_path / "project/notes/.git").is_dir()
+
+
+@pytest.mark.parametrize("words", [["delete"], ["move"], ["erase", "--yes"]])
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("Inbox/Broken inport.md", "Did you mean Inbox/Broken import.md?"),
+        ("Nope.md", "`commonplace note list` lists all notes."),
+    ],
+)
+def test_a_note_that_does_not_exist_is_told_with_the_most_similar_path(
+    run: Run, words: list[str], path: str, hint: str
+) -> None:
+    """Also outside the folders that programs may write to: that it does not exist comes first."""
+    verb, *options = words
+    done = run("note", verb, path, *(["Inbox/x.md"] if verb == "move" else []), *options)
+
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [f"commonplace: no such note: {path}", f"  {hint}"]
+
+
+@pytest.mark.parametrize("words", [["delete"], ["move"], ["erase", "--yes"], ["write"]])
+def test_what_personal_means_is_said_where_it_is_asked_for(run: Run, vault: Path, words: list[str]) -> None:
+    """In one sentence, with the command that does it; and that command does it."""
+    (vault / "My day.md").write_text("A day.\n")
+    verb, *options = words
+    line = ["note", verb, "My day.md", *(["Inbox/x.md"] if verb == "move" else []), *options]
+    refused = run(*line, given="Another day.\n")
+    explained, _, command = refused.stderr.splitlines()[1].partition(" To do it: ")
+
+    assert refused.returncode == 3
+    assert "It is a personal note: programs may write to Inbox, " in explained
+    assert command == f"commonplace --vault {vault} {shlex.join(line)} --personal"
+    assert run(*shlex.split(command)[1:], named=False, given="Another day.\n").returncode == 0
+    assert (vault / "My day.md").exists() == (verb == "write")
+
+
+def test_the_log_says_why_and_which_agent(run: Run, vault: Path) -> None:
+    """The reason that was given, and the program it came through, for people and for programs."""
+    id_ = answer(run("save", "Prefers concise pull requests.", "--kind", "preference", "--json"))["remembered"]["id"]
+    run("forget", id_, "--reason", "never said it")
+    with open_memory(vault, actor="agent") as memory:
+        memory.acting(Actor("agent", "claude-code")).notes.write("Inbox/a.md", "a\n", Terms(message="a new idea"))
+    lines = [line.split("  ") for line in run("log").stdout.splitlines()]
+    entries = answer(run("log", "--json"))["entries"]
+
+    assert [(line[2], line[-1]) for line in lines] == [
+        ("agent (claude-code)", "a new idea"),
+        ("person (cli)", "never said it"),
+        ("person (cli)", f"commonplace: save preference {id_[-6:]}"),
+    ]
+    assert [(each["actor"], each["origin"], each["reason"]) for each in entries] == [
+        (who.split()[0], who.split()[1].strip("()"), why) for who, why in ((line[2], line[-1]) for line in lines)
+    ]
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_no_path_is_broken_on_a_terminal(vault: Path, columns: int) -> None:
+    """Rows that are too long for the terminal take several lines, and a line is not cut within a path."""
+    long = "Projects/A rather long name of a folder/" + "and-then-a-name-without-any-blank-in-it-" * 2 + "end.md"
+    (vault / long).parent.mkdir(parents=True)
+    (vault / long).write_text("x\n")
+    listed = on_a_terminal("note", "list", "Projects", vault=vault, columns=columns)
+    settings = on_a_terminal("settings", "show", "context", vault=vault, columns=columns)
+
+    assert long in listed
+    assert "Projects/Website relaunch.md" in listed
+    lines = re.sub(r"\x1b\[[0-9;]*m|\r", "", settings).splitlines()
+    assert all(len(line.rstrip()) <= columns for line in lines)
+    assert "domain-reference" in settings

@@ -139,7 +139,7 @@ def test_processes_that_sync_rebuild_and_search_at_once_end_with_one_truth(tmp_p
         sync,
         sync,
         ingest_some,
-        lambda stores: rebuild(stores, progress=lambda done, total: None),
+        lambda stores: rebuild(stores),
         search_often,
     ]
     pids = [child(tmp_path, again_and_again(work)) for work in works]

@@ -17,7 +17,11 @@ class ScriptedAnthropic(ScriptedModel):
 
     def tools_in(self, request: Request) -> set[str]:
         """Their full names begin with the server's, and with the plugin's where it is one's."""
-        return {ours for name in _listed(request) if (ours := name.partition("commonplace__")[2])}
+        return {name.partition("commonplace__")[2] for name in self.full_names_in(request)}
+
+    def full_names_in(self, request: Request) -> list[str]:
+        """The tools of Commonplace as the host lists them, as often as it lists them."""
+        return [name for name in _listed(request) if "commonplace__" in name]
 
     @property
     def pastime(self) -> Call:

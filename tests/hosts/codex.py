@@ -38,7 +38,7 @@ def add_plugin(environ: Mapping[str, str], home: Path) -> None:
         assert ran.code == 0, ran.said + ran.errors
 
 
-def run_codex(*words: str, environ: Mapping[str, str], project: Path) -> Ran:
-    """What came of `codex exec WORDS` in that project; a person trusts hooks by hand, which is left out."""
-    options = ("--skip-git-repo-check", "--dangerously-bypass-hook-trust", "--strict-config")
+def run_codex(*words: str, environ: Mapping[str, str], project: Path, trusts_all: bool = True) -> Ran:
+    """What came of `codex exec WORDS` in that project; a person trusts hooks by hand, which `trusts_all` leaves out."""
+    options = ["--skip-git-repo-check", "--strict-config"] + ["--dangerously-bypass-hook-trust"] * trusts_all
     return run("codex", "exec", *options, *words, environ=environ, folder=project)

@@ -114,7 +114,7 @@ class ScriptedModel:
         raise NotImplementedError
 
     def stream(self, turn: Turn, request: Request) -> Iterator[Mapping[str, Any]]:
-        """The server-sent events of an answer; each has its `type`."""
+        """The server-sent events of an answer; each has its `type`, if the API gives them one."""
         raise NotImplementedError
 
 
@@ -135,7 +135,7 @@ def _answering(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
                 return self._answer(b'{"input_tokens": 100}', kind="application/json")
             request = Request(path, json.loads(sent or b"{}"))
             events = model.stream(model.take(request), request)
-            text = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+            text = "".join(f"{_event_line(event)}data: {json.dumps(event)}\n\n" for event in events)
             return self._answer(text.encode(), kind="text/event-stream")
 
         def _answer(self, body: bytes, *, kind: str) -> None:
@@ -149,6 +149,10 @@ def _answering(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
             """Say nothing."""
 
     return Answering
+
+
+def _event_line(event: Mapping[str, Any]) -> str:
+    return f"event: {event['type']}\n" if "type" in event else ""
 
 
 def _texts(value: object) -> Iterator[str]:

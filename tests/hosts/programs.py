@@ -32,11 +32,11 @@ def installed(program: str) -> Path:
     return host_programs() / program
 
 
-def run(program: str, *words: str, environ: Mapping[str, str], folder: Path) -> Ran:
-    """What came of `PROGRAM WORDS` in that folder, with nothing on its standard input."""
+def run(program: str | Path, *words: str, environ: Mapping[str, str], folder: Path) -> Ran:
+    """What came of `PROGRAM WORDS` in that folder, with nothing on its standard input; a name is one of `installed`."""
     began = monotonic()
     ran = subprocess.run(
-        [installed(program), *words],
+        [installed(program) if isinstance(program, str) else program, *words],
         cwd=folder,
         env=dict(environ),
         stdin=subprocess.DEVNULL,
@@ -74,6 +74,6 @@ def without_commonplace(environ: Mapping[str, str]) -> dict[str, str]:
     """The same surroundings with no `commonplace` to be found in them, and no other host around."""
     folders = environ["PATH"].split(os.pathsep)
     path = [folder for folder in folders if not shutil.which("commonplace", path=folder)]
-    hosts = ("CLAUDE", "ANTHROPIC_", "CODEX_", "OPENAI_", "PLUGIN_")
+    hosts = ("CLAUDE", "ANTHROPIC_", "CODEX_", "OPENAI_", "PLUGIN_", "GEMINI_", "GOOGLE_")
     kept = {name: value for name, value in environ.items() if not name.startswith(hosts)}
     return {**kept, "PATH": os.pathsep.join(path)}

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.entry_format import KEY_ORDER, changed_keys, entry_frontmatter, read_entry
-from commonplace.facts.entry_paths import KINDS, LONGEST_SLUG, entry_path, slug_of
+from commonplace.facts.entry_paths import LONGEST_SLUG, entry_path, slug_of
 from commonplace.facts.line_facts import line_facts, typed_links
 from commonplace.facts.lint import lint_entry, lint_facts, safe_fixes
 from commonplace.facts.triples import predicate_key
-from commonplace.model import FACT_CLASSES, STATUSES, TRUSTS, Fact, FactRecord, Note, Origins
+from commonplace.model import FACT_CLASSES, KINDS, STATUSES, TRUSTS, Fact, FactRecord, Note, Origins
 from commonplace.model.moment import read_moment
 from commonplace.notes import parse, remove_key, set_key
 from tests.run_length import rounds

@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 
 from commonplace.agent_hosts import HOOK_EVENTS
 from commonplace.hosts import jsonc
-from commonplace.hosts.host_edits import Edit, FileFormat, ListEntry, MarkdownBlock, ServerEntry, put_edit, remove_edit
+from commonplace.hosts.host_edits import (
+    Edit,
+    FileFormat,
+    ListEntry,
+    ListValue,
+    MarkdownBlock,
+    ServerEntry,
+    WholeFile,
+    is_our_file,
+    put_edit,
+    remove_edit,
+)
 from commonplace.hosts.text_edits import UndoInfo, is_blank
 
 SERVER = ServerEntry(("mcpServers", "commonplace"), {"command": "/bin/commonplace", "args": ["mcp", "--client", "ü"]})
@@ -23,10 +34,12 @@ HOOKS = tuple(
     )
     for event, word in HOOK_EVENTS.items()
 )
+ALLOWED = tuple(ListValue(("permissions", "allow"), f"mcp__commonplace__{tool}") for tool in ("find", "read"))
 QUESTION = ListEntry(("inputs",), value={"id": "commonplace-token"})
 LINES = MarkdownBlock("Ask the memory.\nThen answer.")
+SKILL = WholeFile("---\nname: recall\n---\n\nAsk the memory, naïvely.\n")
 
-KEYS = st.sampled_from(["a", "b", "mcpServers", "hooks", "inputs", "Stop", "naïve", 'q"uote', "x/y"])
+KEYS = st.sampled_from(["a", "b", "mcpServers", "hooks", "inputs", "Stop", "permissions", "naïve", 'q"uote', "x/y"])
 SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=8)
 )
@@ -54,7 +67,8 @@ def json_texts(draw: st.DrawFn, depth: int = 0) -> str:
     parts = []
     for key in keys:
         label = "" if key is None else f"{json.dumps(key)}{draw(fillings())}:{draw(fillings())}"
-        value = draw(json_texts(depth + 1)) if key not in ("mcpServers", "hooks") else draw(objects_of_theirs(key))
+        ours = ("mcpServers", "hooks", "permissions")
+        value = draw(json_texts(depth + 1)) if key not in ours else draw(objects_of_theirs(key))
         if key in ("inputs", "Stop"):
             value = draw(
                 st.sampled_from(["[]", "[ // none\n ]", '[{"id": "theirs"}]', '[{"hooks": [{"command": "ls"}],}]'])
@@ -69,6 +83,8 @@ def objects_of_theirs(draw: st.DrawFn, key: str | None) -> str:
     """What a person has under a name that we use, too."""
     if key == "mcpServers":
         return draw(st.sampled_from(["{}", "{\n\n}", "{ /* none */ }", '{"theirs": {"command": "x"}}', '{"y": {}, }']))
+    if key == "permissions":
+        return draw(st.sampled_from(["{}", '{"allow": [], "deny": ["x"]}', '{"allow": [\n"Bash(ls)", // mine\n]}']))
     return draw(st.sampled_from(["{}", '{"Stop": []}', '{\n\t"Stop": [\n\t\t{"hooks": [{"command": "ls"}]},\n\t]\n}']))
 
 
@@ -123,7 +139,10 @@ def said(text: str) -> Any:
     return {} if is_blank(text) else jsonc.parse_jsonc(text).root.value
 
 
-@given(text=json_files(), edits=st.sampled_from([(SERVER,), HOOKS, (SERVER, QUESTION)]))
+@given(
+    text=json_files(),
+    edits=st.sampled_from([(SERVER,), HOOKS, (SERVER, *HOOKS), (SERVER, QUESTION), (*HOOKS, *ALLOWED)]),
+)
 def test_json_comes_back_byte_for_byte(text: str, edits: tuple[Edit, ...]) -> None:
     """Put in and taken out again, the file says what it said, to the last blank; in between it says ours as well."""
     edited, trace = put_all(text, edits, "json")
@@ -131,15 +150,16 @@ def test_json_comes_back_byte_for_byte(text: str, edits: tuple[Edit, ...]) -> No
     assert remove_all(edited, edits, "json", trace) == text
     assert put_all(edited, edits, "json")[0] == edited
     before, after = said(text), said(edited)
-    for edit in edits:
+    for edit in reversed(edits):
         if isinstance(edit, ServerEntry):
             assert after["mcpServers"].pop("commonplace") == edit.value
         else:
-            assert isinstance(edit, ListEntry)
+            assert isinstance(edit, ListEntry | ListValue)
             array = after
             for key in edit.path:
                 array = array[key]
-            assert array.pop() == ({edit.nested_key: [edit.value]} if edit.nested_key else edit.value)
+            nested_key = edit.nested_key if isinstance(edit, ListEntry) else ""
+            assert array.pop() == ({nested_key: [edit.value]} if nested_key else edit.value)
     assert without_empty(after) == without_empty(before)
 
 
@@ -220,6 +240,34 @@ def test_a_marked_block_comes_out_without_a_trace(text: str) -> None:
     assert remove_all(edited, (LINES,), "markdown", trace) == text
     assert remove_all(newer, (LINES,), "markdown", trace.followed_by(more)) == text
     assert put_all(edited, (LINES,), "markdown")[0] == edited
+
+
+@given(older=st.text().map(lambda text: f"{text}\n"), line_end=st.sampled_from(["\n", "\r\n"]))
+def test_a_file_of_ours_is_renewed_and_removed_whichever_version_of_us_wrote_it(older: str, line_end: str) -> None:
+    """Without any record of it, and whatever git made of its line ends."""
+    older = older.replace("\r", "")
+    written = put_edit("", WholeFile(older), "markdown").text.replace("\n", line_end)
+
+    assert is_our_file(written)
+    assert put_edit(written, WholeFile(older), "markdown").text == written
+    assert put_edit(written, SKILL, "markdown").text in (SKILL.sealed, written)
+    assert remove_edit(written, SKILL, "markdown", undo=UndoInfo()) == ""
+
+
+@given(
+    theirs=st.one_of(
+        st.text(min_size=1),
+        st.tuples(st.integers(0, len(SKILL.sealed) - 2), st.sampled_from(["x", " ", "\n", "\t", "é"])).map(
+            lambda change: SKILL.sealed[: change[0]] + change[1] + SKILL.sealed[change[0] :]
+        ),
+        st.integers(0, len(SKILL.sealed) - 2).map(lambda cut: SKILL.sealed[:cut] + SKILL.sealed[cut + 1 :]),
+    ).filter(bool)
+)
+def test_a_file_that_a_person_wrote_or_changed_stays_as_it_is(theirs: str) -> None:
+    """A character more or less, and it is theirs: it is neither overwritten nor removed."""
+    assert not is_our_file(theirs)
+    assert put_edit(theirs, SKILL, "markdown").text == theirs
+    assert remove_edit(theirs, SKILL, "markdown", undo=UndoInfo()) == theirs
 
 
 @settings(max_examples=25)

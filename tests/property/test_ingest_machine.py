@@ -13,11 +13,13 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from commonplace.flows.ingest import sync as sync_module
 from commonplace.flows.ingest.index_notes import index_notes
 from commonplace.flows.ingest.sync import count_stale, index_source_items, rebuild, sync
 from commonplace.flows.search.search import SearchQuery, search
@@ -212,6 +214,13 @@ class Vault(RuleBasedStateMachine):
         assert (again.added, again.changed, again.renamed, again.removed, again.encoded) == (0, 0, 0, 0, 0)
         assert self.answers(self.stores) == before
 
+    @rule(texts=st.sampled_from((0, 3)))
+    def syncs_by_words_first(self, texts: int) -> None:
+        """Nearly everything is indexed by words and then encoded, as in a large vault."""
+        with patch.object(sync_module, "AT_ONCE", texts):
+            sync(self.stores)
+        assert count_stale(self.stores) == 0
+
     @rule(some=st.lists(st.sampled_from((*PATHS, "D/c.md", "C/deep/e.md")), max_size=4))
     def ingests(self, some: list[str]) -> None:
         """A writer or a watcher names some paths."""
@@ -235,7 +244,7 @@ class Vault(RuleBasedStateMachine):
     @rule()
     def rebuilds(self) -> None:
         """The index is made anew."""
-        rebuild(self.stores, progress=lambda done, total: None)
+        rebuild(self.stores)
 
     @rule(which=st.sampled_from((0, 1, None)))
     def reopens(self, which: int | None) -> None:
@@ -243,11 +252,11 @@ class Vault(RuleBasedStateMachine):
         self.current = None if which is None else self.encoders[which]
         self.reopen()
 
-    @rule(at=st.integers(1, 8), after=st.booleans(), rebuilds=st.booleans())
-    def dies(self, at: int, after: bool, rebuilds: bool) -> None:
+    @rule(at=st.integers(1, 8), after=st.booleans(), rebuilds=st.booleans(), texts=st.sampled_from((0, 200)))
+    def dies(self, at: int, after: bool, rebuilds: bool, texts: int) -> None:
         """A process is killed while it syncs or rebuilds; another one is started."""
         mortal = self.stores.using(index=Mortal(self.stores.index, at=at, after=after))
-        with suppress(Killed):
+        with suppress(Killed), patch.object(sync_module, "AT_ONCE", texts):
             if rebuilds:
                 with self.stores.index.replacement() as fresh:
                     sync(mortal.using(index=Mortal(fresh, at=at, after=after)))

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from commonplace.model import Link, Note
 from commonplace.notes import LinkResolver, parse
-from commonplace.notes.probe_sample import Probe, TextRemoval, hold_out, sample_probes
-from commonplace.notes.probes import Vocabulary, link_probes, probes_of
+from commonplace.notes.probes import Probe, TextRemoval, Vocabulary, hold_out, link_probes, probes_of, sample_probes
 
 PIECES = (
     "## Where rain goes",

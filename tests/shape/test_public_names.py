@@ -24,3 +24,11 @@ def test_importing_the_package_loads_nothing_else() -> None:
     loaded = json.loads(run.stdout)
 
     assert [name for name in loaded if name.split(".")[0] not in sys.stdlib_module_names] == ["commonplace"]
+
+
+def test_what_the_verbs_give_back_can_be_imported() -> None:
+    """A caller can name the types of hits, answers, facts, entries and contexts."""
+    values = {"Answer", "Context", "EntryResult", "Fact", "FactSnapshot", "Hit", "Note", "SearchRequest"}
+
+    assert values <= {*commonplace.__all__}
+    assert {name for name in values if getattr(commonplace, name).__name__ != name} == set()

@@ -20,7 +20,7 @@ def test_every_host_has_its_own_name_and_one_with_transcripts_says_where_they_ar
 
     assert len({*names}) == len(names)
     for host in AGENT_HOSTS:
-        assert bool(host.read_line) == bool(host.transcript_folder and host.config_variable and host.config_folder)
+        assert bool(host.read_line) == bool(host.transcript_folder and host.config_folder)
         assert {*host.hook_events.values()} <= {*HOOK_EVENTS.values()}
 
 
@@ -53,4 +53,5 @@ def test_the_folders_of_a_session_are_known_from_its_lines() -> None:
 
     assert working_folders("".join(lines).encode()) == ("/a", "/b")
     for host in TRANSCRIPT_HOSTS:
-        assert working_folders((EXAMPLES / host / "greenhouse.jsonl").read_bytes()) == ("/home/ada/garden",)
+        named = working_folders((EXAMPLES / host / "greenhouse.jsonl").read_bytes())
+        assert named == (() if host == "gemini" else ("/home/ada/garden",))  # Gemini CLI names it in its hooks alone

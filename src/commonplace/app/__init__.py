@@ -2,8 +2,9 @@
 
 encoders       the encoder that the settings name, and its model files
 index_folders  folders of indexes that are made and removed: of the past, and for one evaluation
+registration   vaults on this machine: making, adopting, recognising, moving and removing them
 stores         the stores of a vault, the index side opened at first use; the save lock
-vaults         storage backends, making and adopting vaults, data folders
+vaults         storage backends, data folders, the sample vault
 """
 
 from collections.abc import Callable, Mapping
@@ -13,10 +14,11 @@ from pathlib import Path
 
 from commonplace.app.encoders import MakeEncoders, install_model, make_encoders, model_statuses, require_model
 from commonplace.app.stores import open_stores
-from commonplace.app.vaults import Initialised, backends, copy_sample, init_vault, put_under_git
+from commonplace.app.vaults import backends, copy_sample, put_under_git
+from commonplace.errors import UsageError
 from commonplace.flows.stores import Judge, Session
 from commonplace.memory import Memory
-from commonplace.model import Actor, ActorKind
+from commonplace.model import ACTOR_KINDS, Actor, ActorKind
 from commonplace.settings.load import load_settings
 from commonplace.settings.schema import Settings
 
@@ -35,8 +37,11 @@ def open_memory(
     `actor` is who acts: a program that acts for an agent says so, and policy treats it as one.
     `settings` are dotted keys that override files and environment, such as `{"retrieval.default_k": 5}`.
     `judge` is a model of your own that decides how a new statement relates to a known fact where the rules cannot.
-    Raises UsageError for a wrong setting or if no vault is named, VaultUnavailable if it cannot be opened.
+    Raises UsageError for an unknown actor, a wrong setting or if no vault is named, VaultUnavailable if it cannot be
+    opened.
     """
+    if actor not in ACTOR_KINDS:
+        raise UsageError(f"no actor is called {actor!r}", hint=f"Actors: {', '.join(ACTOR_KINDS)}.")
     flags = dict(settings or {})
     if vault is not None:
         flags["vault.root"] = str(vault)
@@ -62,10 +67,8 @@ def open_with(
 
 
 __all__ = [
-    "Initialised",
     "backends",
     "copy_sample",
-    "init_vault",
     "install_model",
     "model_statuses",
     "open_memory",

@@ -18,9 +18,8 @@ from commonplace.flows.stores import Encoders
 from commonplace.settings.load import load_settings
 
 if TYPE_CHECKING:
-    from commonplace.encoders.bert_graph import Variant
-    from commonplace.encoders.model_download import Progress
-    from commonplace.encoders.model_files import InstalledModel, ModelStatus
+    from commonplace.encoders.model_files import InstalledModel, ModelStatus, Progress
+    from commonplace.encoders.model_graphs import Variant
     from commonplace.encoders.models import LocalModel
 
 MakeEncoders = Callable[[EmbeddingOptions], Encoders]
@@ -172,6 +171,13 @@ def model_statuses(flags: Mapping[str, object]) -> "tuple[tuple[ModelStatus, ...
         for each in MODELS.values()
     )
     return statuses, options.provider if options.provider in MODELS else ""
+
+
+def model_summaries() -> dict[str, str]:
+    """What each model that can be installed is for, by name."""
+    from commonplace.encoders.models import MODELS
+
+    return {each.name: each.summary for each in MODELS.values()}
 
 
 def _model_in_use(options: EmbeddingOptions) -> str:

@@ -16,13 +16,22 @@ from typing import Final
 
 from commonplace.app.encoders import MakeEncoders
 from commonplace.app.vaults import backends, data_folder_of
+from commonplace.database.connection import exclusive_lock
 from commonplace.encoders.base import heuristic_tokens
 from commonplace.errors import Refused, VaultUnavailable
 from commonplace.events import emit
 from commonplace.facts.claims import FactRules, rules_of
 from commonplace.flows.ingest.documents import form_of
 from commonplace.flows.ingest.memory_index_note import MEMORY_INDEX_NOTE
-from commonplace.flows.stores import Chunking, Encoders, IndexParts, Judge, OpenOnce, Stores
+from commonplace.flows.stores import (
+    Chunking,
+    Encoders,
+    IndexParts,
+    Judge,
+    OpenOnce,
+    Stores,
+    thread_encode_lock,
+)
 from commonplace.history.base import History
 from commonplace.history.inmemory.history import InMemoryHistory
 from commonplace.history.sqlite.history import SqliteHistory
@@ -73,6 +82,7 @@ def open_stores(
         judge=judge,
         waits_for_encoder=waits_for_encoder,
         vault_folder=str(settings.vault.root or ""),
+        encode_lock=partial(exclusive_lock, folder / "encode.lock", wait=0.0) if folder else thread_encode_lock(),
     )
 
 
@@ -108,7 +118,8 @@ def _on_disk(settings: Settings, encoders: Encoders, folder: Path, rules: FactRu
     from commonplace.index.sqlite.store import SqliteIndex
     from commonplace.index.sqlite.vector_cache import SqliteVectorCache
 
-    make = partial(SqliteIndex, user=settings.user, linker=NoteLinker(), rules=rules)
+    cache = SqliteVectorCache(_cache_file(settings, folder))
+    make = partial(SqliteIndex, user=settings.user, linker=NoteLinker(), rules=rules, cache=cache)
     past = PastIndexes(folder / "past", make, _fingerprint(settings, encoders, rules))
     temporary = TemporaryIndexes(folder, make)
 
@@ -118,7 +129,7 @@ def _on_disk(settings: Settings, encoders: Encoders, folder: Path, rules: FactRu
 
     return IndexParts(
         make(folder / "index" / "index.db"),
-        SqliteVectorCache(_cache_file(settings, folder)),
+        cache,
         encoders,
         past_index=past.at,
         forget_past=forget,

@@ -1,20 +1,26 @@
-"""Vaults: the storage backends, how a vault is made or adopted, and where its data is kept."""
+"""Vaults: the storage backends, how a vault is recognised, and where its data is kept."""
 
-import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+import shlex
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 import platformdirs
 
-from commonplace.errors import Refused, UsageError, VaultUnavailable
-from commonplace.settings.load import load_settings
-from commonplace.settings.registered_vaults import register_vault
+from commonplace.errors import CommonplaceError, Refused, UsageError, VaultUnavailable
+from commonplace.events import emit
+from commonplace.settings.registered_vaults import (
+    RegisteredVault,
+    RegisteredVaults,
+    register_vault,
+    registered_vaults,
+)
 from commonplace.settings.schema import Settings
 from commonplace.vault.base import ABSENT, Capability, StorageBackend
 from commonplace.vault.git.commit import Author
-from commonplace.vault.git.location import covers
-from commonplace.vault.git.repository import Repository
+from commonplace.vault.git.location import identity
 from commonplace.vault.git.run import Git
 from commonplace.vault.inmemory import InMemory
 from commonplace.vault.local import DeviceLocal
@@ -78,51 +84,33 @@ def _entry_points() -> dict[str, Callable[[], Factory]]:
 
 
 _NO_OPTIONS = VaultOptions()
+_DATA_NAME: Final = re.compile(r".*-[0-9a-f]{8}(-\d+)?", re.DOTALL)
+_DATA_FILES: Final = ("history.db", "index", "vectors.db", "remember.lock", "past")
 
 
 def backends(options: VaultOptions) -> BackendRegistry:
     """Every storage backend that comes with Commonplace, by name."""
     registry = BackendRegistry()
-    registry.register("device-local", lambda root: DeviceLocal(_required(root)))
+    registry.register("device-local", lambda root: DeviceLocal(_present(root)))
     registry.register("in-memory", lambda root: InMemory())
     registry.register(
         "obsidian-vault",
-        lambda root: ObsidianVault(_required(root), author=_author(options), filters=options.git_filters),
+        lambda root: ObsidianVault(_present(root), author=author_of(options), filters=options.git_filters),
     )
     return registry
 
 
-@dataclass(frozen=True, slots=True)
-class Initialised:
-    """A vault that is ready: its folder, whether its repository was created now, and its data folder."""
-
-    root: Path
-    created: bool
-    data: Path
-
-
-def init_vault(folder: Path, *, flags: Mapping[str, object]) -> Initialised:
-    """Make or adopt a vault under git, and register it on this machine. No note is changed."""
-    root = folder.expanduser().absolute()
-    settings = load_settings(flags={**flags, "vault.root": str(root)}).settings
-    _create_folder(root)
-    created = put_under_git(root, settings.vault)
-    data = data_folder(settings, root)
-    _create_folder(data)
-    register_vault(root)
-    return Initialised(root, created, data)
-
-
 def put_under_git(root: Path, options: VaultOptions = _NO_OPTIONS) -> bool:
     """Create a repository for the vault unless one covers it; True if it was created."""
-    is_new = not covers(Git(root.resolve()))
-    Repository.create(root, author=_author(options))
-    return is_new
+    from commonplace.screening.secrets import is_secret_file  # only a new vault needs them
+    from commonplace.vault.git import baseline
+
+    return baseline.put_under_git(root, author=author_of(options), is_secret=is_secret_file)
 
 
 def copy_sample(folder: Path) -> None:
     """Copy the sample vault into a new or empty folder. Raises Refused if the folder is not empty."""
-    if any(_create_folder(folder).iterdir()):
+    if any(create_folder(folder).iterdir()):
         raise Refused("the folder is not empty", path=str(folder), hint="Name a new folder.")
     store = DeviceLocal(folder)
     sample = Path(__file__).parent.parent / "sample_vault"
@@ -133,15 +121,41 @@ def copy_sample(folder: Path) -> None:
 
 
 def data_folder(settings: Settings, root: Path) -> Path:
-    """The data folder of a vault, named so that a person recognises it. Raises Refused if it is inside the vault."""
-    real = root.resolve()
-    name = f"{real.name}-{hashlib.sha256(str(real).encode(errors='replace')).hexdigest()[:8]}"
-    folder = (settings.data or platformdirs.user_data_path("commonplace")) / name
-    if folder.resolve().is_relative_to(real):
+    """The data folder of a vault, which has the vault's name. Raises Refused if it is inside the vault."""
+    registered = registered_vaults()
+    earlier = None if registered.find(root) else removed_vault(registered, root)
+    return data_folder_named(settings, earlier.name if earlier else registered.name_for(root), root=root)
+
+
+def data_folder_named(settings: Settings, name: str, *, root: Path) -> Path:
+    """The data folder of the vault of that name, in that folder. Raises Refused if it is inside the vault."""
+    folder = (settings.data or user_data_folder()) / name
+    if folder.resolve().is_relative_to(root.resolve()):
         raise Refused(
             "the data folder must not be inside the vault", path=str(folder), hint="Name another with --data FOLDER."
         )
     return folder
+
+
+def user_data_folder() -> Path:
+    """The folder in which the data of this user's vaults is, unless the settings name another."""
+    return platformdirs.user_data_path("commonplace")
+
+
+def all_data_folders(settings: Settings) -> tuple[Path, ...]:
+    """The data folder of every vault that was ever opened here, registered or not, as far as they still exist."""
+    registered = registered_vaults()
+    entries = (*registered.entries, *registered.removed)
+    places = dict.fromkeys((settings.data or user_data_folder(), user_data_folder()))
+    named = [place / entry.name for place in places for entry in entries]
+    known = [entry.data for entry in entries if entry.data]
+    found = [folder for place in places if place.is_dir() for folder in sorted(place.iterdir()) if _holds_data(folder)]
+    return tuple(folder for folder in dict.fromkeys((*known, *named, *found)) if folder.is_dir())
+
+
+def _holds_data(folder: Path) -> bool:
+    """True for a folder that is named like a vault's data folder and holds what only such a folder does."""
+    return bool(_DATA_NAME.fullmatch(folder.name)) and any((folder / name).exists() for name in _DATA_FILES)
 
 
 def data_folder_of(settings: Settings, vault: StorageBackend) -> Path | None:
@@ -150,20 +164,114 @@ def data_folder_of(settings: Settings, vault: StorageBackend) -> Path | None:
     return data_folder(settings, root) if root and Capability.PERSISTENT in vault.capabilities else None
 
 
-def _author(options: VaultOptions) -> Author:
+def author_of(options: VaultOptions) -> Author:
+    """The author of our commits in a vault with these settings."""
     return Author(options.git_author_name, options.git_author_email)
 
 
-def _required(root: Path | None) -> Path:
+def _present(root: Path | None) -> Path:
+    """The vault's folder. Raises UsageError if none was given, VaultUnavailable if a registered vault is not in it."""
     if root is None:
         raise UsageError(
             "no vault was given",
             hint="Run `commonplace init FOLDER` once, give --vault FOLDER, or set COMMONPLACE_VAULT.",
         )
+    entry = registered_vaults().find(root)
+    if entry and not holds_vault(entry):
+        raise gone_error(root)
+    if entry and entry.repository and entry.folder != folder_numbers(entry.root):
+        complete_entry(root)  # recognised by its history, which costs calls of git
     return root
 
 
-def _create_folder(folder: Path) -> Path:
+def gone_error(root: Path) -> VaultUnavailable:
+    """The error for a registered vault whose folder is not there, or is another one."""
+    named = shlex.quote(str(root))
+    moved = f"If you moved it: `commonplace vault move {named} NEW_FOLDER`."
+    if not root.is_dir():
+        hint = f"{moved} Else mount its disk, or take it off the list with `commonplace vault remove`."
+        return VaultUnavailable(f"the vault's folder cannot be found: {root}", path=str(root), hint=hint)
+    return VaultUnavailable(
+        f"another folder is where the vault was: {root} does not have its git history",
+        path=str(root),
+        hint=f"{moved} If its disk is not mounted, mount it. If this is the vault, with a git history that you have "
+        f"rewritten: `commonplace init {named}`.",
+    )
+
+
+def repository_of(root: Path) -> str:
+    """What tells this vault's repository from every other, wherever its folder is; empty if it has none."""
+    return identity(Git(root.resolve())) if root.is_dir() else ""
+
+
+def folder_numbers(root: Path) -> str:
+    """The numbers of the folder's device, of the folder and of its `.git`, if it has one; empty if it is not there.
+
+    Another folder has others, so that a vault which is where it was costs no call of git.
+    """
+    try:
+        folder = root.stat()
+    except OSError:
+        return ""
+    try:
+        own = str((root / ".git").stat().st_ino)
+    except OSError:
+        own = ""
+    return f"{folder.st_dev}:{folder.st_ino}:{own}"
+
+
+def is_same_folder(entry: RegisteredVault, root: Path) -> bool:
+    """True if the file system says that this folder is the one in which the vault was, whatever it is called now."""
+    return bool(entry.folder) and entry.folder.split(":")[:2] == folder_numbers(root).split(":")[:2]
+
+
+def holds_vault(entry: RegisteredVault) -> bool:
+    """True if the vault is in its folder: that has not changed, or has the same git history, or never had one.
+
+    A repository that git cannot read counts as the vault's: opening the vault then says why.
+    """
+    if not entry.root.is_dir():
+        return False
+    if not entry.repository or entry.folder == folder_numbers(entry.root):
+        return True
+    try:
+        return repository_of(entry.root) == entry.repository
+    except CommonplaceError:
+        return True
+
+
+def removed_vault(registered: RegisteredVaults, root: Path) -> RegisteredVault | None:
+    """The vault in this folder if it was taken off the list, wherever it was then; None if there was none."""
+    real = root.resolve()
+    here = [entry for entry in registered.removed if entry.root == real]
+    if found := next((entry for entry in here if is_same_folder(entry, real) or holds_vault(entry)), None):
+        return found
+    if not any(entry.repository for entry in registered.removed):
+        return None
+    repository = ""
+    with suppress(CommonplaceError):  # a repository that git cannot read is like none
+        repository = repository_of(real)
+    moved = [entry for entry in registered.removed if repository and entry.repository == repository]
+    gone = [entry for entry in moved if not holds_vault(entry)]
+    return gone[0] if len(gone) == 1 else None
+
+
+def complete_entry(root: Path) -> None:
+    """Note in the entry of a vault what it is recognised by, as it is now. A failure is only reported."""
+    try:
+        entry = registered_vaults().find(root)
+        if entry is None or not holds_vault(entry):
+            return
+        repository, folder = repository_of(root), folder_numbers(root)
+        known = repository or entry.repository
+        if known and (known, folder) != (entry.repository, entry.folder):
+            register_vault(root, repository=known, folder=folder)
+    except CommonplaceError as error:
+        emit("vault_entry_not_completed", level="warning", vault=str(root), said=str(error))
+
+
+def create_folder(folder: Path) -> Path:
+    """The folder, created with those above it if needed. Raises VaultUnavailable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

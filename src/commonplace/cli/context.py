@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from commonplace.cli.completion import kinds, offer, phases
 from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_text
+from commonplace.cli.progress import ProgressLine
 from commonplace.memory import shapes
 from commonplace.model import Context
 
@@ -16,16 +18,27 @@ def context(
     prompt: Annotated[
         list[str] | None, typer.Argument(metavar="[PROMPT]", help="The prompt; without one, the profile.")
     ] = None,
-    phase: Annotated[str, typer.Option(metavar="P", help="The phase of work: plan, work, review, briefing, ...")] = "",
+    phase: Annotated[
+        str,
+        typer.Option(metavar="P", help="The phase of work: plan, work, review, briefing, ...", autocompletion=phases),
+    ] = "",
     scope: Annotated[str, typer.Option(metavar="channel:TOKEN", help="Add the memory of this channel.")] = "",
     conversation: Annotated[
         str, typer.Option(metavar="ID", help="The conversation; what it has been given is left out.")
     ] = "",
     folder: Annotated[str, typer.Option(metavar="DIR", help="Where the session works; default: this folder.")] = "",
     kind: Annotated[
-        list[str] | None, typer.Option(help="Recall only this kind; `note` means notes that are not entries.")
+        list[str] | None,
+        typer.Option(help="Recall only this kind; `note` means notes that are not entries.", autocompletion=kinds),
     ] = None,
-    notes: Annotated[str, typer.Option(metavar="MODE", help="Passages of notes: auto, always, asked or off.")] = "",
+    notes: Annotated[
+        str,
+        typer.Option(
+            metavar="MODE",
+            help="Passages of notes: auto, always, asked or off.",
+            autocompletion=offer("auto", "always", "asked", "off"),
+        ),
+    ] = "",
     profile: Annotated[bool, typer.Option("--profile", help="Show the profile as well as the prompt's part.")] = False,
     budget: Annotated[int | None, typer.Option(metavar="N", help="At most this many characters.")] = None,
     tokens: Annotated[
@@ -49,7 +62,7 @@ def context(
     invocation = invocation_of(context)
     words, seconds = " ".join(prompt or ()), None if within is None else within / 1000
     where = str(Path(folder).absolute()) if folder else str(Path.cwd())
-    with invocation.memory() as memory:
+    with invocation.memory() as memory, ProgressLine(invocation) as progress:
         if words.strip():
             result = memory.context(
                 words,
@@ -64,6 +77,7 @@ def context(
                 tokens=tokens,
                 within=seconds,
                 peek=True,
+                progress=progress,
             )
         else:
             result = memory.context.start(
@@ -75,8 +89,10 @@ def context(
                 tokens=tokens,
                 within=seconds,
                 peek=True,
+                progress=progress,
             )
-    invocation.answer(shapes.context_shape(result), lambda: _show(result, invocation, explain=explain))
+        shape = shapes.context_shape(result, memory.notes.link)
+    invocation.answer(shape, lambda: _show(result, invocation, explain=explain))
 
 
 def _show(result: Context, invocation: Invocation, *, explain: bool) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from commonplace.cli.completion import offer
 from commonplace.cli.invocation import (
     Invocation,
     invocation_of,
@@ -19,6 +20,7 @@ from commonplace.cli.invocation import (
     printable,
     show_help,
 )
+from commonplace.cli.progress import ProgressLine
 from commonplace.errors import UsageError
 from commonplace.memory import shapes
 from commonplace.model import TRUSTS, Message, RecordResult, Thread
@@ -35,26 +37,39 @@ _Conversation = Annotated[
 ]
 
 
-def pause(context: typer.Context, project: _Project = None, conversation: _Conversation = None) -> None:
+def pause(
+    context: typer.Context,
+    project: _Project = None,
+    conversation: _Conversation = None,
+    list_: Annotated[bool, typer.Option("--list", help="Pause nothing; say what is paused, and since when.")] = False,
+) -> None:
     """Pause recording conversations with agents, until `resume`.
 
     Hooks stop recording conversations, but still give memory to agents, and an agent can still save with its tools.
+    The daemon need not run.
 
     \b
     Examples:
       commonplace pause
+      commonplace pause --list
       commonplace pause --project ~/work/secret-client
       commonplace pause --conversation c-1f0c9a2b7d3e
     """
     invocation, choices = invocation_of(context), _pauses()
+    if list_:
+        if project is not None or conversation is not None:
+            raise UsageError("--list takes no other option", hint="Leave the others out: it lists every pause.")
+        return _answer(invocation, choices, {}, lambda: _show_paused(choices))
     kind, what = _target(invocation, project, conversation)
     is_new = choices.pause(kind, what, now=datetime.now(UTC))
 
     def show() -> None:
-        print_line(f"{'paused' if is_new else 'already paused'}: {_target_text(kind, what)}")
+        since = next(each.since for each in choices.current() if (each.kind, each.what) == (kind, what))
+        done = "paused" if is_new else f"already paused since {since}"
+        print_line(f"{done}: {_target_text(kind, what)}")
         invocation.inform("nothing said during the pause is recorded; `commonplace resume` starts recording again")
 
-    _answer(invocation, choices, {"changed": is_new}, show)
+    return _answer(invocation, choices, {"changed": is_new}, show)
 
 
 def resume(context: typer.Context, project: _Project = None, conversation: _Conversation = None) -> None:
@@ -83,13 +98,19 @@ def _answer(invocation: Invocation, choices: "Pauses", values: dict[str, object]
     invocation.answer({**values, "paused": [*choices.current()]}, show)
 
 
+def _show_paused(choices: "Pauses") -> None:
+    for each in choices.current():
+        print_line(str(each))
+    if not choices.current():
+        print_line("nothing is paused")
+
+
 def _pauses() -> "Pauses":
-    from commonplace.daemon.capture.pauses import Pauses
+    from commonplace.daemon.capture.pauses import user_pauses
     from commonplace.daemon.service.state_files import make_daemon_folders, user_daemon_files
 
-    where = user_daemon_files()
-    make_daemon_folders(where)
-    return Pauses(where.folder)
+    make_daemon_folders(user_daemon_files())
+    return user_pauses()
 
 
 def _target(invocation: Invocation, project: str | None, conversation: str | None) -> "tuple[PauseKind, str]":
@@ -138,7 +159,9 @@ def add(
     interface: Annotated[str, typer.Option(metavar="NAME", help="The program it took place in.")] = "",
     source_id: Annotated[str, typer.Option("--id", metavar="ID", help="Its id in that program.")] = "",
     title: Annotated[str, typer.Option(help="A title.")] = "",
-    trust: Annotated[str, typer.Option(help=f"How far to trust it: {', '.join(TRUSTS)}.")] = "told",
+    trust: Annotated[
+        str, typer.Option(help=f"How far to trust it: {', '.join(TRUSTS)}.", autocompletion=offer(*TRUSTS))
+    ] = "told",
 ) -> None:
     """Record a conversation: JSON, JSON Lines, or text with `User:` and `Assistant:`.
 
@@ -156,7 +179,7 @@ def add(
     if file == STANDARD_INPUT and sys.stdin.isatty():
         invocation.inform("Type the conversation; finish with Ctrl-D.")
     content = _content(file)
-    with invocation.memory() as memory:
+    with invocation.memory() as memory, ProgressLine(invocation) as progress:
         recorded = memory.conversations.add(
             content,
             name="standard input" if file == STANDARD_INPUT else file,
@@ -164,6 +187,7 @@ def add(
             source_id=source_id,
             title=title,
             trust=trust,
+            progress=progress,
         )
     invocation.answer({"recorded": recorded}, lambda: print_line(_told(recorded)))
 

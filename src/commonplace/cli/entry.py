@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
+from commonplace.cli.completion import kinds
 from commonplace.cli.fact_view import answer_remembered, short, show_chain, statement
 from commonplace.cli.invocation import Invocation, invocation_of, printable
 from commonplace.cli.note import show_erased
@@ -34,7 +35,12 @@ def save(
     context: typer.Context,
     text: Text = STANDARD_INPUT,
     kind: Annotated[
-        str, typer.Option(metavar="K", help="preference, constraint, fact, decision, ...; an unknown one lists all.")
+        str,
+        typer.Option(
+            metavar="K",
+            help="preference, constraint, fact, decision, ...; an unknown one lists all.",
+            autocompletion=kinds,
+        ),
     ] = "",
     topic: Topics = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag for the note; may be repeated.")] = None,
@@ -89,7 +95,7 @@ def save(
     )
     with invocation.memory() as memory:
         remembered = memory.entries.add(new)
-    answer_remembered(invocation, remembered)
+    answer_remembered(invocation, remembered, memory)
 
 
 def evolve(
@@ -129,7 +135,7 @@ def evolve(
             interface="cli",
             dry_run=dry_run,
         )
-    answer_remembered(invocation, remembered)
+    answer_remembered(invocation, remembered, memory)
 
 
 def show(context: typer.Context, id: EntryId) -> None:
@@ -143,7 +149,8 @@ def show(context: typer.Context, id: EntryId) -> None:
     invocation = invocation_of(context)
     with invocation.memory() as memory:
         chain = memory.entries.show(id)
-    invocation.answer(fact_shapes.chain_shape(chain), lambda: show_chain(chain))
+        link = memory.notes.link
+    invocation.answer(fact_shapes.chain_shape(chain, link), lambda: show_chain(chain, link))
 
 
 def _words(text: str, invocation: Invocation) -> str:
@@ -167,7 +174,7 @@ def confirm(context: typer.Context, id: EntryId) -> None:
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        answer_remembered(invocation, memory.entries.confirm(id))
+        answer_remembered(invocation, memory.entries.confirm(id), memory)
 
 
 def forget(
@@ -185,7 +192,7 @@ def forget(
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        answer_remembered(invocation, memory.entries.forget(id, reason=reason))
+        answer_remembered(invocation, memory.entries.forget(id, reason=reason), memory)
     invocation.inform(f"`commonplace erase {id}` erases it for good")
 
 
@@ -205,7 +212,7 @@ def load(
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        answer_remembered(invocation, memory.entries.load(id, always=always))
+        answer_remembered(invocation, memory.entries.load(id, always=always), memory)
 
 
 def erase(
@@ -229,4 +236,4 @@ def erase(
             asked = f"Erase {short(id)}, {printable(statement(fact))!r}, for good?"
             typer.confirm(asked, abort=True, err=True)
         erased = memory.entries.erase(id)
-    invocation.answer({"erased": erased}, lambda: show_erased(erased))
+    invocation.answer({"erased": erased}, lambda: show_erased(erased, invocation))

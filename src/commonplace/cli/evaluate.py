@@ -5,7 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from commonplace.cli.invocation import Invocation, invocation_of, print_line, progress_line
+from commonplace.cli.completion import offer
+from commonplace.cli.invocation import Invocation, invocation_of, print_line
+from commonplace.cli.progress import ProgressLine
 from commonplace.model import MODES
 from commonplace.model.diagnostics import Evaluation, Miss, Score
 
@@ -14,7 +16,10 @@ def evaluate(
     context: typer.Context,
     questions: Annotated[int, typer.Option(help="At most this many questions.")] = 100,
     mode: Annotated[
-        list[str] | None, typer.Option(help=f"A search mode to measure; may be repeated: {', '.join(MODES)}.")
+        list[str] | None,
+        typer.Option(
+            help=f"A search mode to measure; may be repeated: {', '.join(MODES)}.", autocompletion=offer(*MODES)
+        ),
     ] = None,
     misses: Annotated[int, typer.Option(help="Show at most this many missed questions.", min=0)] = 5,
     seed: Annotated[int, typer.Option(help="Seed for choosing the questions.")] = 0,
@@ -34,17 +39,8 @@ def evaluate(
     invocation = invocation_of(context)
     for each in (signal.SIGINT, signal.SIGTERM):  # so that the temporary index is deleted however it stops
         signal.signal(each, signal.default_int_handler)
-    shown = {
-        "indexed": progress_line(lambda done, total: f"indexed {done} of {total} notes"),
-        "asked": progress_line(lambda done, total: f"asked {done} of {total} questions"),
-    }
-    with invocation.memory() as memory:
-        evaluation = memory.index.evaluate(
-            questions=questions,
-            modes=mode or (),
-            seed=seed,
-            progress=lambda what, done, total: shown[what](done, total),
-        )
+    with invocation.memory() as memory, ProgressLine(invocation) as progress:
+        evaluation = memory.index.evaluate(questions=questions, modes=mode or (), seed=seed, progress=progress)
     invocation.answer(_as_json(evaluation, seed=seed), lambda: _show(evaluation, invocation, most=misses))
 
 

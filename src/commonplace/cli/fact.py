@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from commonplace.cli.fact_view import answer_remembered, show_facts
+from commonplace.cli.fact_view import answer_remembered, inform_of_name, show_facts
 from commonplace.cli.invocation import invocation_of, show_help
 from commonplace.cli.parameters import (
     DryRun,
@@ -23,7 +23,7 @@ from commonplace.errors import UsageError
 from commonplace.memory import fact_shapes
 
 app = typer.Typer(
-    help="Add, end and delete facts: a subject, a predicate and an object.",
+    help="Add, end and forget facts: a subject, a predicate and an object.",
     invoke_without_command=True,
     rich_markup_mode=None,
     callback=show_help,
@@ -73,11 +73,11 @@ def add(
             interface="cli",
             dry_run=dry_run,
         )
-    answer_remembered(invocation, remembered)
+    answer_remembered(invocation, remembered, memory)
 
 
 @app.command()
-def invalidate(
+def end(
     context: typer.Context,
     id: EntryId,
     at: Annotated[str, typer.Option(metavar="D", help="When it stopped being true. [default: now]")] = "",
@@ -86,31 +86,31 @@ def invalidate(
 
     \b
     Examples:
-      commonplace fact invalidate 3f9a1c
-      commonplace fact invalidate 3f9a1c --at 2026-03-01
+      commonplace fact end 3f9a1c
+      commonplace fact end 3f9a1c --at 2026-03-01
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        answer_remembered(invocation, memory.facts.invalidate(id, at=at))
+        answer_remembered(invocation, memory.facts.end(id, at=at), memory)
 
 
 @app.command()
-def delete(
+def forget(
     context: typer.Context,
     id: EntryId,
     reason: Annotated[str, typer.Option(metavar="R", help="The reason.")] = "",
 ) -> None:
-    """Delete a fact that was never true.
+    """Forget a fact that was never true: its note stays, marked as deleted, and is never recalled.
 
-    Its note stays, marked as deleted; `commonplace undo` restores it.
+    The same as `commonplace forget`; `commonplace undo` restores it. A fact that was true once is ended, not forgotten.
 
     \b
     Example:
-      commonplace fact delete 3f9a1c --reason "another Ada"
+      commonplace fact forget 3f9a1c --reason "another Ada"
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        answer_remembered(invocation, memory.facts.delete(id, reason=reason))
+        answer_remembered(invocation, memory.facts.forget(id, reason=reason), memory)
     invocation.inform(f"`commonplace erase {id}` erases it for good")
 
 
@@ -147,6 +147,7 @@ def facts(
     if prompt and (entity or named or topic or predicate or project or as_of or known or every):
         raise UsageError("--prompt cannot be combined with other filters", hint="Use --prompt alone.")
     with invocation.memory() as memory:
+        meant = memory.facts.named(entity or named)
         if prompt:
             facts_found = memory.facts.relevant(prompt, limit=limit)
         else:
@@ -161,12 +162,13 @@ def facts(
                 lines=not no_lines,
                 limit=limit,
             )
+        link = memory.notes.link
 
     def show() -> None:
-        show_facts(facts_found, invocation)
+        show_facts(facts_found, invocation, link)
+        inform_of_name(entity or named, meant, invocation)
         if as_of and not (known or facts_found):
             invocation.inform("  --known now shows what is known today about that day")
 
-    invocation.answer(
-        {"count": len(facts_found), "facts": [fact_shapes.snapshot_shape(each) for each in facts_found]}, show
-    )
+    rows = [fact_shapes.snapshot_shape(each, link) for each in facts_found]
+    invocation.answer({"count": len(rows), "facts": rows}, show)

@@ -1,12 +1,13 @@
 """How facts and entries are printed: results of a change, lists, and chains of versions."""
 
-import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from commonplace.cli.invocation import Invocation, print_line, print_table, print_text, printable
-from commonplace.memory import fact_shapes
+from commonplace.cli.invocation import Invocation, print_line, print_linked, print_table, print_text
+from commonplace.memory import Memory, fact_shapes
+from commonplace.memory.facts import EntityMatch
+from commonplace.memory.shapes import NoteLink
 from commonplace.model import Chain, EntryResult, Fact, FactEdge, FactSnapshot
 
 _DOES: Final = {
@@ -25,7 +26,7 @@ _BONDS: Final = {
 }
 
 
-def answer_remembered(invocation: Invocation, remembered: EntryResult) -> None:
+def answer_remembered(invocation: Invocation, remembered: EntryResult, memory: Memory) -> None:
     """Print the result of a change to an entry or fact."""
 
     def show() -> None:
@@ -37,7 +38,15 @@ def answer_remembered(invocation: Invocation, remembered: EntryResult) -> None:
         if remembered.staged:
             invocation.inform("  it is not recalled until you approve it: `commonplace review`")
 
-    invocation.answer({"remembered": fact_shapes.entry_result_shape(remembered)}, show)
+    invocation.answer({"remembered": fact_shapes.entry_result_shape(remembered, memory.notes.link)}, show)
+
+
+def inform_of_name(asked: str, meant: EntityMatch, invocation: Invocation) -> None:
+    """Say for which name the one that was asked for was taken, or which names are like it."""
+    if meant.taken_for:
+        invocation.inform(f"{asked!r} was taken for {meant.taken_for!r}")
+    elif meant.similar:
+        invocation.inform(f"similar names: {', '.join(meant.similar)}")
 
 
 def told(remembered: EntryResult) -> str:
@@ -54,7 +63,7 @@ def told(remembered: EntryResult) -> str:
             return _with_reason(f"forgot {short(fact.id)}: {text}", remembered.reason)
         case "load":
             return _with_reason(f"{short(fact.id)} {text}", remembered.reason)
-        case "invalidate":
+        case "end":
             return f"ends {day(fact.valid_until)}: {short(fact.id)} {text}"
         case _:
             return f"saved {label(fact)}{_in_project(fact)}" + _stands_to(remembered)
@@ -77,7 +86,17 @@ def _with_reason(line: str, reason: str) -> str:
     return f"{line}\n  {reason}" if reason else line
 
 
-def show_facts(facts: tuple[FactSnapshot, ...], invocation: Invocation) -> None:
+def links_of(fact: Fact, link: NoteLink) -> Mapping[str, str]:
+    """What opens the fact's note on a terminal: its short id, and its path where that is shown."""
+    address = link(fact.path)
+    return {short(fact.id): address, _place(fact): address}
+
+
+def _place(fact: Fact) -> str:
+    return f"{fact.path}:{fact.line}" if fact.origin == "line" else fact.path
+
+
+def show_facts(facts: tuple[FactSnapshot, ...], invocation: Invocation, link: NoteLink) -> None:
     """Print one row for each fact: its state, its validity and its statement."""
     rows = [
         (
@@ -89,13 +108,14 @@ def show_facts(facts: tuple[FactSnapshot, ...], invocation: Invocation) -> None:
         )
         for held in facts
     ]
-    print_table(["id", "state", "since", "until", "fact"], rows)
+    links = [links_of(held.fact, link) for held in facts]
+    print_table(["id", "state", "since", "until", "fact"], rows, links)
     invocation.inform("no facts found" if not facts else "1 fact" if len(facts) == 1 else f"{len(facts)} facts")
 
 
 def _line_of(fact: Fact) -> str:
     """The path and line of a fact that is a line of a note; empty for an entry."""
-    return f"  ({fact.path}:{fact.line})" if fact.origin == "line" else ""
+    return f"  ({_place(fact)})" if fact.origin == "line" else ""
 
 
 def _in_project(fact: Fact) -> str:
@@ -143,19 +163,11 @@ def _times(number: int) -> str:
     return "1 time" if number == 1 else f"{number} times"
 
 
-def show_chain(chain: Chain) -> None:
-    """Print a chain of versions; on a terminal the head of each is bold."""
-    lines = chain_lines(chain)
-    if not sys.stdout.isatty():
-        for line in lines:
-            print_line(line)
-        return
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    for line in lines:
-        console.print(Text(printable(line), style="" if line.startswith(" ") else "bold"), soft_wrap=True)
+def show_chain(chain: Chain, link: NoteLink) -> None:
+    """Print a chain of versions; on a terminal the head of each is bold, and its path opens the note."""
+    links = {shown: address for held in chain.versions for shown, address in links_of(held.fact, link).items()}
+    for line in chain_lines(chain):
+        print_linked(line, links, style="" if line.startswith(" ") else "bold")
 
 
 def chain_lines(chain: Chain) -> Iterator[str]:
@@ -193,7 +205,7 @@ def _details(held: FactSnapshot) -> Iterator[str]:
         yield f"confirmed {', '.join(fact.confirmed)}"
     yield f"importance {held.importance:.2f} now, initially {fact.importance:.2f}; {_recalled(held)}"
     yield from _links(held)
-    yield f"{fact.path}:{fact.line}" if fact.origin == "line" else fact.path
+    yield _place(fact)
 
 
 def _links(held: FactSnapshot) -> Iterator[str]:

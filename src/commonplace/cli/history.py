@@ -63,7 +63,7 @@ def _log_row(entries: list[AuditEntry]) -> tuple[str, ...]:
     return (
         (main.commit or "")[:10],
         moment_text(main.when),
-        main.actor,
+        f"{main.actor} ({main.origin})" if main.origin else main.actor,
         main.verb,
         (f"{main.path} -> {main.destination}" if main.destination else main.path) + more,
         first_line(main.reason),

@@ -2,13 +2,17 @@
 
 import signal
 import threading
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
 
-from commonplace.cli.invocation import Invocation, invocation_of, print_line, progress_line
+from commonplace.cli.invocation import Invocation, invocation_of, print_line, printable
+from commonplace.cli.progress import ProgressLine
+from commonplace.errors import VaultUnavailable
 from commonplace.memory.index import Counts, SyncReport
 from commonplace.model.diagnostics import Finding
+from commonplace.model.text import counted
 
 _SHOWN = 5  # problems listed without --problems
 
@@ -16,15 +20,30 @@ _SHOWN = 5  # problems listed without --problems
 def sync(context: typer.Context) -> None:
     """Update the index with what is new, changed, moved or deleted in the vault.
 
+    Notes can be found by their words first; then their meaning follows, newest notes first.
+    Ctrl-C keeps what is done, and the next sync goes on from there.
+
     \b
     Examples:
       commonplace sync
       commonplace sync --json
     """
     invocation = invocation_of(context)
-    with invocation.memory() as memory:
-        synced = memory.index.sync(progress=_progress("indexed"))
+    with invocation.memory() as memory, ProgressLine(invocation) as progress:
+        try:
+            synced = memory.index.sync(progress=progress)
+        except KeyboardInterrupt:
+            progress.wipe()
+            invocation.inform(_interrupted(memory.index.stats()))
+            raise
     invocation.answer(_as_json(synced), lambda: _show(synced, invocation))
+
+
+def _interrupted(counts: Counts) -> str:
+    """What a sync that the person stopped has done."""
+    notes = f"{counted(counts.documents.get('vault', 0), 'note')} can be found by words"
+    waiting = f", {counts.waiting:,} of {counted(counts.chunks, 'chunk')} not yet by meaning" if counts.waiting else ""
+    return f"stopped: {notes}{waiting}; `commonplace sync` goes on from here"
 
 
 def rebuild(context: typer.Context) -> None:
@@ -37,8 +56,8 @@ def rebuild(context: typer.Context) -> None:
       commonplace rebuild
     """
     invocation = invocation_of(context)
-    with invocation.memory() as memory:
-        synced = memory.index.rebuild(progress=_progress("rebuilt"))
+    with invocation.memory() as memory, ProgressLine(invocation) as progress:
+        synced = memory.index.rebuild(progress=progress)
     invocation.answer(_as_json(synced), lambda: _show(synced, invocation))
 
 
@@ -55,12 +74,14 @@ def watch(context: typer.Context) -> None:
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: stop.set())
 
-    def heard(synced: SyncReport) -> None:
-        invocation.answer(_as_json(synced), lambda: print_line(_line(synced)))
+    with invocation.memory() as memory, ProgressLine(invocation) as progress:
 
-    with invocation.memory() as memory:
+        def heard(synced: SyncReport) -> None:
+            progress.wipe()
+            invocation.answer(_as_json(synced), lambda: print_line(_line(synced)))
+
         invocation.inform("watching; press Ctrl-C to stop")
-        memory.index.watch(stop, heard=heard)
+        memory.index.watch(stop, heard=heard, progress=progress)
 
 
 def stats(
@@ -76,18 +97,18 @@ def stats(
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        counts = memory.index.stats()
+        counts, sizes = memory.index.stats(), memory.index.sizes()
         listed = memory.index.problems()
 
     def show() -> None:
-        for name, value in _rows(counts):
+        for name, value in _rows(counts, sizes):
             print_line(f"{name:12} {value}")
         for each in listed if problems else listed[:_SHOWN]:
             print_line(f"{each.path}:{each.line}: {each.message} [{each.code}]")
         if len(listed) > _SHOWN and not problems:
             invocation.inform(f"... and {len(listed) - _SHOWN} more problems: --problems lists them all")
 
-    invocation.answer({"index": counts, "problems": listed}, show)
+    invocation.answer({"index": counts, "sizes": sizes, "problems": listed}, show)
 
 
 def doctor(context: typer.Context) -> None:
@@ -102,18 +123,33 @@ def doctor(context: typer.Context) -> None:
       commonplace doctor --json
     """
     invocation = invocation_of(context)
-    with invocation.memory() as memory:
-        findings = (*memory.index.examine(), *_hosts(invocation))
+    findings = (*_vault(invocation), _recording(), *_hosts(invocation))
     wrong = sum(not finding.ok for finding in findings)
 
     def show() -> None:
         for finding in findings:
             _show_finding(finding)
-        invocation.inform("everything is fine" if not wrong else "1 problem" if wrong == 1 else f"{wrong} problems")
+        invocation.inform("everything is fine" if not wrong else counted(wrong, "problem"))
 
     invocation.answer({"well": not wrong, "findings": findings}, show)
     if wrong:
         raise typer.Exit(1)
+
+
+def _vault(invocation: Invocation) -> tuple[Finding, ...]:
+    """Findings about the vault; a single one if it is away, as on a disk that is not mounted."""
+    try:
+        with invocation.memory() as memory:
+            return memory.index.examine()
+    except VaultUnavailable as error:
+        return (Finding("vault", ok=False, said=error.message, remedy=error.hint or "", path=error.path),)
+
+
+def _recording() -> Finding:
+    """What the person paused, and since when."""
+    from commonplace.daemon.capture.pauses import user_pauses
+
+    return user_pauses().finding()
 
 
 def _hosts(invocation: Invocation) -> tuple[Finding, ...]:
@@ -127,13 +163,9 @@ def _hosts(invocation: Invocation) -> tuple[Finding, ...]:
 def _show_finding(finding: Finding) -> None:
     place = f"{finding.path}:{finding.line}: " if finding.path and finding.line else ""
     place = place or (f"{finding.path}: " if finding.path else "")
-    print_line(f"{'ok   ' if finding.ok else 'WRONG'} {finding.what}: {place}{finding.said}")
+    print_line(printable(f"{'ok   ' if finding.ok else 'WRONG'} {finding.what}: {place}{finding.said}"))
     if not finding.ok and finding.remedy:
-        print_line(f"      {finding.remedy}")
-
-
-def _progress(verb: str) -> Any:
-    return progress_line(lambda done, total: f"{verb} {done} of {total} notes")
+        print_line(printable(f"      {finding.remedy}"))
 
 
 def _as_json(synced: SyncReport) -> dict[str, Any]:
@@ -159,22 +191,25 @@ def _show(synced: SyncReport, invocation: Invocation) -> None:
 
 
 def _line(synced: SyncReport) -> str:
-    counts = ", ".join(f"{number} {name}" for name, number in synced.counts().items() if number) or "nothing to index"
-    return f"{counts}; {synced.encoded} texts encoded, {synced.seconds:.1f} s"
+    """What a sync did. The progress counts every text of every note, of which many are known: reused or repeated."""
+    counts = ", ".join(f"{number:,} {name}" for name, number in synced.counts().items() if number) or "nothing to index"
+    reused = f", {synced.reused:,} known already" if synced.reused else ""
+    return f"{counts}; {counted(synced.encoded, 'text')} encoded{reused}, {synced.seconds:.1f} s"
 
 
-def _rows(counts: Counts) -> list[tuple[str, str]]:
-    documents = ", ".join(f"{number} {name}" for name, number in counts.documents.items()) or "none"
-    vectors = ", ".join(f"{number} by {version}" for version, number in counts.vectors.items()) or "none: words only"
+def _rows(counts: Counts, sizes: Mapping[str, int]) -> list[tuple[str, str]]:
+    documents = ", ".join(f"{number:,} {name}" for name, number in counts.documents.items()) or "none"
+    parts = ", ".join(f"{name} {size / 1e6:.1f}" for name, size in sizes.items())
+    vectors = ", ".join(f"{number:,} by {version}" for version, number in counts.vectors.items()) or "none: words only"
     return [
         ("documents", documents),
-        ("chunks", str(counts.chunks)),
+        ("chunks", f"{counts.chunks:,}"),
         ("vectors", vectors),
-        ("waiting", f"{counts.waiting} chunks not encoded yet"),
-        ("links", f"{counts.links}, {counts.unresolved} of them unresolved"),
+        ("waiting", f"{counted(counts.waiting, 'chunk')} not encoded yet"),
+        ("links", f"{counts.links:,}, {counts.unresolved:,} of them unresolved"),
         ("sensitive", str(counts.sensitive)),
         ("problems", str(counts.problems)),
         ("removed", str(counts.removed)),
-        ("size", f"{counts.size / 1e6:.1f} MB"),
+        ("size", f"{sum(sizes.values()) / 1e6:.1f} MB ({parts})"),
         ("synced", counts.synced or "never: run `commonplace sync`"),
     ]

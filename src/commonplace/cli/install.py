@@ -1,15 +1,17 @@
 """`commonplace install | uninstall`: our entries in the files of an agent's host."""
 
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from urllib.parse import urlsplit
 
 import typer
 
-from commonplace.cli.invocation import Invocation, invocation_of, print_line
+from commonplace.cli.completion import hosts, offer
+from commonplace.cli.invocation import Invocation, invocation_of, print_line, printable
 from commonplace.errors import UsageError
 from commonplace.hosts.registry import HOSTS, host_named
 
@@ -20,31 +22,49 @@ if TYPE_CHECKING:
     from commonplace.hosts.install_record import Install
 
 
-def show_installed(invocation: Invocation, host: "Host", options: "InstallOptions", result: "InstallResult") -> None:
-    """What was done, and what a person should know now."""
-    from commonplace.hosts.install import install_notes
+def show_installed(
+    invocation: Invocation,
+    host: "Host",
+    options: "InstallOptions",
+    environment: "Environment",
+    result: "InstallResult",
+) -> None:
+    """What was done, what the host sees now, which vault it serves, and what a person should know."""
+    from commonplace.hosts.install import install_notes, served_vault, what_host_sees
 
-    notes = install_notes(host, options)
+    notes = install_notes(host, options, environment)
+    sees = what_host_sees(host, options, environment, changes=result.changes)
+    vault, is_default = served_vault(environment)
 
     def show() -> None:
         if not any(change.has_effect for change in result.changes):
             print_line(f"{host.title}: already installed, nothing to change")
         show_changes(result.changes)
         for copy in result.backups:
-            print_line(f"backup: {copy}")
+            _print_path(f"backup: {copy}")
+        print_line(f"{host.title} sees: {sees}")
+        if vault:
+            _print_path(f"vault: {vault}{' (the default one)' if is_default else ''}")
         for note in notes if any(change.has_effect for change in result.changes) else ():
             invocation.inform(note)
 
-    shown = {"host": host.name, "scope": options.scope, "transport": options.transport, "hooks": options.hooks}
+    shown = {"host": host.name, **asdict(options), "sees": sees, "vault": str(vault) if vault else None}
     copies = [str(copy) for copy in result.backups]
     invocation.answer({**shown, "files": file_shapes(result.changes), "backups": copies, "notes": notes}, show)
 
 
 def show_changes(changes: "Sequence[FileChange]") -> None:
-    """A line for each file that changed."""
+    """A line for each file that changed, and for each that is a person's own and stays."""
     for change in changes:
         if change.has_effect:
-            print_line(f"{_verb(change)}: {change.path}")
+            _print_path(f"{_verb(change)}: {change.path}")
+        elif change.is_foreign:
+            _print_path(f"left alone: {change.path} (your own file or link, or changed by you)")
+
+
+def _print_path(line: str) -> None:
+    """Print a line with a path, also into a pipe without control characters: a folder may have any name."""
+    print_line(printable(line))
 
 
 def show_diffs(invocation: Invocation, changes: "Sequence[FileChange]") -> None:
@@ -54,7 +74,7 @@ def show_diffs(invocation: Invocation, changes: "Sequence[FileChange]") -> None:
     def show() -> None:
         for change in changes:
             if change.has_effect:
-                print_line(unified_diff(change) or f"{change.path}: permissions restricted to your user")
+                _print_path(unified_diff(change) or f"{change.path}: permissions restricted to your user")
         if not any(change.has_effect for change in changes):
             print_line("nothing to change")
 
@@ -69,9 +89,9 @@ def file_shapes(changes: "Sequence[FileChange]") -> list[dict[str, Any]]:
     return [{"path": str(change.path), "change": _verb(change)} for change in changes]
 
 
-def _verb(change: "FileChange") -> Literal["unchanged", "removed", "made", "changed"]:
+def _verb(change: "FileChange") -> Literal["left", "unchanged", "removed", "made", "changed"]:
     if not change.has_effect:
-        return "unchanged"
+        return "left" if change.is_foreign else "unchanged"
     return "removed" if change.after is None else "made" if change.before is None else "changed"
 
 
@@ -80,25 +100,49 @@ HOST_NAMES = "|".join(HOSTS)
 
 def install(
     context: typer.Context,
-    host: Annotated[str, typer.Argument(metavar=HOST_NAMES, help="The program your agent runs in.")],
+    host: Annotated[
+        str, typer.Argument(metavar=HOST_NAMES, help="The program your agent runs in.", autocompletion=hosts)
+    ],
     scope: Annotated[
-        str, typer.Option(metavar="user|project", help="For you everywhere, or for this folder only.")
+        str,
+        typer.Option(
+            metavar="user|project",
+            help="For you everywhere, or for this folder only.",
+            autocompletion=offer("user", "project"),
+        ),
     ] = "user",
-    transport: Annotated[str, typer.Option(metavar="stdio|http", help="How its MCP client connects.")] = "stdio",
+    transport: Annotated[
+        str,
+        typer.Option(metavar="stdio|http", help="How its MCP client connects.", autocompletion=offer("stdio", "http")),
+    ] = "stdio",
     no_hooks: Annotated[
         bool, typer.Option("--no-hooks", help="MCP only: no memory before prompts, no recording.")
     ] = False,
     instructions: Annotated[
         bool, typer.Option("--instructions", help="Also add a marked block to CLAUDE.md or AGENTS.md.")
     ] = False,
+    skills: Annotated[
+        bool | None,
+        typer.Option(
+            "--skills/--no-skills", help="Skills and commands, such as /recall. [default: as before, else yes]"
+        ),
+    ] = None,
+    allow_reading: Annotated[
+        bool | None,
+        typer.Option(
+            "--allow-reading/--ask-before-reading",
+            help="Whether the host may call tools that only read without asking you. [default: ask now, else no]",
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; show what would change.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Consent to the recording without being asked.")] = False,
 ) -> None:
-    """Install this memory in an agent's host: an MCP server and hooks.
+    """Install this memory in an agent's host: an MCP server, hooks and skills.
 
     Only our own entries in its files change; a backup of each file is kept next to it, and `uninstall` reverts
-    everything. With --vault the host uses that vault. With hooks, conversations are recorded on this machine; the
-    first install says so and asks, or requires --yes where it cannot ask. `commonplace pause` stops recording.
+    everything. With --vault the host uses that vault, until another install names another one.
+    With hooks, conversations are recorded on this machine; the first install says so and asks, or requires --yes
+    where it cannot ask. `commonplace pause` stops recording.
     A project's files are shared, so they hold no token: with --transport http they use $COMMONPLACE_TOKEN.
 
     \b
@@ -107,26 +151,89 @@ def install(
       commonplace install codex --dry-run
       commonplace install cursor --scope project
     """
+    from commonplace.hosts.host import InstallOptions
+
     invocation, chosen = invocation_of(context), host_named(host)
-    options = _options(chosen, scope, transport, hooks=not no_hooks, instructions=instructions)
-    environment = environment_of(invocation)
+    if allow_reading and not chosen.allows_reading:
+        hint = "Install it without --allow-reading; it has its own way to decide which tools it asks for."
+        raise UsageError(f"{chosen.title} has no setting that allows single tools", hint=hint)
+    options = InstallOptions(
+        cast("InstallScope", one_of(scope, ("user", "project"), "--scope")),
+        cast("Transport", one_of(transport, ("stdio", "http"), "--transport")),
+        hooks=not no_hooks and chosen.has_hooks,
+        instructions=instructions,
+        allow_reading=bool(allow_reading),
+        skills=skills is not False,
+    )
+    said = {"allow_reading": allow_reading is not None, "skills": skills is not None}
+    options, environment = _with_previous(chosen, options, environment_of(invocation), said=said)
     if dry_run:
         _show_plan(invocation, chosen, options, environment)
         return
+    _check_port(invocation, options, environment)
+    _check_files(chosen, options, environment)
     _ask_consent(invocation, chosen, options, yes=yes)
+    if allow_reading is None and not yes:
+        options = _ask_about_reading(invocation, chosen, options, environment)
     _install(invocation, chosen, options, environment)
 
 
-def _options(host: "Host", scope: str, transport: str, *, hooks: bool, instructions: bool) -> "InstallOptions":
-    """The options of this install; an instruction block that is already there stays. Raises UsageError."""
-    from commonplace.hosts.host import InstallOptions
-    from commonplace.hosts.install_record import read_record
+def _with_previous(
+    host: "Host", options: "InstallOptions", environment: "Environment", *, said: Mapping[str, bool]
+) -> "tuple[InstallOptions, Environment]":
+    """Both as an earlier install had them, where nobody says otherwise now; without skills that the plugin has.
 
-    chosen_scope = cast("InstallScope", one_of(scope, ("user", "project"), "--scope"))
-    chosen_transport = cast("Transport", one_of(transport, ("stdio", "http"), "--transport"))
-    previous = read_record().find(host.name, chosen_scope, Path.cwd())
-    lines = instructions or (previous is not None and previous.options.instructions)
-    return InstallOptions(chosen_scope, chosen_transport, hooks and host.has_hooks, lines)
+    `said` tells which of the options the person has named. The vault is kept as well.
+    """
+    from commonplace.hosts.plugin import find_plugin
+
+    if previous := _previous(host, options, environment):
+        earlier = previous.options
+        options = replace(
+            options,
+            instructions=options.instructions or earlier.instructions,
+            allow_reading=options.allow_reading if said["allow_reading"] else earlier.allow_reading,
+            skills=options.skills if said["skills"] else not previous.declined_skills,
+        )
+        environment = replace(environment, vault=environment.vault or previous.vault)
+    has_skills = options.scope == "user" and find_plugin(host.agent, environment) is not None
+    return replace(options, skills=options.skills and not has_skills), environment
+
+
+def _previous(host: "Host", options: "InstallOptions", environment: "Environment") -> "Install | None":
+    """The install that this one replaces; None if it is the first."""
+    from commonplace.hosts.install_record import install_key, read_record
+
+    return read_record().find(install_key(host, options.scope, environment))
+
+
+def _check_files(host: "Host", options: "InstallOptions", environment: "Environment") -> None:
+    """Raise what the install would raise for a file that it cannot change; nothing is asked or created before."""
+    from commonplace.hosts.plan import plan_install
+
+    plan_install(host, options, environment, _previous(host, options, environment))
+
+
+def _check_port(invocation: Invocation, options: "InstallOptions", environment: "Environment") -> None:
+    """Raise UsageError if the daemon's address, which the entry would name, changes at its next start."""
+    port = invocation.settings().settings.serve.port
+    if options.transport == "http" and urlsplit(environment.url).port != port:
+        raise UsageError(
+            f"the daemon is at {environment.url} now, but at port {port} when it is started again",
+            hint=f"Run `commonplace settings set serve.port {urlsplit(environment.url).port}`, or restart the daemon.",
+        )
+
+
+def _ask_about_reading(
+    invocation: Invocation, host: "Host", options: "InstallOptions", environment: "Environment"
+) -> "InstallOptions":
+    """The options with the person's answer, asked once on a terminal; a no where nobody can be asked."""
+    from commonplace.hosts.install import reading_question
+
+    is_known = _previous(host, options, environment) is not None
+    if not host.allows_reading or is_known or invocation.json or not sys.stdin.isatty():
+        return options
+    return replace(options, allow_reading=typer.confirm(reading_question(host), default=False))
 
 
 def one_of(word: str, words: tuple[str, ...], option: str) -> str:
@@ -170,28 +277,21 @@ def _ask_consent(invocation: Invocation, host: "Host", options: "InstallOptions"
 
 def _show_plan(invocation: Invocation, host: "Host", options: "InstallOptions", environment: "Environment") -> None:
     from commonplace.hosts.host_tokens import TOKEN_PLACEHOLDER, secret_in_use
-    from commonplace.hosts.install_record import read_record
     from commonplace.hosts.plan import plan_install
 
     secret = secret_in_use(host, options, environment)[0] or TOKEN_PLACEHOLDER
-    previous = read_record().find(host.name, options.scope, environment.project)
-    plan = plan_install(host, options, replace(environment, secret=secret), previous)
+    plan = plan_install(host, options, replace(environment, secret=secret), _previous(host, options, environment))
     show_diffs(invocation, plan.changes)
 
 
 def _install(invocation: Invocation, host: "Host", options: "InstallOptions", environment: "Environment") -> None:
     from commonplace.hosts.host_tokens import create_host_token, revoke_token, secret_in_use
     from commonplace.hosts.install import install as install_host
-    from commonplace.hosts.install_record import read_record
-    from commonplace.hosts.plan import plan_install
 
-    now = datetime.now(UTC)
-    previous = read_record().find(host.name, options.scope, environment.project)
+    now, previous = datetime.now(UTC), _previous(host, options, environment)
     secret = token = ""
     if options.transport == "http" and options.scope == "user":
-        plan_install(
-            host, options, environment, previous
-        )  # refuses a file that cannot be changed before a token is created
+        _check_files(host, options, environment)  # once more before a token is created: answers may have changed it
         secret, token = secret_in_use(host, options, environment)
         if not secret:
             created, secret = create_host_token(host, vault=environment.vault, now=now)
@@ -199,7 +299,7 @@ def _install(invocation: Invocation, host: "Host", options: "InstallOptions", en
     result = install_host(host, options, replace(environment, secret=secret), token=token, now=now)
     if previous and previous.token != token:
         revoke_token(previous.token, now=now)
-    show_installed(invocation, host, options, result)
+    show_installed(invocation, host, options, environment, result)
 
 
 def remove_installs(invocation: Invocation, installs: "Sequence[Install]", *, dry_run: bool) -> None:
@@ -217,7 +317,7 @@ def remove_installs(invocation: Invocation, installs: "Sequence[Install]", *, dr
         if not installs:
             print_line("not installed")
         for copy in copies:
-            print_line(f"backup from before the install: {copy}")
+            _print_path(f"backup from before the install: {copy}")
 
     invocation.answer({"files": file_shapes(changes), "backups": [str(copy) for copy in copies]}, show)
 
@@ -287,7 +387,7 @@ def _agree(remaining: "RemainingData", *, invocation: Invocation, yes: bool) -> 
         raise UsageError("recorded conversations would be lost; nothing was changed", hint=hint)
     print_line("These will be removed, with the conversations recorded in them:")
     for path in (*remaining.data, *remaining.settings):
-        print_line(f"  {path}")
+        _print_path(f"  {path}")
     if not typer.confirm("Remove them?", default=False):
         invocation.inform("nothing was changed")
         raise typer.Exit(1)
@@ -301,11 +401,11 @@ def _tell(
         if report["stopped"]:
             print_line("stopped: the daemon")
         if report["unit"]:
-            print_line(f"removed: {report['unit']}")
+            _print_path(f"removed: {report['unit']}")
         for path in report["removed"]:
-            print_line(f"removed: {path}")
+            _print_path(f"removed: {path}")
         for path in report["backups"]:
-            print_line(f"kept, because the file has changed since: {path}")
+            _print_path(f"kept, because the file has changed since: {path}")
         for command in report["left"]:
             print_line(f"run: {command}")
         _show_left(remaining)
@@ -322,13 +422,13 @@ def _show_left(remaining: "RemainingData | None") -> None:
     if remaining is None:
         return
     for vault in remaining.vaults:
-        print_line(f"stays: {vault} (your notes)")
+        _print_path(f"stays: {vault} (your notes)")
     for folder in remaining.data:
-        print_line(
+        _print_path(
             f"stays: {folder} (index, recorded conversations; `commonplace uninstall --all --with-data` removes it)"
         )
     for file in remaining.settings:
-        print_line(f"stays: {file}")
+        _print_path(f"stays: {file}")
 
 
 def _left_shape(remaining: "RemainingData | None") -> dict[str, list[str]]:
@@ -340,9 +440,16 @@ def _left_shape(remaining: "RemainingData | None") -> dict[str, list[str]]:
 
 def uninstall(
     context: typer.Context,
-    host: Annotated[str | None, typer.Argument(metavar=f"[{HOST_NAMES}]", help="The host.")] = None,
+    host: Annotated[
+        str | None, typer.Argument(metavar=f"[{HOST_NAMES}]", help="The host.", autocompletion=hosts)
+    ] = None,
     scope: Annotated[
-        str | None, typer.Option(metavar="user|project", help="Only yours, or only in this folder. [default: both]")
+        str | None,
+        typer.Option(
+            metavar="user|project",
+            help="Only yours, or only in this folder. [default: both]",
+            autocompletion=offer("user", "project"),
+        ),
     ] = None,
     everything: Annotated[
         bool, typer.Option("--all", help="Every host, and the daemon with its tokens, log and service.")

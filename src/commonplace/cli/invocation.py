@@ -3,10 +3,9 @@
 import os
 import re
 import sys
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import typer
 
@@ -14,22 +13,41 @@ from commonplace.errors import UsageError
 
 if TYPE_CHECKING:
     from datetime import tzinfo
+    from pathlib import Path
+
+    from rich.console import Console
+    from rich.text import Text
 
     from commonplace.memory import Memory
     from commonplace.settings.load import LoadedSettings
+    from commonplace.settings.schema import Settings
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
-_REFRESH_S = 0.1  # between two updates of a progress line
+_GAP: Final = 2  # blanks between two columns
+_PATHS: Final = frozenset(("note", "path", "file", "from", "to", "leads to"))  # headers of columns with paths
+_NO_LINKS: Final = frozenset(("", "dumb", "linux", "unknown"))  # terminals without hyperlinks
+
+WRITING_COMMANDS = frozenset(
+    {
+        *("save", "evolve", "confirm", "forget", "erase", "load", "undo", "grant", "sync", "rebuild", "watch"),
+        *("note write", "note delete", "note move", "note erase", "fact add", "fact end", "fact forget"),
+        *("review approve", "review edit", "review reject"),
+        *("conversation add", "conversation close", "conversation erase"),
+    }
+)
+"""The commands that change a vault or its data. With several vaults, each says which one it is about to change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """The global options of one call of `commonplace`."""
+    """The global options of one call of `commonplace`, and its command, such as `note write`."""
 
     json: bool = False
     quiet: bool = False
+    verbose: bool = False
     flags: Mapping[str, object] = field(default_factory=dict)
+    command: str = ""
 
     def settings(self) -> "LoadedSettings":
         """All settings, with this call's flags on top."""
@@ -46,12 +64,15 @@ class Invocation:
         from commonplace.app import open_with
         from commonplace.model import Actor
 
-        return open_with(self.settings().settings, actor=Actor("person", "cli"))
+        settings = self._settings_of_vault()
+        if self.command in WRITING_COMMANDS and _has_several_vaults():
+            self.inform(f"vault: {_absolute(settings.vault.root)}")
+        return open_with(settings, actor=Actor("person", "cli"))
 
     def answer(self, values: Mapping[str, Any], show: Callable[[], None]) -> None:
         """Print the answer: as JSON with `--json`, else as `show` prints it for people."""
         if self.json:
-            print_json({"ok": True, **values})
+            print_json({"ok": True, **self._vault_field(), **values})
         else:
             show()
 
@@ -60,10 +81,42 @@ class Invocation:
         if not (self.quiet or self.json):
             print_stderr(text)
 
+    def _settings_of_vault(self) -> "Settings":
+        """The settings. A vault that was moved and is now named by its new folder is registered there, and says so."""
+        from commonplace.settings.registered_vaults import registered_vaults
+
+        settings = self.settings().settings
+        root, registered = settings.vault.root, registered_vaults()
+        if root is None or registered.find(root) or not registered.entries:
+            return settings
+        from commonplace.app.registration import recognise_vault
+
+        if before := recognise_vault(root):
+            self.inform(f"This vault was in {before}: its history and index follow it to {_absolute(root)}.")
+            return self.settings().settings
+        return settings
+
+    def _vault_field(self) -> dict[str, str]:
+        """The vault in the answer of a command that writes, when there are several."""
+        if self.command not in WRITING_COMMANDS or not _has_several_vaults():
+            return {}
+        return {"vault": _absolute(self.settings().settings.vault.root)}
+
+
+def _absolute(root: "Path | None") -> str:
+    return os.path.abspath(root) if root else ""
+
+
+def _has_several_vaults() -> bool:
+    from commonplace.settings.registered_vaults import registered_vaults
+
+    return len(registered_vaults().entries) > 1
+
 
 def invocation_of(context: typer.Context) -> Invocation:
-    """The global options that `main` parsed."""
-    return context.find_object(Invocation) or Invocation()
+    """The global options that `main` parsed, and the command that runs."""
+    invocation = context.find_object(Invocation) or Invocation()
+    return replace(invocation, command=context.command_path.partition(" ")[2])
 
 
 def show_help(context: typer.Context) -> None:
@@ -90,38 +143,108 @@ def print_text(text: str) -> None:
 
 
 def print_stderr(text: str) -> None:
-    """Print a line on standard error."""
-    _write(text + "\n", sys.stderr)
+    """Print a line on standard error, always without control characters: people read it, and logs of other programs."""
+    _write(printable(text) + "\n", sys.stderr)
 
 
-def print_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table on a terminal, in colours unless NO_COLOR is set; elsewhere cells separated by two blanks."""
+def print_linked(line: str, links: Mapping[str, str], *, style: str = "") -> None:
+    """Print a line; on a terminal in that style, and each of the shown texts opens its address with a click."""
+    if not sys.stdout.isatty():
+        print_line(line)
+        return
+    from rich.console import Console
+
+    Console(highlight=False, soft_wrap=True).print(linked_text(line, links, style=style))
+
+
+def linked_text(text: str, links: Mapping[str, str], *, style: str = "") -> "Text":
+    """The text for a terminal, in which each of the shown texts is a hyperlink; without control characters.
+
+    The addresses come from `obsidian_link`, never from a note. They are left out where a terminal does not know
+    hyperlinks. NO_COLOR leaves them, as it leaves bold type: neither is a colour.
+    """
+    from rich.text import Text
+
+    line = Text(printable(text), style=style)
+    if os.environ.get("TERM", "") in _NO_LINKS:
+        return line
+    for shown, address in links.items():
+        found = re.search(rf"(?<![\w/-]){re.escape(printable(shown))}(?!\w)", line.plain) if address else None
+        if found:
+            line.stylize(f"link {address}", *found.span())
+    return line
+
+
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[str]], links: Sequence[Mapping[str, str]] = ()) -> None:
+    """Print a table on a terminal, in colours unless NO_COLOR is set; elsewhere cells separated by two blanks.
+
+    On a terminal that is too narrow for it, long texts are wrapped between words; if that does not suffice, each row
+    becomes a few lines. A word, and so a path, is never broken. `links` has for each row what `linked_text` takes.
+    """
     if not sys.stdout.isatty():
         for row in rows:
             print_line("  ".join(row))
         return
     from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    shown = [[printable(cell) for cell in row] for row in rows]
+    widths = [_narrowest(header, column) for header, column in zip(headers, zip(*shown, strict=True), strict=False)]
+    if sum(widths) + _GAP * (len(widths) - 1) <= console.width:
+        _print_columns(headers, shown, widths, console, links)
+    else:
+        for number, row in enumerate(shown):
+            for line in _flowing_lines(dict(zip(headers, row, strict=False)), console.width):
+                console.print(linked_text(line, links[number] if links else {}))
+
+
+def _narrowest(header: str, column: Sequence[str]) -> int:
+    """How narrow a column can be without breaking a word, or a path, whose blanks are part of it."""
+    from rich.cells import cell_len
+
+    words = [header, *column] if header in _PATHS else [header, *(word for cell in column for word in cell.split())]
+    return max(map(cell_len, words))
+
+
+def _print_columns(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    widths: Sequence[int],
+    console: "Console",
+    links: Sequence[Mapping[str, str]],
+) -> None:
     from rich.table import Table
-    from rich.text import Text
 
-    table = Table(*headers, box=None, header_style="bold", pad_edge=False)
-    for row in rows:
-        table.add_row(*[Text(printable(cell), overflow="fold") for cell in row])
-    Console().print(table)
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for header, width in zip(headers, widths, strict=False):
+        table.add_column(header, min_width=width, no_wrap=header in _PATHS)
+    for number, row in enumerate(rows):
+        table.add_row(*(linked_text(cell, links[number] if links else {}) for cell in row))
+    console.print(table, soft_wrap=False)
 
 
-def progress_line(text: Callable[[int, int], str]) -> Callable[[int, int], None]:
-    """A counter in one line of the terminal, wiped when it is done; silent where standard error is not a terminal."""
-    shown = 0.0
+def _flowing_lines(row: Mapping[str, str], width: int) -> Iterator[str]:
+    """The cells one after the other, as many on a line as fit; later lines are indented.
 
-    def show(done: int, total: int) -> None:
-        nonlocal shown
-        if sys.stderr.isatty() and (done >= total or time.monotonic() > shown + _REFRESH_S):
-            shown = time.monotonic()
-            sys.stderr.write("\r\033[K" if done >= total else f"\r\033[K{text(done, total)}")
-            sys.stderr.flush()
+    A text is wrapped between its words; a word or path that is longer than a line is left to the terminal.
+    """
+    import textwrap
 
-    return show
+    from rich.cells import cell_len
+
+    line = ""
+    for header, cell in row.items():
+        if line and cell_len(line) + _GAP + cell_len(cell) <= width:
+            line += " " * _GAP + cell
+            continue
+        indent = " " * _GAP if line else ""
+        if line:
+            yield line
+        lines = textwrap.wrap(cell, width - _GAP, break_long_words=False, break_on_hyphens=False)
+        first, *others = [cell] if header in _PATHS or not lines else lines
+        *full, line = [indent + first, *(" " * _GAP + each for each in others)]
+        yield from full
+    yield line
 
 
 def local_zone() -> "tzinfo":

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_table, progress_line
+from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_table
 from commonplace.cli.note import link_text
+from commonplace.cli.progress import ProgressLine
 from commonplace.errors import UsageError
 from commonplace.memory import shapes
 from commonplace.model import Problem, VaultCheck
@@ -32,9 +33,10 @@ def lint(
     """
     invocation = invocation_of(context)
     start = time.perf_counter()
-    with invocation.memory() as memory:
-        linted = memory.lint(fix=fix, progress=_progress)
-        check = memory.notes.check(progress=_progress)
+    with invocation.memory() as memory, ProgressLine(invocation) as indexing, _reading(invocation) as reading:
+        linted = memory.lint(fix=fix, progress=indexing)
+        indexing.wipe()
+        check = memory.notes.check(progress=reading)
     seconds = time.perf_counter() - start
     problems = sorted({*check.problems, *linted.problems})
 
@@ -75,7 +77,8 @@ def links(
         _around(entity, invocation, hops=hops)
         return
     start = time.perf_counter()
-    check = invocation.memory().notes.check(progress=_progress)
+    with _reading(invocation) as progress:
+        check = invocation.memory().notes.check(progress=progress)
     seconds = time.perf_counter() - start
     links_found = [each for each in check.links if everything or not each.path or each.also]
 
@@ -108,7 +111,8 @@ def _around(entity: str, invocation: Invocation, *, hops: int) -> None:
     invocation.answer({"entity": entity, "hops": hops, "count": len(edges), "links": edges}, show)
 
 
-_progress = progress_line(lambda done, total: f"read {done} of {total} notes")
+def _reading(invocation: Invocation) -> ProgressLine:
+    return ProgressLine(invocation, {"notes": "read"})
 
 
 def _line(problem: Problem) -> str:

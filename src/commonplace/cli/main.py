@@ -6,90 +6,149 @@ A command's module is imported when the command runs or its own help is shown, s
 
 from collections.abc import Iterator, MutableMapping, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import typer
 from typer.core import TyperGroup
 
 from commonplace import events
+from commonplace.cli.completion import vault_folders
 from commonplace.cli.invocation import Invocation, print_json, print_line, print_stderr, show_help
 from commonplace.errors import CommonplaceError, UsageError, codes_for
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
+    from typer._click.shell_completion import CompletionItem
+
+
+Group = Literal[
+    "Every day", "Entries", "Facts", "Notes", "Conversations", "Index", "Setting up", "Agents' hosts", "Server"
+]
 
 
 class CommandSource(NamedTuple):
-    """Where a command is: the module in `commonplace.cli`, the function or Typer app in it, and its line of help."""
+    """Where a command is: the module in `commonplace.cli`, the function or Typer app in it; its line of help, and the
+    heading under which the help lists it."""
 
     module: str
     name: str
     help: str
+    group: Group
 
 
 COMMANDS: Final[dict[str, CommandSource]] = {
-    "init": CommandSource(
-        "setup", "init", "Create or adopt a vault: put it under git and register it on this machine."
+    "search": CommandSource("search", "search", "Search the vault by words and by meaning.", "Every day"),
+    "recall": CommandSource("search", "recall", "Search the entries only.", "Every day"),
+    "save": CommandSource("entry", "save", "Save one thing worth remembering as a note of its own.", "Every day"),
+    "show": CommandSource(
+        "entry", "show", "Print an entry or fact with all its versions, sources and relations.", "Every day"
     ),
-    "note": CommandSource("note", "app", "Read and change notes, and see what they link to."),
-    "undo": CommandSource(
-        "history", "undo", "Undo the newest changes made through Commonplace; what people wrote since stays."
+    "facts": CommandSource(
+        "fact", "facts", "List facts that are true now, or that were true or known on a day.", "Every day"
     ),
-    "log": CommandSource("history", "log", "List what was written through Commonplace, by whom and why."),
-    "grant": CommandSource("history", "grant", "Print a token that lets an agent change one note once."),
-    "sync": CommandSource(
-        "index", "sync", "Update the index with what is new, changed, moved or deleted in the vault."
-    ),
-    "watch": CommandSource("index", "watch", "Keep the index up to date while you write, until you press Ctrl-C."),
-    "rebuild": CommandSource("index", "rebuild", "Rebuild the index from scratch."),
-    "stats": CommandSource("index", "stats", "Print what is in the index."),
-    "doctor": CommandSource(
-        "index", "doctor", "Check the vault, git, index, encoder and installed hosts, and say what to do."
-    ),
-    "search": CommandSource("search", "search", "Search the vault by words and by meaning."),
-    "context": CommandSource("context", "context", "Print the memory that would be put before a prompt."),
-    "save": CommandSource("entry", "save", "Save one thing worth remembering as a note of its own."),
-    "show": CommandSource("entry", "show", "Print an entry or fact with all its versions, sources and relations."),
-    "evolve": CommandSource("entry", "evolve", "Replace an entry by a new version; the old one goes to the archive."),
-    "confirm": CommandSource("entry", "confirm", "Confirm that an entry is still true today."),
-    "forget": CommandSource(
-        "entry", "forget", "Forget an entry: its note stays, marked as deleted, and is never recalled."
-    ),
-    "load": CommandSource("entry", "load", "Load an entry before every prompt, or only when it is relevant."),
-    "erase": CommandSource("entry", "erase", "Erase an entry and everything derived from it; cannot be undone."),
-    "recall": CommandSource("search", "recall", "Search the entries only."),
+    "note": CommandSource("note", "app", "Read and change notes, and see what they link to.", "Every day"),
     "review": CommandSource(
-        "review", "app", "List, approve, edit and reject what programs saved and you have not approved yet."
+        "review",
+        "app",
+        "List, approve, edit and reject what programs saved and you have not approved yet.",
+        "Every day",
     ),
-    "facts": CommandSource("fact", "facts", "List facts that are true now, or that were true or known on a day."),
-    "timeline": CommandSource("timeline", "timeline", "Draw a timeline of the facts about someone or something."),
-    "fact": CommandSource("fact", "app", "Add, end and delete facts: a subject, a predicate and an object."),
-    "topics": CommandSource("topics", "app", "List the topics of the memory, or infer the topics of a message."),
+    "undo": CommandSource(
+        "history",
+        "undo",
+        "Undo the newest changes made through Commonplace; what people wrote since stays.",
+        "Every day",
+    ),
+    "log": CommandSource("history", "log", "List what was written through Commonplace, by whom and why.", "Every day"),
+    "status": CommandSource(
+        "serve", "status", "Show whether the daemon is running, what it is doing, and what is paused.", "Every day"
+    ),
+    "evolve": CommandSource(
+        "entry", "evolve", "Replace an entry by a new version; the old one goes to the archive.", "Entries"
+    ),
+    "confirm": CommandSource("entry", "confirm", "Confirm that an entry is still true today.", "Entries"),
+    "forget": CommandSource(
+        "entry", "forget", "Forget an entry: its note stays, marked as deleted, and is never recalled.", "Entries"
+    ),
+    "erase": CommandSource(
+        "entry", "erase", "Erase an entry and everything derived from it; cannot be undone.", "Entries"
+    ),
+    "load": CommandSource(
+        "entry", "load", "Load an entry before every prompt, or only when it is relevant.", "Entries"
+    ),
+    "topics": CommandSource(
+        "topics", "app", "List the topics of the memory, or infer the topics of a message.", "Entries"
+    ),
     "styles": CommandSource(
-        "topics", "styles", "List the writing styles in Agent/styles, or print the one that fits a message."
+        "topics", "styles", "List the writing styles in Agent/styles, or print the one that fits a message.", "Entries"
     ),
-    "lint": CommandSource("lint", "lint", "List every problem in notes, entries and facts, with its path and line."),
-    "links": CommandSource("lint", "links", "List links that are broken or ambiguous."),
-    "conversation": CommandSource("conversation", "app", "Record, list, show and erase conversations."),
-    "pause": CommandSource("conversation", "pause", "Pause recording conversations with agents, until `resume`."),
-    "resume": CommandSource("conversation", "resume", "Resume recording conversations with agents."),
-    "eval": CommandSource("evaluate", "evaluate", "Measure how well search finds your notes."),
-    "settings": CommandSource("setup", "settings_app", "Show the settings and where each value comes from."),
-    "model": CommandSource("setup", "model_app", "Install and choose the encoder model for search by meaning."),
-    "install": CommandSource("install", "install", "Install this memory in an agent's host: an MCP server and hooks."),
-    "uninstall": CommandSource("install", "uninstall", "Remove what `install` added."),
+    "fact": CommandSource("fact", "app", "Add, end and forget facts: a subject, a predicate and an object.", "Facts"),
+    "timeline": CommandSource(
+        "timeline", "timeline", "Draw a timeline of the facts about someone or something.", "Facts"
+    ),
+    "grant": CommandSource("history", "grant", "Print a token that lets an agent change one note once.", "Notes"),
+    "lint": CommandSource(
+        "lint", "lint", "List every problem in notes, entries and facts, with its path and line.", "Notes"
+    ),
+    "links": CommandSource("lint", "links", "List links that are broken or ambiguous.", "Notes"),
+    "conversation": CommandSource(
+        "conversation", "app", "Record, list, show and erase conversations.", "Conversations"
+    ),
+    "pause": CommandSource(
+        "conversation", "pause", "Pause recording conversations with agents, until `resume`.", "Conversations"
+    ),
+    "resume": CommandSource("conversation", "resume", "Resume recording conversations with agents.", "Conversations"),
+    "context": CommandSource(
+        "context", "context", "Print the memory that would be put before a prompt.", "Conversations"
+    ),
+    "sync": CommandSource(
+        "index", "sync", "Update the index with what is new, changed, moved or deleted in the vault.", "Index"
+    ),
+    "watch": CommandSource(
+        "index", "watch", "Keep the index up to date while you write, until you press Ctrl-C.", "Index"
+    ),
+    "rebuild": CommandSource("index", "rebuild", "Rebuild the index from scratch.", "Index"),
+    "stats": CommandSource("index", "stats", "Print what is in the index.", "Index"),
+    "eval": CommandSource("evaluate", "evaluate", "Measure how well search finds your notes.", "Index"),
+    "init": CommandSource(
+        "setup", "init", "Create or adopt a vault: put it under git and register it on this machine.", "Setting up"
+    ),
+    "vault": CommandSource(
+        "vault",
+        "app",
+        "List the vaults on this machine, choose the default one, and tell where one was moved.",
+        "Setting up",
+    ),
+    "model": CommandSource("model", "app", "Install and choose the encoder model for search by meaning.", "Setting up"),
+    "settings": CommandSource(
+        "settings", "app", "Show and change the settings, and see where each value comes from.", "Setting up"
+    ),
+    "doctor": CommandSource(
+        "index", "doctor", "Check the vault, git, index, encoder and installed hosts, and say what to do.", "Setting up"
+    ),
+    "demo": CommandSource(
+        "demo", "demo", "Show Commonplace at work on a sample vault in a temporary folder.", "Setting up"
+    ),
+    "install": CommandSource(
+        "install",
+        "install",
+        "Install this memory in an agent's host: an MCP server, hooks and skills.",
+        "Agents' hosts",
+    ),
+    "uninstall": CommandSource("install", "uninstall", "Remove what `install` added.", "Agents' hosts"),
+    "mcp": CommandSource(
+        "serve", "mcp", "Speak MCP on standard input and output, through the daemon.", "Agents' hosts"
+    ),
+    "hook": CommandSource("serve", "hook", "Handle an event of an agent's session; hosts run this.", "Agents' hosts"),
     "serve": CommandSource(
-        "serve", "serve", "Serve every registered vault to programs on this machine, over MCP and HTTP."
+        "serve", "serve", "Serve every registered vault to programs on this machine, over MCP and HTTP.", "Server"
     ),
-    "status": CommandSource("serve", "status", "Show whether the daemon is running, where, and what it is doing."),
-    "stop": CommandSource("serve", "stop", "Stop the daemon after it has finished its current work."),
+    "stop": CommandSource("serve", "stop", "Stop the daemon after it has finished its current work.", "Server"),
     "token": CommandSource(
-        "token", "app", "Create, list and revoke tokens for programs that reach the daemon over TCP."
+        "token", "app", "Create, list and revoke tokens for programs that reach the daemon over TCP.", "Server"
     ),
-    "mcp": CommandSource("serve", "mcp", "Speak MCP on standard input and output, through the daemon."),
-    "hook": CommandSource("serve", "hook", "Handle an event of an agent's session; hosts run this."),
-    "demo": CommandSource("demo", "demo", "Show Commonplace at work on a sample vault in a temporary folder."),
 }
+"""Every command, in the order of the help: by heading, and under it by what a person needs first."""
 
 
 class CommandTable(MutableMapping[str, "Command"]):
@@ -132,9 +191,28 @@ class CommandGroup(TyperGroup):
         return self.commands[cmd_name] if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: "Context", formatter: "HelpFormatter") -> None:
-        """Write the list of commands from the table, without loading them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, each.help) for name, each in COMMANDS.items()])
+        """Write the list of commands from the table under its headings, without loading the commands."""
+        width = max(map(len, COMMANDS)) + 2
+        for heading in get_args(Group):
+            rows = [(name.ljust(width), each.help) for name, each in COMMANDS.items() if each.group == heading]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: "Context | None" = None, **extra: Any
+    ) -> "Context":
+        """The context of a command line; where the shell completes it, global options may stand anywhere as well."""
+        if extra.get("resilient_parsing"):
+            args = global_options_first(args[:-1] if args and args[-1] in _WITH_VALUE else args)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def shell_complete(self, ctx: "Context", incomplete: str) -> "list[CompletionItem]":
+        """What the shell offers: the names of commands from the table, without loading them, and global options."""
+        from typer._click.shell_completion import CompletionItem
+
+        commands = [(name, each.help) for name, each in COMMANDS.items() if name.startswith(incomplete)]
+        options = super(TyperGroup, self).shell_complete(ctx, incomplete)
+        return [*(CompletionItem(name, help=line) for name, line in commands), *options]
 
 
 def load_command(name: str) -> "Command":
@@ -154,7 +232,14 @@ app = typer.Typer(
     name="commonplace",
     cls=CommandGroup,
     help="A memory for AI agents, kept in a Markdown vault that you own.",
-    epilog="The options above may appear anywhere on the line. Example: commonplace --vault ~/Notes note list --json",
+    epilog="""The options above may appear anywhere on the line. `commonplace COMMAND --help` has examples of each.
+
+\b
+Examples:
+  commonplace search "how do we water the beds in summer?"
+  commonplace save "Prefers concise pull requests." --kind preference
+  commonplace note list --vault ~/Notes --json
+""",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -167,16 +252,18 @@ _WITH_VALUE = {"--vault", "--data", "--user", "--set"}
 
 def _print_version(is_set: bool) -> None:
     if is_set:
-        from importlib.metadata import version
+        from commonplace import __version__
 
-        print_line(f"commonplace {version('commonplace')}")
+        print_line(f"commonplace {__version__}")
         raise typer.Exit
 
 
 @app.callback(invoke_without_command=True)
 def _globals(
     context: typer.Context,
-    vault: Annotated[str | None, typer.Option(help="The vault's folder. [$COMMONPLACE_VAULT]")] = None,
+    vault: Annotated[
+        str | None, typer.Option(help="The vault's folder. [$COMMONPLACE_VAULT]", autocompletion=vault_folders)
+    ] = None,
     data: Annotated[str | None, typer.Option(help="The folder for derived data. [$COMMONPLACE_DATA]")] = None,
     user: Annotated[str | None, typer.Option(help="The owner of the memory. [$COMMONPLACE_USER]")] = None,
     assignments: Annotated[
@@ -192,7 +279,7 @@ def _globals(
     events.listen("error" if quiet else "debug" if verbose else "warning")
     flags: dict[str, object] = {"vault.root": vault, "data": data, "user": user}
     flags.update(_assignment(text) for text in assignments or [])
-    context.obj = Invocation(json=as_json, quiet=quiet, flags=flags)
+    context.obj = Invocation(json=as_json, quiet=quiet, verbose=verbose, flags=flags)
     show_help(context)
 
 

@@ -2,6 +2,8 @@
 
 import shlex
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -12,12 +14,13 @@ from commonplace.cli.invocation import (
     file_time_text,
     invocation_of,
     print_line,
+    print_linked,
     print_stderr,
     print_table,
     print_text,
     show_help,
 )
-from commonplace.errors import UsageError
+from commonplace.errors import Refused, UsageError
 from commonplace.memory import shapes
 from commonplace.model import Changed, Erasure, Link, Note, Terms
 from commonplace.model.moment import moment_text
@@ -35,7 +38,10 @@ Expect = Annotated[
     typer.Option(metavar="VERSION", help="Write only if this is the current version (12 digits or more), or `absent`."),
 ]
 Message = Annotated[str | None, typer.Option("-m", "--message", help="The commit message: why.")]
-Personal = Annotated[bool, typer.Option(help="Allow a note outside the folders that programs may write to.")]
+Personal = Annotated[
+    bool,
+    typer.Option("--personal", help="You mean a personal note: one outside the folders that programs may write to."),
+]
 DryRun = Annotated[bool, typer.Option(help="Change nothing; print the difference.")]
 
 
@@ -61,7 +67,8 @@ def read(
         return
     note = notes.read(path)
     sensitive = notes.is_sensitive(note)
-    invocation.answer(shapes.note_shape(note, sensitive=sensitive), lambda: _show_note(note, sensitive=sensitive))
+    shape = shapes.note_shape(note, sensitive=sensitive, link=notes.link(note.path))
+    invocation.answer(shape, lambda: _show_note(note, sensitive=sensitive, link=shape["link"]))
 
 
 @app.command("list")
@@ -78,13 +85,15 @@ def list_(
       commonplace note list Meetings --no-recursive --json
     """
     invocation = invocation_of(context)
-    stats = invocation.memory().notes.list(folder, recursive=recursive)
+    notes = invocation.memory().notes
+    stats = notes.list(folder, recursive=recursive)
 
     def show() -> None:
         if sys.stdout.isatty():
             print_table(
                 ["note", "changed", "bytes"],
                 [(stat.path, file_time_text(stat.mtime), str(stat.size)) for stat in stats],
+                [{stat.path: notes.link(stat.path)} for stat in stats],
             )
         else:
             print_text("".join(f"{stat.path}\n" for stat in stats))
@@ -138,7 +147,7 @@ def link_text(link: Link) -> str:
     return f"{'!' if link.form == 'embed' else ''}[[{link.target}{anchor}]]"
 
 
-def _show_note(note: Note, *, sensitive: bool) -> None:
+def _show_note(note: Note, *, sensitive: bool, link: str) -> None:
     """Print the text; on a terminal with a header line above it, and its problems on standard error."""
     if sys.stdout.isatty():
         marks = [
@@ -148,7 +157,7 @@ def _show_note(note: Note, *, sensitive: bool) -> None:
             *[f"#{tag}" for tag in note.tags],
             *(["sensitive"] if sensitive else []),
         ]
-        print_line("  ".join(marks) + "\n")
+        print_linked("  ".join(marks) + "\n", {note.path: link})
     print_text(note.text)
     for problem in note.problems:
         print_stderr(f"{problem.path}:{problem.line}: {problem.message}")
@@ -178,7 +187,7 @@ def write(
     terms = Terms(message=message, expected=expect, personal=personal, dry_run=dry_run)
     if file is None and sys.stdin.isatty():
         invocation.inform("Type the note; finish with Ctrl-D.")
-    with invocation.memory() as memory:
+    with _explaining_personal(), invocation.memory() as memory:
         limit = memory.notes.max_bytes + 1  # one byte more shows that it is too large
         _answer(invocation, memory.notes.write(path, _incoming(file, limit), terms))
 
@@ -200,7 +209,7 @@ def delete(
     """
     invocation = invocation_of(context)
     terms = Terms(message=message, expected=expect, personal=personal, dry_run=dry_run)
-    with invocation.memory() as memory:
+    with _explaining_personal(), invocation.memory() as memory:
         _answer(invocation, memory.notes.delete(path, terms))
 
 
@@ -222,7 +231,7 @@ def move(
     """
     invocation = invocation_of(context)
     terms = Terms(message=message, expected=expect, personal=personal, dry_run=dry_run)
-    with invocation.memory() as memory:
+    with _explaining_personal(), invocation.memory() as memory:
         _answer(invocation, memory.notes.move(path, to, terms))
 
 
@@ -244,10 +253,10 @@ def erase(
         if not sys.stdin.isatty():
             raise UsageError("erasing needs confirmation", path=path, hint="Add --yes; it cannot be undone.")
         typer.confirm(f"Erase {path} for good?", abort=True, err=True)
-    with invocation.memory() as memory:
+    with _explaining_personal(), invocation.memory() as memory:
         erased = memory.notes.erase(path, Terms(personal=personal))
 
-    invocation.answer({"erased": erased}, lambda: show_erased(erased))
+    invocation.answer({"erased": erased}, lambda: show_erased(erased, invocation))
 
 
 @app.command("history")
@@ -280,23 +289,61 @@ def history(
     )
 
 
-def show_erased(erased: Erasure) -> None:
+def show_erased(erased: Erasure, invocation: Invocation) -> None:
     """Print what was erased, what git still holds, and how to purge that."""
     print_line(f"erased {erased.path}")
     if erased.former:
         print_line(f"  earlier paths: {', '.join(erased.former)}")
+    if erased.commit is None:
+        return
+    root = invocation.settings().settings.vault.root
+    git = f"git -C {shlex.quote(str(root))}" if root else "git"
     if erased.commits_holding_it:
-        where = f" and may be on {', '.join(erased.remotes)}" if erased.remotes else ""
-        paths = " ".join(f"--path {shlex.quote(path)}" for path in erased.purge)
-        print_line(f"git still holds it in {erased.commits_holding_it} commits{where}; to purge it there:")
-        print_line(f"  git filter-repo --invert-paths {paths}   (rewrites history: make a copy first)")
+        _show_purge(erased, git)
     print_line("to remove staged and unreachable objects as well:")
-    print_line("  git reflog expire --expire=now --all && git gc --prune=now")
+    print_line(f"  {git} reflog expire --expire=now --all && {git} gc --prune=now")
+
+
+def _show_purge(erased: Erasure, git: str) -> None:
+    """Print how to take the note out of every commit, and what else that does.
+
+    Tried with git-filter-repo 2.47: without --force it stops in a repository that is not a fresh clone.
+    """
+    where = f" and may be on {', '.join(erased.remotes)}" if erased.remotes else ""
+    commits = "1 commit" if erased.commits_holding_it == 1 else f"{erased.commits_holding_it} commits"
+    paths = " ".join(f"--path {shlex.quote(path)}" for path in erased.purge)
+    print_line(f"git still holds it in {commits}{where}; to purge it there, with a tool that is not part of git:")
+    print_line("  uv tool install git-filter-repo     # or: pipx install git-filter-repo")
+    print_line(f"  {git} filter-repo --force --invert-paths {paths}")
+    print_line("  This rewrites the history: copy the vault first, and commit everything, as changes without a commit")
+    print_line("  are lost. Commits get new ids, the first one too if it held the note.")
+    if erased.remotes:
+        print_line("  It also removes the remote origin: add it again, and push with --force.")
 
 
 def first_line(message: str) -> str:
     """The subject line of a commit message."""
     return message.partition("\n")[0].rstrip()
+
+
+@contextmanager
+def _explaining_personal() -> Iterator[None]:
+    """Add to the refusal to change a personal note the command that confirms it."""
+    try:
+        yield
+    except Refused as refusal:
+        if refusal.reason != "outside_allowlist":
+            raise
+        words, dashes, rest = _split_at_dashes(sys.argv[1:])
+        again = shlex.join(["commonplace", *words, "--personal", *dashes, *rest])
+        hint = f"{refusal.hint or ''} To do it: {again}"
+        raise Refused(refusal.message, path=refusal.path, reason=refusal.reason, hint=hint) from refusal
+
+
+def _split_at_dashes(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """The words before the first `--`, that mark, and the words after it."""
+    place = words.index("--") if "--" in words else len(words)
+    return [*words[:place]], [*words[place : place + 1]], [*words[place + 1 :]]
 
 
 def _incoming(file: Path | None, limit: int) -> bytes:

@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
+from commonplace.cli.completion import offer
 from commonplace.errors import UsageError
 from commonplace.model import FACT_CLASSES
 
@@ -31,7 +32,13 @@ ValidUntil = Annotated[str, typer.Option(metavar="D", help="True until: 2026-03-
 
 
 FactClass = Annotated[
-    str, typer.Option("--fact", metavar="F", help=f"How it ages: {', '.join(filter(None, FACT_CLASSES))}.")
+    str,
+    typer.Option(
+        "--fact",
+        metavar="F",
+        help=f"How it ages: {', '.join(filter(None, FACT_CLASSES))}.",
+        autocompletion=offer(*filter(None, FACT_CLASSES)),
+    ),
 ]
 
 

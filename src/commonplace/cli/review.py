@@ -1,20 +1,21 @@
 """`commonplace review`: what programs saved and you have not approved yet."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from commonplace.cli.fact_view import day, label, short, statement
-from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_text, printable
+from commonplace.cli.fact_view import day, label, links_of, short, statement
+from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_linked, print_text, printable
 from commonplace.cli.parameters import ENTRY_ID_HELP, DryRun, EntryId
 from commonplace.memory import fact_shapes
 from commonplace.model import Fact
-from commonplace.model.review import ReviewQueue, ReviewResult, WaitingEntry
+from commonplace.model.fact import ReviewQueue, ReviewResult, WaitingEntry
 
 if TYPE_CHECKING:
     from commonplace.memory import Memory
+    from commonplace.memory.shapes import NoteLink
 
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help=ENTRY_ID_HELP)]
 All = Annotated[bool, typer.Option("--all", help="Everything that waits.")]
@@ -43,7 +44,7 @@ def review(context: typer.Context) -> None:
         if sys.stdin.isatty() and sys.stdout.isatty() and not invocation.json:
             _walk(memory, invocation)
         else:
-            _answer_queue(memory.reviews.list(), invocation)
+            _answer_queue(memory, invocation)
 
 
 app = typer.Typer(callback=review, invoke_without_command=True, rich_markup_mode=None)
@@ -60,7 +61,7 @@ def list_(context: typer.Context) -> None:
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        _answer_queue(memory.reviews.list(), invocation)
+        _answer_queue(memory, invocation)
 
 
 @app.command("show")
@@ -73,8 +74,11 @@ def show(context: typer.Context, id: EntryId) -> None:
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        waiting = memory.reviews.show(id)
-    invocation.answer({"waiting": fact_shapes.waiting_shape(waiting)}, lambda: _print_all(_full_lines(waiting)))
+        waiting, link = memory.reviews.show(id), memory.notes.link
+    invocation.answer(
+        {"waiting": fact_shapes.waiting_shape(waiting, link)},
+        lambda: _print_all(_full_lines(waiting), _facts_in(waiting), link),
+    )
 
 
 @app.command("approve")
@@ -98,7 +102,7 @@ def approve(
     invocation = invocation_of(context)
     with invocation.memory() as memory:
         results = memory.reviews.approve(*ids or (), all=everything, keep_old=keep_old, dry_run=dry_run)
-    _answer_results(results, invocation)
+    _answer_results(results, invocation, memory.notes.link)
 
 
 @app.command("edit")
@@ -122,7 +126,7 @@ def edit(
     invocation = invocation_of(context)
     with invocation.memory() as memory:
         result = memory.reviews.edit(id, text, object=object, keep_old=keep_old, dry_run=dry_run)
-    _answer_results((result,), invocation)
+    _answer_results((result,), invocation, memory.notes.link)
 
 
 @app.command("reject")
@@ -135,6 +139,8 @@ def reject(
 ) -> None:
     """Reject entries: they go to the archive, and programs cannot save the same words again.
 
+    `commonplace undo` lets them wait for your review again.
+
     \b
     Examples:
       commonplace review reject 3f9a1c --reason "never true"
@@ -143,22 +149,23 @@ def reject(
     invocation = invocation_of(context)
     with invocation.memory() as memory:
         results = memory.reviews.reject(*ids or (), all=everything, reason=reason, dry_run=dry_run)
-    _answer_results(results, invocation)
+    _answer_results(results, invocation, memory.notes.link)
 
 
 def _walk(memory: "Memory", invocation: Invocation) -> None:
     """Ask about one entry after another until all are decided or the person quits."""
-    queue = memory.reviews.list()
+    queue, link = memory.reviews.list(), memory.notes.link
     for number, listed in enumerate(queue.entries, start=1):
         waiting = memory.reviews.show(listed.fact.id)  # an approval may have changed what it speaks against
         print_line()
-        _print_all(waiting_lines(waiting, number=number, of=len(queue.entries)))
+        _print_all(waiting_lines(waiting, number=number, of=len(queue.entries)), _facts_in(waiting), link)
         choice = _choice()
         if choice == "q":
             return
         if deed := _deeds(memory, waiting).get(choice):
-            _print_all(line for result in deed() for line in result_lines(result))
-    _print_end(queue, invocation)
+            for result in deed():
+                _print_all(result_lines(result), (result.fact, *result.ended), link)
+    _print_end(queue, invocation, link)
 
 
 def _choice() -> str:
@@ -186,23 +193,24 @@ def _edit(memory: "Memory", fact: Fact) -> ReviewResult:
     return memory.reviews.edit(fact.id, typer.prompt("new text", default=printable(fact.text)))
 
 
-def _answer_queue(queue: ReviewQueue, invocation: Invocation) -> None:
+def _answer_queue(memory: "Memory", invocation: Invocation) -> None:
+    queue, link = memory.reviews.list(), memory.notes.link
+
     def show_queue() -> None:
         for number, waiting in enumerate(queue.entries, start=1):
             if number > 1:
                 print_line()
-            _print_all(waiting_lines(waiting, number=number, of=len(queue.entries)))
-        _print_end(queue, invocation)
+            _print_all(waiting_lines(waiting, number=number, of=len(queue.entries)), _facts_in(waiting), link)
+        _print_end(queue, invocation, link)
 
-    invocation.answer(fact_shapes.queue_shape(queue), show_queue)
+    invocation.answer(fact_shapes.queue_shape(queue, link), show_queue)
 
 
-def _print_end(queue: ReviewQueue, invocation: Invocation) -> None:
+def _print_end(queue: ReviewQueue, invocation: Invocation, link: "NoteLink") -> None:
     """Print the staged notes that are not entries, and for an empty queue that it is empty."""
     for path in queue.notes:
-        print_line(
-            f"note {path}\n   not an entry: `commonplace note move` puts it in its place, `note delete` removes it"
-        )
+        print_linked(f"note {path}", {path: link(path)})
+        print_line("   not an entry: `commonplace note move` puts it in its place, `note delete` removes it")
     if not (queue.entries or queue.notes):
         invocation.inform("nothing waits for your review")
 
@@ -242,18 +250,18 @@ def _source(old: Fact) -> str:
     return f"{old.path}:{old.line}" if old.origin == "line" else f"{old.origins.trust}, {day(old.begins)}"
 
 
-def _answer_results(results: Sequence[ReviewResult], invocation: Invocation) -> None:
+def _answer_results(results: Sequence[ReviewResult], invocation: Invocation, link: "NoteLink") -> None:
     def show_results() -> None:
         for result in results:
             if result.difference is not None:
                 print_text(result.difference)
                 invocation.inform(f"dry run, nothing was written: {result.action} {short(result.fact.id)}")
             else:
-                _print_all(result_lines(result))
+                _print_all(result_lines(result), (result.fact, *result.ended), link)
         if not results:
             invocation.inform("nothing waits for your review")
 
-    shapes = [fact_shapes.review_result_shape(each) for each in results]
+    shapes = [fact_shapes.review_result_shape(each, link) for each in results]
     invocation.answer({"count": len(shapes), "reviewed": shapes}, show_results)
 
 
@@ -264,6 +272,13 @@ def result_lines(result: ReviewResult) -> Iterator[str]:
     yield from (f"  {remark}" for remark in result.remarks)
 
 
-def _print_all(lines: Iterator[str]) -> None:
+def _facts_in(waiting: WaitingEntry) -> Iterator[Fact]:
+    yield waiting.fact
+    yield from waiting.against
+
+
+def _print_all(lines: Iterator[str], facts: Iterable[Fact], link: "NoteLink") -> None:
+    """Print lines; on a terminal the ids and paths of these facts open their notes."""
+    links = {shown: address for fact in facts for shown, address in links_of(fact, link).items()}
     for line in lines:
-        print_line(line)
+        print_linked(line, links)

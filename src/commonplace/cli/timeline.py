@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
-from commonplace.cli.fact_view import day, short, statement, window
+from commonplace.cli.fact_view import day, inform_of_name, short, statement, window
 from commonplace.cli.invocation import Invocation, invocation_of, print_line, printable
 from commonplace.memory import fact_shapes
 from commonplace.model import Fact
@@ -228,7 +228,14 @@ def timeline(
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
+        meant = memory.facts.named(entity)
         moments = memory.facts.timeline(entity)
+        link = memory.notes.link
     now = moment_text(datetime.now(UTC))
-    values = {"entity": entity, "timeline": [fact_shapes.timeline_event_shape(each) for each in moments]}
-    invocation.answer(values, lambda: show_timeline(moments, invocation, now=now))
+
+    def show() -> None:
+        show_timeline(moments, invocation, now=now)
+        inform_of_name(entity, meant, invocation)
+
+    values = {"entity": entity, "timeline": [fact_shapes.timeline_event_shape(each, link) for each in moments]}
+    invocation.answer(values, show)

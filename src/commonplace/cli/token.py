@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from commonplace.cli.completion import offer
 from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_table, show_help
 from commonplace.errors import UsageError
 from commonplace.model import SCOPES, Scope
@@ -28,7 +29,10 @@ def create(
     scope: Annotated[
         list[str] | None,
         typer.Option(
-            "--scope", metavar="read|write|admin", help="What it may do; may be repeated. [default: read, write]"
+            "--scope",
+            metavar="read|write|admin",
+            help="What it may do; may be repeated. [default: read, write]",
+            autocompletion=offer(*SCOPES),
         ),
     ] = None,
 ) -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from commonplace.client.paths import Unreachable, check_private, daemon_files
+from commonplace.client.paths import NoAnswer, Unreachable, check_private, daemon_files
 
 _NOT_RUNNING = "the daemon is not running: `commonplace serve` starts it"
 _DISCONNECTED = "the daemon closed the connection before it answered"
 _ABANDONED = "the request was cancelled before it was sent"
 _TIMED_OUT = "the daemon did not answer in time"
+_CONNECT_SECONDS = 5.0  # the system takes a connection for a daemon that runs; only a full queue makes it wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ def call(
     headers: Mapping[str, str] | None = None,
     timeout: float | None = None,
 ) -> Reply:
-    """The daemon's response. `timeout` is how many seconds it may be silent. Raises Unreachable."""
+    """The daemon's response. `timeout` is how many seconds it may be silent. Raises Unreachable, NoAnswer."""
     with Exchange(daemon_files().socket, timeout=timeout) as exchange:
         exchange.send(method, path, body=body, headers=headers)
         return Reply(exchange.status, exchange.headers, exchange.read())
@@ -51,7 +52,7 @@ class Exchange:
         self.headers: Mapping[str, str] = {}
         self._file = socket_file
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(timeout)
+        self._timeout = timeout
         self._connection = http.client.HTTPConnection("localhost")
         self._connection.sock = self._socket
         self._response: http.client.HTTPResponse | None = None
@@ -107,13 +108,15 @@ class Exchange:
     def _connect(self) -> None:
         try:
             check_private(self._file.parent)
+            self._socket.settimeout(self._timeout or _CONNECT_SECONDS)
             self._socket.connect(str(self._file))
+            self._socket.settimeout(self._timeout)
             if self._is_abandoned:
                 raise Unreachable(_ABANDONED)
         except (FileNotFoundError, ConnectionRefusedError) as error:
             raise Unreachable(_NOT_RUNNING) from error
-        except TimeoutError as error:
-            raise Unreachable(_TIMED_OUT) from error
+        except (TimeoutError, BlockingIOError) as error:  # BlockingIOError: too many wait to be accepted
+            raise NoAnswer(_TIMED_OUT) from error
         except OSError as error:
             raise Unreachable(f"the daemon's socket {self._file} cannot be used ({error.strerror or error})") from error
 
@@ -130,6 +133,6 @@ def _as_unreachable() -> Iterator[None]:
     try:
         yield
     except TimeoutError as error:
-        raise Unreachable(_TIMED_OUT, sent=True) from error
+        raise NoAnswer(_TIMED_OUT, sent=True) from error
     except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: closed while it was read
         raise Unreachable(_DISCONNECTED, sent=True) from error

@@ -32,6 +32,10 @@ class Unreachable(Exception):
         self.sent = sent
 
 
+class NoAnswer(Unreachable):
+    """The daemon is there and says nothing: it is very busy, or it hangs."""
+
+
 class DaemonFiles:
     """The files of one user's daemon, in a folder that only this user may enter."""
 

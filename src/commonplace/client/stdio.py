@@ -1,8 +1,10 @@
 """The MCP server on standard input and output: a proxy to the daemon, which it starts if necessary.
 
 Each line is one JSON-RPC message, which the proxy understands as far as it must: its headers, its response, its errors.
-Requests run concurrently, so a slow tool delays nothing else. If the daemon goes away, its open requests are answered
-with an error, and the next request starts it again.
+Requests run concurrently, so a slow tool delays nothing else. If the daemon goes away, it is started again; an open
+request that only reads is sent once more, any other is answered with an error. While a request is open, the daemon is
+asked on another connection whether it is there: a long search may take its time, but a daemon that hangs is given up
+within seconds and replaced.
 """
 
 import base64
@@ -12,6 +14,7 @@ import re
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +22,7 @@ from typing import Any, BinaryIO, Final
 
 from commonplace.client.http import Exchange
 from commonplace.client.paths import Unreachable, as_client_name, daemon_files, folder_header, vault_header
-from commonplace.client.start import ensure_running
+from commonplace.client.start import end_daemon, ensure_running, frozen_daemon
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -33,6 +36,9 @@ _PLAIN_HEADER: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _ENCODED_HEADER: Final = re.compile(r"=\?base64\?.*\?=")
 _MOST_AT_ONCE: Final = 32  # requests; further ones wait
 _ENDLESS_METHOD: Final = "subscriptions/listen"  # answered for as long as the client listens
+_WATCH_SECONDS: Final = 1.0  # between two looks at the open requests
+_PATIENCE_SECONDS: Final = 2.0  # for a request, before the daemon is asked whether it is there
+_READING_METHODS: Final = frozenset({"initialize", "ping", "prompts/get", "resources/read"})  # and every list
 _OUTCOME_UNKNOWN = "the request may have been carried out: check before you repeat it"
 
 
@@ -59,6 +65,9 @@ class PendingRequest:
         self.message = message
         self.line = line
         self.is_cancelled = False
+        self.is_answered = False
+        self.given_up = ""
+        self.began = time.monotonic()
         self._exchange: Exchange | None = None
 
     def begin(self) -> Exchange:
@@ -67,6 +76,12 @@ class PendingRequest:
         if self.is_cancelled:
             exchange.abandon()
         return exchange
+
+    def give_up(self, reason: str) -> None:
+        """Abandon the request: the client gets an error with this reason."""
+        self.given_up = reason
+        if self._exchange:
+            self._exchange.abandon()
 
     def cancel(self) -> None:
         """Abandon the request: the daemon stops working on it, and the client gets no response."""
@@ -84,16 +99,18 @@ class StdioProxy:
         self._pending: dict[object, PendingRequest] = {}
         self._write_lock = threading.Lock()
         self._start_lock = threading.Lock()
+        self._is_busy = threading.Event()
 
     def run(self, lines: Iterable[bytes]) -> None:
         """Forward every line; return when the lines have ended and every request is answered."""
+        threading.Thread(target=self._watch, daemon=True).start()
         with ThreadPoolExecutor(_MOST_AT_ONCE) as pool:
             pool.submit(self._start_ahead)
             for line in lines:
                 if line.strip():
                     self._accept(line.strip(), pool)
             for pending in list(self._pending.values()):
-                if pending.message.get("method") == _ENDLESS_METHOD:
+                if _is_endless(pending):
                     pending.cancel()
 
     def _accept(self, line: bytes, pool: ThreadPoolExecutor) -> None:
@@ -107,8 +124,8 @@ class StdioProxy:
             return
         self._handshake.learn(message)
         pending = PendingRequest(message, line)
-        if is_request(message):
-            self._pending[message["id"]] = pending
+        self._pending[_key(pending)] = pending
+        self._is_busy.set()
         pool.submit(self._carry_out, pending)
 
     def _cancel(self, message: Message) -> None:
@@ -123,23 +140,31 @@ class StdioProxy:
         try:
             self._forward(pending)
         except Unreachable as error:
-            message = f"{error}; {_OUTCOME_UNKNOWN}" if error.sent else str(error)
+            reason = pending.given_up or str(error)
+            is_unknown = error.sent and not self._handshake.is_reading(pending.message)
+            message = f"{reason}; {_OUTCOME_UNKNOWN}" if is_unknown else reason
             self._fail(pending, message, code=CONNECTION_CLOSED)
         except Exception as error:  # noqa: BLE001 (the outermost door: the client always gets a response)
             traceback.print_exc()
             self._fail(pending, f"unexpected {type(error).__name__}: {error}", code=INTERNAL_ERROR)
         finally:
-            if self._pending.get(pending.message.get("id")) is pending:
-                del self._pending[pending.message["id"]]
+            if self._pending.get(_key(pending)) is pending:
+                del self._pending[_key(pending)]
 
     def _forward(self, pending: PendingRequest) -> None:
         try:
-            self._send(pending)
+            self._send_when_ready(pending)
         except Unreachable as error:
-            if error.sent or pending.is_cancelled:
+            is_repeatable = self._handshake.is_reading(pending.message) or not (error.sent or pending.given_up)
+            if pending.is_cancelled or pending.is_answered or not is_repeatable:
                 raise
             self._start()
-            self._send(pending)
+            self._send_when_ready(pending)
+
+    def _send_when_ready(self, pending: PendingRequest) -> None:
+        with self._start_lock:  # a daemon that is being started or replaced is waited for
+            pending.began, pending.given_up = time.monotonic(), ""
+        self._send(pending)
 
     def _send(self, pending: PendingRequest) -> None:
         with pending.begin() as exchange:
@@ -156,14 +181,14 @@ class StdioProxy:
             return
         if exchange.status != 200:
             body = error_line_from_http(pending.message, status=exchange.status, body=body)
+        pending.is_answered = True
         self._respond(pending, body)
 
     def _relay_events(self, pending: PendingRequest, exchange: Exchange) -> None:
-        is_answered = not is_request(pending.message)
         for event in exchange.events():
-            is_answered = is_answered or is_response_to(event, pending.message)
+            pending.is_answered = pending.is_answered or is_response_to(event, pending.message)
             self._respond(pending, event)
-        if not is_answered:
+        if is_request(pending.message) and not pending.is_answered:
             raise Unreachable("the daemon ended its response too early", sent=True)
 
     def _respond(self, pending: PendingRequest, line: bytes) -> None:
@@ -172,12 +197,42 @@ class StdioProxy:
             self._write(line)
 
     def _fail(self, pending: PendingRequest, message: str, *, code: int) -> None:
-        if is_request(pending.message) and not pending.is_cancelled:
+        if is_request(pending.message) and not (pending.is_cancelled or pending.is_answered):
             self._write(error_line(pending.message, message, code=code))
 
     def _start(self) -> None:
         with self._start_lock:
             ensure_running()
+
+    def _watch(self) -> None:
+        """While requests are open for long, look whether the daemon hangs; if it does, end them and replace it."""
+        while self._is_busy.wait():
+            self._is_busy.clear()
+            while self._longest_wait() is not None:
+                time.sleep(_WATCH_SECONDS)
+                if (self._longest_wait() or 0.0) > _PATIENCE_SECONDS:
+                    with self._start_lock:
+                        self._replace_frozen()
+
+    def _longest_wait(self) -> float | None:
+        """For how many seconds a request has been open; None if none is."""
+        now, pending = time.monotonic(), list(self._pending.values())
+        return max((now - each.began for each in pending if not _is_endless(each)), default=None)
+
+    def _replace_frozen(self) -> None:
+        """Replace the daemon if it hangs. No error may end the thread that looks: the next look tries again."""
+        try:
+            files = daemon_files()
+            frozen = frozen_daemon(files)
+            if not frozen:
+                return
+            reason = f"the daemon (process {frozen.pid}) did not answer and is started again"
+            for pending in list(self._pending.values()):
+                pending.give_up(reason)
+            end_daemon(frozen, files)
+            ensure_running()
+        except Exception as error:  # noqa: BLE001
+            print(f"commonplace: {error}", file=sys.stderr, flush=True)  # noqa: T201 (hosts keep it as the log)
 
     def _start_ahead(self) -> None:
         """Start the daemon while the client initializes; the first request reports a failure as well."""
@@ -196,10 +251,20 @@ class StdioProxy:
                 os._exit(1)
 
 
-class Handshake:
-    """What a proxy knows of its client: the protocol version they agreed on, and the client's name.
+def _is_endless(pending: PendingRequest) -> bool:
+    return pending.message.get("method") == _ENDLESS_METHOD
 
-    Older clients settle both once, with `initialize`; newer ones repeat them in every message, which then counts.
+
+def _key(pending: PendingRequest) -> object:
+    """The id of a request, by which it can be cancelled; a notification has none and stands for itself."""
+    return pending.message["id"] if is_request(pending.message) else pending
+
+
+class Handshake:
+    """What a proxy learns from its messages: the protocol version, the client's name, and which tools only read.
+
+    Older clients settle the first two once, with `initialize`; newer ones repeat them in every message, which then
+    counts. The daemon says of each tool in its list whether it only reads.
     """
 
     def __init__(self, headers: Mapping[str, str], *, client: str = "") -> None:
@@ -212,6 +277,7 @@ class Handshake:
         self._client = ""
         self._version = ""
         self._session = ""
+        self._reading_tools: frozenset[str] = frozenset()
 
     def learn(self, message: Message) -> None:
         """Remember what a message of the client says about the client."""
@@ -221,9 +287,18 @@ class Handshake:
         self._client = client_name_in(message) or self._client
 
     def learn_response(self, line: bytes, *, to: Message) -> None:
-        """Remember the protocol version from the response to `initialize`; ignore other responses."""
+        """Remember the protocol version from the response to `initialize`, and the reading tools from the list."""
         if to.get("method") == "initialize":
             self._version = negotiated_version(line) or self._version
+        elif to.get("method") == "tools/list":
+            self._reading_tools |= reading_tools(line)
+
+    def is_reading(self, message: Message) -> bool:
+        """True if the message changes nothing, so that it may be sent twice."""
+        method, params = _text(message.get("method")), message.get("params")
+        if method == "tools/call":
+            return isinstance(params, dict) and _text(params.get("name")) in self._reading_tools
+        return method in _READING_METHODS or method.endswith("/list")
 
     def learn_headers(self, headers: Mapping[str, str]) -> None:
         """Remember the session id, if the daemon sent one."""
@@ -328,6 +403,15 @@ def negotiated_version(line: bytes) -> str:
         return _text(json.loads(line)["result"]["protocolVersion"])
     except (ValueError, KeyError, TypeError):
         return ""
+
+
+def reading_tools(line: bytes) -> frozenset[str]:
+    """The names of the tools in a response to `tools/list` that only read."""
+    try:
+        tools = json.loads(line)["result"]["tools"]
+        return frozenset(_text(each["name"]) for each in tools if (each.get("annotations") or {}).get("readOnlyHint"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return frozenset()
 
 
 def _meta(message: Message) -> Mapping[str, Any]:

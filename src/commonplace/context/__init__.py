@@ -4,6 +4,5 @@
 - page       blocks of text, the space left, and truncation
 - fence      the marks around the text, and sanitizing of the text between them
 - selection  whether an entry or a passage fits a prompt, its title, and the channel of a prompt
-- options    the settings `context`, and the phases of work
-- hook_options  the settings `hooks`
+- options    the settings `context` and `hooks`, and the phases of work
 """

@@ -61,11 +61,11 @@ class Fence:
 
     def sanitize(self, text: str) -> str:
         """The text of a note without marks, false sources and invisible characters."""
-        return self._escape_marks(_bracketed_line().sub(_escape_source, _clean(text)))
+        return self._escape_marks(_bracketed_line().sub(_escape_source, clean_text(text)))
 
     def sanitize_line(self, text: str) -> str:
         """The text on one line, without marks and invisible characters."""
-        return self._escape_marks(" ".join(_clean(text).split()))
+        return self._escape_marks(" ".join(clean_text(text).split()))
 
     def _escape_marks(self, text: str) -> str:
         if "memory" not in text.lower():
@@ -80,7 +80,8 @@ def _escape_source(bracketed: re.Match[str]) -> str:
     return f"{bracketed[1]}\\{bracketed[2]}" if is_source else bracketed[0]
 
 
-def _clean(text: str) -> str:
+def clean_text(text: str) -> str:
+    """The text without characters that control a display or cannot be seen."""
     if not _suspect().search(text):
         return text
     for pattern, replacement in _cleaning():

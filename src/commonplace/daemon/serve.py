@@ -11,20 +11,21 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
-from commonplace import events
+from commonplace import __version__, events
 from commonplace.client.paths import DaemonFiles
 from commonplace.client.start import DaemonState
 from commonplace.daemon.capture.worker import CaptureWorker
 from commonplace.daemon.jobs import Job, JobRunner, RequestCounter, memory_mb
+from commonplace.daemon.service.install_file import hosts_over_http
 from commonplace.daemon.service.state_files import (
     InstanceLock,
     Log,
@@ -42,7 +43,7 @@ from commonplace.model.moment import moment_text
 from commonplace.settings.load import load_settings
 
 if TYPE_CHECKING:
-    from commonplace.context.hook_options import HookOptions
+    from commonplace.context.options import HookOptions
     from commonplace.policy.options import ServeOptions
     from commonplace.sources.options import CaptureOptions
 
@@ -116,7 +117,7 @@ class Daemon:
         """Serve until a signal or a request stops it. Raises VaultUnavailable if it cannot listen."""
         self._handle_signals()
         gc.disable()  # collecting garbage while modules are loaded takes a sixth of the time, and finds none
-        sockets: dict[Via, socket.socket] = {"tcp": listen_on_port(port), "socket": listen_on_file(self._files.socket)}
+        sockets: dict[Via, socket.socket] = {"tcp": self._listen(port), "socket": listen_on_file(self._files.socket)}
         state = _state(sockets["tcp"].getsockname()[1], self._files)
         self._lock.announce(state)
         ready(state)
@@ -125,6 +126,14 @@ class Daemon:
             await self._serve(sockets, state)
         finally:
             self._clean_up()
+
+    def _listen(self, port: int) -> socket.socket:
+        """A listening socket on that port; on no other one if hosts have it in their files. Raises VaultUnavailable."""
+        hosts = hosts_over_http(self._files.folder)
+        elsewhere = sorted({url for url in hosts.values() if urlsplit(url).port != port})
+        if elsewhere:
+            emit("http_entries_elsewhere", level="warning", port=port, entries=elsewhere)
+        return listen_on_port(port, needed_by=sorted(hosts))
 
     async def _serve(self, sockets: Mapping[Via, socket.socket], state: DaemonState) -> None:
         from commonplace.daemon.server.guard import guard_app
@@ -194,9 +203,12 @@ class Daemon:
         emit("daemon_stopped", ended_all=ended)
 
 
-def listen_on_port(port: int) -> socket.socket:
-    """A listening socket on that port of the loopback, or on the next free one. Raises VaultUnavailable."""
-    for number in range(port, min(port + _PORTS_TRIED, 65536)):
+def listen_on_port(port: int, *, needed_by: Sequence[str] = ()) -> socket.socket:
+    """A listening socket on that port of the loopback, or on the next free one. Raises VaultUnavailable.
+
+    `needed_by` are hosts that have the address in their files: for them, no other port is tried.
+    """
+    for number in range(port, min(port + (1 if needed_by else _PORTS_TRIED), 65536)):
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -208,6 +220,11 @@ def listen_on_port(port: int) -> socket.socket:
                 raise _cannot_listen(f"{LOOPBACK}:{number}", error) from error
         else:
             return listener
+    if needed_by:
+        raise VaultUnavailable(
+            f"port {port} is in use by another program, and {', '.join(needed_by)} would look for the daemon there",
+            hint="End that program; or `commonplace settings set serve.port N`, and install these hosts again.",
+        )
     message = f"no port from {port} to {number} is free"
     raise VaultUnavailable(message, hint="Choose another: `commonplace serve --port N`, or the setting serve.port.")
 
@@ -254,7 +271,7 @@ def _state(port: int, files: DaemonFiles) -> DaemonState:
     return DaemonState(
         pid=os.getpid(),
         started=moment_text(datetime.now(UTC)),
-        version=version("commonplace"),
+        version=__version__,
         port=port,
         socket=str(files.socket),
         url=f"http://{LOOPBACK}:{port}",

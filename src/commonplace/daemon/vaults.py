@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -15,13 +15,15 @@ from typing import Any, Final
 
 from commonplace.app import open_with
 from commonplace.app.encoders import make_encoders
+from commonplace.app.vaults import complete_entry, gone_error
 from commonplace.errors import CommonplaceError, NotFound, UsageError, VaultUnavailable
 from commonplace.events import emit
 from commonplace.memory import Memory
 from commonplace.memory.index import SyncReport
 from commonplace.model import Actor, Caller
 from commonplace.model.moment import moment_text
-from commonplace.settings.load import load_settings, user_settings_file
+from commonplace.model.progress import ProgressMeter
+from commonplace.settings.load import load_settings, user_settings_file, user_settings_files
 from commonplace.settings.registered_vaults import RegisteredVaults, registered_vaults, registry_file
 from commonplace.settings.schema import Settings
 
@@ -86,7 +88,7 @@ class VaultRegistry:
         except CommonplaceError:
             return registered  # the error is reported when a vault is opened with these settings
         default = root.resolve() if root else None
-        return RegisteredVaults(registered.vaults, default if default in registered.vaults else registered.default)
+        return replace(registered, default=default if default in registered.vaults else registered.default)
 
 
 def _file_stamp(path: Path) -> _FileStamp:
@@ -95,6 +97,11 @@ def _file_stamp(path: Path) -> _FileStamp:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_ino, status.st_size
+
+
+def _settings_stamp() -> tuple[tuple[Path, _FileStamp], ...]:
+    """Changes with every settings file of the person: their own, and those for one vault."""
+    return tuple((path, _file_stamp(path)) for path in user_settings_files())
 
 
 _DAEMON: Final = Actor("job", "daemon")
@@ -111,6 +118,7 @@ class Watcher:
         self._ending = threading.Event()
         self._last_sync = ""
         self._error = ""
+        self._progress = ProgressMeter(time.monotonic)
         self._thread = threading.Thread(target=self._watch, name=f"watch {root.name}", daemon=True)
         self._thread.start()
 
@@ -126,14 +134,23 @@ class Watcher:
     def status(self) -> dict[str, Any]:
         """The watcher's part of a vault in `status`."""
         is_watching = self._thread.is_alive() and not self._error
-        return {"watching": is_watching, "heard": self._last_sync, "said": self._error}
+        catching_up = self._progress.text if self._progress.is_running else ""
+        if catching_up and self._progress.what == "texts":
+            catching_up += "; found by words until then"
+        return {
+            "watching": is_watching,
+            "heard": self._last_sync,
+            "said": self._error,
+            "catching_up": catching_up,
+            "seconds_left": self._progress.seconds_left if catching_up else None,
+        }
 
     def _watch(self) -> None:
         self._ending.wait(_WATCH_DELAY)
         while not self._ending.is_set():
             try:
                 self._memory.index.readiness()  # starts to load the encoder
-                self._memory.index.watch(self._ending, heard=self._note_sync)
+                self._memory.index.watch(self._ending, heard=self._note_sync, progress=self._progress)
             except Exception as error:  # noqa: BLE001 (a job: whatever it is, the other vaults go on)
                 self._error = str(error) if isinstance(error, CommonplaceError) else type(error).__name__
                 emit("watcher_failed", level="error", vault=str(self._root), exc_info=error)
@@ -173,7 +190,7 @@ class Vaults:
         self._vault_locks: dict[Path, threading.Lock] = {}
         self._lock = threading.Lock()
         self._errors: dict[Path, str] = {}
-        self._settings_stamp = _file_stamp(user_settings_file())
+        self._settings_stamp = _settings_stamp()
         self._encoders = cache(make_encoders)  # one model for all vaults with the same settings
         self._is_closed = False
 
@@ -187,11 +204,12 @@ class Vaults:
     def open_all(self) -> str:
         """Open and watch every registered vault; returns how many are open. `status` has the errors.
 
-        A vault for which the person has chosen another encoder is opened anew, and encoded again by its watcher.
+        A vault whose settings the person has changed is opened anew; with another encoder its watcher encodes it again.
         """
-        if (stamp := _file_stamp(user_settings_file())) != self._settings_stamp:
+        if (stamp := _settings_stamp()) != self._settings_stamp:
             self._settings_stamp = stamp
             self._release_changed()
+        self._release_unregistered()
         for root in self._registry.vaults:
             try:
                 self._get(root)
@@ -201,20 +219,28 @@ class Vaults:
                 self._errors[root] = str(error)
         return f"{len(self._open)} of {len(self._registry.vaults)} vaults are open"
 
+    def _release_unregistered(self) -> None:
+        """Let go of each vault that was taken off the list, or moved to another folder."""
+        for root in {*self._open} - {*self._registry.vaults}:
+            with self._vault_locks[root]:
+                if vault := self._open.pop(root, None):
+                    vault.watcher.end()
+                    emit("vault_released", vault=str(root))
+
     def _release_changed(self) -> None:
-        """Let go of each vault whose encoder is another one now. Requests that are still using it go on."""
+        """Let go of each vault whose settings are others now. Requests that are still using it go on."""
         for root, vault in [*self._open.items()]:
             try:
-                embedding = self._settings_of(root).embedding
+                settings = self._settings_of(root)
             except CommonplaceError as error:
                 emit("settings_not_read", level="warning", vault=str(root), said=str(error))
                 continue
-            if embedding != vault.settings.embedding:
+            if settings != vault.settings:
                 with self._vault_locks[root]:
                     if self._open.get(root) is not vault:  # it was opened anew meanwhile
                         continue
                     self._open.pop(root).watcher.end()
-                emit("encoder_changed", vault=str(root), provider=embedding.provider)
+                emit("settings_changed", vault=str(root))
 
     def tidy(self) -> str:
         """Let each open vault maintain its git repository, if that is due; returns how many were checked."""
@@ -258,6 +284,7 @@ class Vaults:
         memory = open_with(settings, actor=_DAEMON, is_patient=False, encoders=self._encoders)
         vault = self._open[root] = OpenVault(memory, Watcher(root, memory), folder, settings)
         self._errors.pop(root, None)
+        complete_entry(root)
         emit("vault_served", vault=str(root))
         return vault
 
@@ -289,8 +316,7 @@ def _folder_identity(root: Path) -> tuple[int, int]:
     try:
         status = os.stat(root)
     except OSError as error:
-        message = f"the vault's folder cannot be found: {error.strerror}"
-        raise VaultUnavailable(message, path=str(root), hint="Restore it, or mount its disk.") from error
+        raise gone_error(root) from error
     return status.st_dev, status.st_ino
 
 

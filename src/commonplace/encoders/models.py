@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from commonplace.encoders.bert_graph import VARIANTS, BertShape, Variant, build_bert_graph
+from commonplace.encoders.model_graphs import (
+    VARIANTS,
+    BertShape,
+    Variant,
+    build_bert_graph,
+    build_use_graph,
+    read_tokenizer,
+)
 from commonplace.encoders.onnx_format import read_weights
-from commonplace.encoders.use_graph import build_use_graph, read_tokenizer
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

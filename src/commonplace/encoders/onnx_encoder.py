@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from commonplace.encoders.base import Spans
-from commonplace.encoders.bert_graph import Variant
 from commonplace.encoders.model_files import ensure_graph, install_hint, missing_files, verify_file
+from commonplace.encoders.model_graphs import Variant
 from commonplace.encoders.models import LocalModel
 from commonplace.encoders.onnx_format import INPUT, OUTPUT
 from commonplace.errors import ProviderFailed, UsageError

@@ -7,7 +7,7 @@ claims                      what only one fact may say at a time, and which fact
 validity                    what holds when, as known when; timelines
 integrate                   what becomes of a candidate: confirm, supersede, extend, derive, contradict, insert
 similarity                  how a new statement relates to a known one: the same, more, changed, near or apart
-value_change                whether two statements give the same thing another value
+statement_differences       another value of the same thing, another subject, or one that denies the other
 statement_parts             a statement taken apart: subject, verb, names and numbers
 statement_words             the words of a statement, and opposites
 change_words                words that say that something changed, verbs, words for the same thing

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from commonplace.errors import UsageError
-from commonplace.model import FactClass
+from commonplace.model import KINDS, FactClass
 from commonplace.model.layout import (
     ALWAYS_LOAD_FOLDER,
     ARCHIVE_FOLDER,
@@ -17,25 +17,6 @@ from commonplace.model.layout import (
     is_entry_path,
 )
 from commonplace.model.text import fold_name
-
-KINDS: Final = (
-    "preference",
-    "workflow",
-    "fix",
-    "domain-reference",
-    "idea",
-    "skill-pointer",
-    "insight",
-    "crystallized",
-    "procedural",
-    "fact",
-    "event",
-    "identity",
-    "feedback",
-    "decision",
-    "constraint",
-)
-"""The built-in kinds. A person may add more in the settings."""
 
 PLAYBOOK_KINDS: Final = ("procedural", "workflow")
 """The kinds of entries that say how something is done."""

@@ -21,9 +21,9 @@ from uuid import UUID, uuid5
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.entry_format import is_entry
-from commonplace.facts.entry_paths import KINDS, default_importance
+from commonplace.facts.entry_paths import default_importance
 from commonplace.facts.triples import Predicates, predicate_key
-from commonplace.model import Fact, Link, Note, Observation, Origins, Place, Relation
+from commonplace.model import KINDS, Fact, Link, Note, Observation, Origins, Place, Relation
 from commonplace.model.moment import read_moment
 
 RELATION_PHRASES: Final[Mapping[str, tuple[str, ...]]] = {

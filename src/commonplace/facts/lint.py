@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Final, Protocol
 
 from commonplace.facts.entry_format import KEY_ORDER, key_line
-from commonplace.facts.entry_paths import KINDS, file_name, id_digits, slug_of
-from commonplace.model import Fact, FactRecord, Note, Problem
+from commonplace.facts.entry_paths import file_name, id_digits, slug_of
+from commonplace.model import KINDS, Fact, FactRecord, Note, Problem
 from commonplace.model.layout import ARCHIVE_FOLDER, MEMORY
 
 _Links = Mapping[str, frozenset[str]]

@@ -6,7 +6,24 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from commonplace.facts.change_words import GENERIC, LIGHT_VERBS, MULTIPLE_VERBS, VERBS
-from commonplace.facts.statement_denials import complement_roots, denies, denying_roots, is_reworded_negation
+from commonplace.facts.statement_differences import (
+    CLOSE,
+    LIKELY,
+    ONE_OF_A_PERSON,
+    Exchanged,
+    complement_roots,
+    denies,
+    denying_roots,
+    exchanged_value,
+    has_new_amount,
+    has_new_holder,
+    has_new_state,
+    has_opposite_subject,
+    has_other_subject,
+    is_kin,
+    is_reworded_negation,
+    measured_thing,
+)
 from commonplace.facts.statement_parts import (
     PLACING,
     RESTRICTING,
@@ -17,7 +34,6 @@ from commonplace.facts.statement_parts import (
     parts_of,
     root_of,
 )
-from commonplace.facts.statement_subjects import ONE_OF_A_PERSON, has_opposite_subject, has_other_subject
 from commonplace.facts.statement_words import (
     DAYS,
     MONTHS,
@@ -27,17 +43,6 @@ from commonplace.facts.statement_words import (
     strip_user,
     word_set,
     words_of,
-)
-from commonplace.facts.value_change import (
-    CLOSE,
-    LIKELY,
-    Exchanged,
-    exchanged_value,
-    has_new_amount,
-    has_new_holder,
-    has_new_state,
-    is_kin,
-    measured_thing,
 )
 
 Similarity = Literal["same", "more", "changed", "near", "apart"]

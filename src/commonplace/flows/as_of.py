@@ -29,6 +29,7 @@ from commonplace.index.base import FactQuery, Index, IndexReader, StoredChunk
 from commonplace.model import Document, Fact, FactRecord, Stat
 from commonplace.model.layout import is_entry_path, place_of
 from commonplace.model.moment import moment_text
+from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.text import fold_phrase
 from commonplace.notes import parse
 from commonplace.policy.options import SafetyOptions
@@ -52,8 +53,8 @@ class Past:
     begins: str
 
 
-def open_past(when: datetime, stores: Stores) -> Past:
-    """The stores as of that moment; their index is built if there is none yet.
+def open_past(when: datetime, stores: Stores, *, progress: Progress = ignore_progress) -> Past:
+    """The stores as of that moment; their index is built if there is none yet, and `progress` counts its notes.
 
     Raises NotFound before history begins, and VaultUnavailable if the index cannot be built.
     """
@@ -64,7 +65,7 @@ def open_past(when: datetime, stores: Stores) -> Past:
         message = f"the vault's history does not reach back to {moment_text(when)}: {reason}"
         raise NotFound(message, hint="Give a later day.")
     past = Past(stores.using(index=stores.parts().past_index(commit)), commit, moment_text(begins) if begins else "")
-    _ensure_complete(past, when)
+    _ensure_complete(past, when, progress)
     index, revisions = past.stores.index, vault.revisions()
     for path in erased_as_of(when, revisions):  # perhaps on another machine, after this index was built
         if index.stamp(VAULT, path):
@@ -73,10 +74,10 @@ def open_past(when: datetime, stores: Stores) -> Past:
     return replace(past, stores=stores.using(index=overlay.apply_to(index)))
 
 
-def _ensure_complete(past: Past, when: datetime) -> None:
+def _ensure_complete(past: Past, when: datetime, progress: Progress) -> None:
     for _ in range(_ATTEMPTS):
         with suppress(FilesGone):
-            if _is_complete(past.stores.index) or not _fill(past, when):
+            if _is_complete(past.stores.index) or not _fill(past, when, progress):
                 return
     if not _is_complete(past.stores.index):
         raise VaultUnavailable(
@@ -90,7 +91,7 @@ def _is_complete(index: Index) -> bool:
         return reader.last_sync() is not None
 
 
-def _fill(past: Past, when: datetime) -> bool:
+def _fill(past: Past, when: datetime, progress: Progress) -> bool:
     """Put every note of the commit into a new index, which counts when it is complete; True if it has all vectors.
 
     While the encoder fails, notes are found by their words, and the next search builds the index again.
@@ -105,6 +106,7 @@ def _fill(past: Past, when: datetime) -> bool:
         fresh = FreshIndex(index, stores)
         for some in batches(stats):
             fresh.put(list(_documents(some, past, overlay)))
+            progress("notes", fresh.documents, len(stats))
         fresh.finish()
     emit("past_index_built", commit=past.commit, notes=fresh.documents)
     return not fresh.has_failed

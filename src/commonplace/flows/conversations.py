@@ -16,6 +16,7 @@ from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import History, NewThread
 from commonplace.history.normalize import identify_thread, thread_id
 from commonplace.model import Message, RecordResult, Thread
+from commonplace.model.progress import Progress, ignore_progress
 from commonplace.sources.conversations import conversation_title
 from commonplace.sources.transcripts import read_agent_lines
 
@@ -38,18 +39,23 @@ class CaptureResult:
 
 
 def record_conversation(
-    thread: NewThread, messages: Sequence[Message], session: Session, *, longest: int | None = None
+    thread: NewThread,
+    messages: Sequence[Message],
+    session: Session,
+    *,
+    longest: int | None = None,
+    progress: Progress = ignore_progress,
 ) -> RecordResult:
     """Record the new messages of a conversation and index it. Raises UsageError, Refused and VaultUnavailable.
 
     What a program records has at most the trust `said`, and cannot be added to what a person told. Its secrets are
-    redacted, and its messages are cut to `longest` characters.
+    redacted, and its messages are cut to `longest` characters. `progress` counts the texts that are encoded.
     """
     if session.actor.kind != "person":
         thread = replace(thread, trust="said") if thread.trust == "told" else thread
         messages = _redacted(messages, longest=longest)
     result = session.stores.history.record_conversation(thread, messages, now=session.clock())
-    _index(result.id, session.stores)
+    _index(result.id, session.stores, progress)
     emit("conversation_recorded", id=result.id, added=result.added, known=result.known)
     return result
 
@@ -71,12 +77,12 @@ def _beginning(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most].rsplit(None, 1)[0]
 
 
-def _index(id: str, stores: Stores) -> None:
+def _index(id: str, stores: Stores, progress: Progress) -> None:
     """Index the conversation. It is recorded already: a failure is an event, and the next sync mends the index."""
     try:
         for source in stores.sources:
             if source.type == stores.conversations.type:
-                index_source_items(source, [id], stores)
+                index_source_items(source, [id], stores, progress=progress)
     except CommonplaceError as error:
         emit("ingest_failed", level="warning", conversations=1, said=str(error))
 

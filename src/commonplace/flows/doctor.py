@@ -5,6 +5,7 @@ from typing import Final
 
 from commonplace.errors import CommonplaceError
 from commonplace.facts.lint import lint_facts
+from commonplace.flows.encode import is_catching_up
 from commonplace.flows.ingest.documents import VAULT
 from commonplace.flows.ingest.sync import count_stale
 from commonplace.flows.memory.review import waiting_count, waiting_text
@@ -13,6 +14,7 @@ from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import Counts
 from commonplace.model import Actor, Problem
 from commonplace.model.diagnostics import Finding
+from commonplace.model.text import counted
 from commonplace.vault.base import Capability
 
 Check = Callable[[Stores], Iterator[Finding]]
@@ -41,7 +43,7 @@ def _vault(stores: Stores) -> Iterator[Finding]:
 
 def _git(stores: Stores) -> Iterator[Finding]:
     if Capability.HISTORY not in stores.vault.capabilities:
-        remedy = "Run `commonplace init` on the vault, with vault.backend = obsidian-vault."
+        remedy = "If you want one: `commonplace settings set vault.backend obsidian-vault`, then `commonplace init`."
         yield Finding("git", ok=False, said="the vault has no history: nothing can be undone", remedy=remedy)
         return
     require_history(stores.vault).refuse([])
@@ -52,7 +54,7 @@ def _history(stores: Stores) -> Iterator[Finding]:
     newest = stores.history.entries(limit=1)
     changed = f"last change {newest[0].when.isoformat()}" if newest else "no change yet"
     kept = len(stores.history.conversation_stamps())
-    yield Finding("history", ok=True, said=f"{changed}, {kept} conversations")
+    yield Finding("history", ok=True, said=f"{changed}, {counted(kept, 'conversation')}")
 
 
 def _encoder(stores: Stores) -> Iterator[Finding]:
@@ -60,7 +62,8 @@ def _encoder(stores: Stores) -> Iterator[Finding]:
     if encoder is None:
         wanted = stores.encoders.is_wanted
         remedy = "Run `commonplace model install`." if wanted else ""
-        yield Finding("encoder", ok=not wanted, said=stores.encoders.missing, remedy=remedy)
+        said = f"search by meaning is off: {stores.encoders.missing}"
+        yield Finding("encoder", ok=not wanted, said=said, remedy=remedy)
         return
     encoder.encode(["a word"])
     yield Finding("encoder", ok=True, said=encoder.version)
@@ -96,10 +99,12 @@ def _review(stores: Stores) -> Iterator[Finding]:
 
 
 def _state(counts: Counts, stores: Stores) -> Finding:
-    said = f"{counts.documents.get(VAULT, 0)} notes, {counts.chunks} chunks"
+    said = f"{counted(counts.documents.get(VAULT, 0), 'note')}, {counted(counts.chunks, 'chunk')}"
     if counts.synced is None:
         return Finding("index", ok=False, said=f"{said}; never synced", remedy="Run `commonplace sync`.")
     stale = count_stale(stores)
+    if stale and is_catching_up(stores):
+        return Finding("index", ok=True, said=f"{said}; {stale} are being indexed or encoded at the moment")
     if stale:
         return Finding("index", ok=False, said=f"{said}; {stale} changed since", remedy="Run `commonplace sync`.")
     return Finding("index", ok=True, said=f"{said}, synced {counts.synced}")

@@ -5,7 +5,7 @@ Chunks are encoded by the current encoder. A query is encoded by each encoder wh
 
 import hashlib
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -40,31 +40,60 @@ class Encoding:
         import numpy as np
 
         return [
-            np.array([self.vectors[text_hash(text)] for text in vector_texts(chunk)], np.int16).reshape(-1, self.dim)
+            np.array([self.vectors[text_hash(text)] for text in vector_texts(chunk)]).reshape(-1, self.dim)
             for chunk in document.chunks
         ]
 
 
-def encode_parts(documents: Iterable[Document], stores: Stores) -> Encoding:
-    """The vectors of all parts and sentences of these documents. Raises ProviderFailed."""
-    chunks = (chunk for each in documents for chunk in each.chunks)
-    vectors, encoded = encode_texts((text for chunk in chunks for text in vector_texts(chunk)), stores)
+def encode_parts(
+    documents: Iterable[Document],
+    stores: Stores,
+    *,
+    known: "Mapping[str, Fixed] | None" = None,
+    progress: Callable[[int], None] = lambda count: None,
+) -> Encoding:
+    """The vectors of all parts and sentences of these documents. Raises ProviderFailed.
+
+    `known` are cached vectors that the caller has already read, and `progress` is called with the number of texts just
+    encoded.
+    """
+    texts = {key: text for each in documents for key, text in document_texts(each).items()}
+    vectors, encoded = encode_texts(texts.values(), stores, known=known, progress=progress)
     dim = stores.encoders.current.dim if stores.encoders.current else 0
     return Encoding(vectors, dim, encoded=encoded, reused=len(vectors) - encoded)
 
 
-def encode_texts(texts: Iterable[str], stores: Stores) -> "tuple[dict[str, Fixed], int]":
+def document_texts(document: Document) -> dict[str, str]:
+    """The texts of the document that are encoded, by hash."""
+    return {text_hash(text): text for chunk in document.chunks for text in vector_texts(chunk)}
+
+
+def cached_vectors(hashes: Sequence[str], stores: Stores) -> "Mapping[str, Fixed]":
+    """The vectors of the current encoder that are in the cache, by hash of their text."""
+    encoder = stores.encoders.current
+    return stores.cache.get(encoder.version, hashes) if encoder and hashes else {}
+
+
+def encode_texts(
+    texts: Iterable[str],
+    stores: Stores,
+    *,
+    known: "Mapping[str, Fixed] | None" = None,
+    progress: Callable[[int], None] = lambda count: None,
+) -> "tuple[dict[str, Fixed], int]":
     """The vectors of these texts by hash, and how many of them were encoded now. Raises ProviderFailed."""
     encoder = stores.encoders.current
     if encoder is None:
         raise ProviderFailed(stores.encoders.missing)
     by_hash = {text_hash(text): text for text in texts}
-    vectors = dict(stores.cache.get(encoder.version, list(by_hash)))
+    cached = cached_vectors([*by_hash], stores) if known is None else known
+    vectors = {key: cached[key] for key in by_hash if key in cached}
     missing = {key: text for key, text in by_hash.items() if key not in vectors}
     for some in _slices(missing):
         encoded = _encode(some, encoder, stores, task=CHUNK_TASK)
         stores.cache.put(encoder.version, encoded)  # at once, so that a killed process loses little
         vectors.update(encoded)
+        progress(len(some))
     return vectors, len(missing)
 
 
@@ -107,13 +136,31 @@ def vector_warnings(
     current, warnings = stores.encoders.current, [f"sense: {failure}" for failure in failures]
     if current is None:
         warnings.append(f"sense: {stores.encoders.missing}")
-    unseen = sum(number for version, number in versions.items() if version not in vectors)
+    unseen, total = sum(n for version, n in versions.items() if version not in vectors), sum(versions.values())
     if current and unseen and not warnings:
-        warnings.append(f"sense: {unseen} chunks have no vectors yet (run `commonplace sync`)")
+        waiting = f"{unseen:,} of {total:,} chunks are not encoded yet and are found by words only"
+        warnings.append(f"sense: {waiting} ({_remedy(stores)})")
     if len(vectors) > 1:
-        two = "vectors of two encoders are ranked together until all are encoded again (run `commonplace sync`)"
+        two = f"vectors of two encoders are ranked together until all are encoded again ({_remedy(stores)})"
         warnings.append(f"sense: {two}")
     return warnings
+
+
+def _remedy(stores: Stores) -> str:
+    return "catching up, newest notes first" if is_catching_up(stores) else "run `commonplace sync`"
+
+
+def never_synced_text(stores: Stores) -> str:
+    """Why a search may miss notes of a vault that was never synced as a whole."""
+    if is_catching_up(stores):
+        return "the vault is being indexed for the first time: not every note can be found yet"
+    return "the vault was never synced (run `commonplace sync`)"
+
+
+def is_catching_up(stores: Stores) -> bool:
+    """True while a process syncs the vault, and encodes what the index holds by words alone."""
+    with stores.encode_lock() as is_free:
+        return not is_free
 
 
 def text_hash(text: str) -> str:

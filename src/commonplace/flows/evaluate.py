@@ -7,7 +7,7 @@ Nothing is written to the vault or to its index. New vectors are cached with the
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -23,9 +23,9 @@ from commonplace.index.base import Index
 from commonplace.model import Mode, Note
 from commonplace.model.diagnostics import PROBE_KINDS, Evaluation, Miss, ProbeKind, Score
 from commonplace.model.layout import place_of
+from commonplace.model.progress import Progress
 from commonplace.notes import LinkResolver
-from commonplace.notes.probe_sample import Probe, ProbeSample, sample_probes
-from commonplace.notes.probes import Vocabulary, link_probes, probes_of
+from commonplace.notes.probes import Probe, ProbeSample, Vocabulary, link_probes, probes_of, sample_probes
 from commonplace.policy.sensitivity import is_sensitive
 from commonplace.questions.words import STOP_WORDS, forms_of, stem, token_texts, words_of
 
@@ -38,9 +38,6 @@ _LETTER = re.compile(r"[^\W\d_]")
 _PUT_AWAY: Final = ("superseded", "expired", "archived", "deleted")
 _DIGITS: Final = 4  # of a share
 _SHOWN_INSTEAD: Final = 3
-
-EvaluationProgress = Callable[[Literal["indexed", "asked"], int, int], None]
-"""Called with the current step, the number done and the number of all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +65,7 @@ class ProbeResult:
         return self.paths.index(self.expected) + 1 if self.expected in self.paths else None
 
 
-def evaluate(stores: Stores, plan: EvaluationPlan, *, progress: EvaluationProgress) -> Evaluation:
+def evaluate(stores: Stores, plan: EvaluationPlan, *, progress: Progress) -> Evaluation:
     """How well search finds the notes of this vault by texts that were held out of them.
 
     Without vectors, only the mode `words` is evaluated. Raises UsageError if too few questions can be made, and
@@ -141,28 +138,26 @@ def _is_large(note: Note) -> bool:
     return len(words_of(note.body[:_SCANNED])) >= _LEAST_WORDS
 
 
-def _fill(index: Index, notes: Sequence[Note], stores: Stores, progress: EvaluationProgress) -> FreshIndex:
+def _fill(index: Index, notes: Sequence[Note], stores: Stores, progress: Progress) -> FreshIndex:
     done, chunking = 0, stores.chunking
     with index.replacement() as replacement:
         fresh = FreshIndex(replacement, stores)
         for some in batches(notes):
             fresh.put([document_of(note, chunking, rules=stores.rules, safety=stores.safety) for note in some])
             done += len(some)
-            progress("indexed", done, len(notes))
+            progress("notes", done, len(notes))
         fresh.finish()
     return fresh
 
 
-def _ask(
-    probes: Sequence[Probe], modes: Sequence[Mode], stores: Stores, progress: EvaluationProgress
-) -> Iterator[ProbeResult]:
+def _ask(probes: Sequence[Probe], modes: Sequence[Mode], stores: Stores, progress: Progress) -> Iterator[ProbeResult]:
     """Ask each question in each mode. Only this index is searched: `search` would check the files for changes."""
     for done, probe in enumerate(probes, start=1):
         for mode in modes:
             answer = search_index(SearchQuery(probe.question, mode, k=_HITS, by="document"), stores, "person").answer
             paths = tuple(hit.path for hit in answer.hits)
             yield ProbeResult(mode, probe.kind, probe.question, probe.path, paths)
-        progress("asked", done, len(probes))
+        progress("questions", done, len(probes))
 
 
 def score_rows(results: Sequence[ProbeResult], modes: Sequence[Mode]) -> Iterator[Score]:

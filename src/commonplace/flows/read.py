@@ -7,33 +7,43 @@ from pathlib import PurePath
 from commonplace.errors import NotFound, Refused, UsageError, VaultUnavailable
 from commonplace.events import emit
 from commonplace.model import Note, Problem, ResolvedLink, Stat, VaultCheck
+from commonplace.model.progress import Progress
 from commonplace.notes import LinkResolver, parse
 from commonplace.notes.link_resolver import similar_paths
 from commonplace.vault.base import Blob, Listing, Locator, Skip, StorageBackend
 
 NOTE_ENDING = ".md"
 
-Progress = Callable[[int, int], None]
-"""Called with the number of notes done and the number of all."""
+
+def read_note(
+    path: str | PurePath, vault: StorageBackend, *, skip: Skip, shows: Callable[[Note], bool] = lambda note: True
+) -> Note:
+    """The note at that path. Raises Refused for a path that cannot be a note of this vault, and NotFound.
+
+    The error suggests notes with similar paths, those that `shows` allows.
+    """
+    with _suggesting(path, vault, skip, shows):
+        return _parsed(vault.read(locate(path, vault)))
 
 
-def read_note(path: str | PurePath, vault: StorageBackend, *, skip: Skip) -> Note:
-    """The note at that path. Raises Refused for a path that cannot be a note of this vault, and NotFound."""
-    at = locate(path, vault)
-    with _suggesting(at.path, vault, skip):
-        return _parsed(vault.read(at))
-
-
-def stat_note(path: str | PurePath, vault: StorageBackend, *, skip: Skip) -> Stat:
+def stat_note(
+    path: str | PurePath, vault: StorageBackend, *, skip: Skip, shows: Callable[[Note], bool] = lambda note: True
+) -> Stat:
     """Size and mtime of the note at that path. Raises as `read_note` does."""
-    at = locate(path, vault)
-    with _suggesting(at.path, vault, skip):
-        return vault.stat(at)
+    with _suggesting(path, vault, skip, shows):
+        return vault.stat(locate(path, vault))
 
 
 def list_notes(folder: str, vault: StorageBackend, *, skip: Skip, recursive: bool = True) -> tuple[Stat, ...]:
     """The notes below a folder, sorted by path. Raises NotFound if there is no such folder."""
     return tuple(note_stats(vault.list(folder, recursive=recursive, skip=skip)))
+
+
+def suggest_folders(missing: NotFound, folder: str, vault: StorageBackend, *, skip: Skip) -> NotFound:
+    """The error for a missing folder, which suggests the folders of notes with similar names, if there are any."""
+    stats = note_stats(vault.list(skip=skip))
+    near = similar_paths(folder.strip("/"), {str(each) for stat in stats for each in PurePath(stat.path).parents[:-1]})
+    return NotFound(missing.message, path=folder, hint=f"Did you mean {' or '.join(near)}?") if near else missing
 
 
 def links_of(path: str | PurePath, vault: StorageBackend, *, skip: Skip) -> tuple[ResolvedLink, ...]:
@@ -59,7 +69,7 @@ def check_vault(vault: StorageBackend, *, skip: Skip, progress: Progress, shows:
             problems.extend(note.problems)
         elif note:
             problems.append(note)
-        progress(done, len(stats))
+        progress("notes", done, len(stats))
     names = vault_names(files, notes)
     links = tuple(link for each in notes if shows(each) for link in _resolve(each, names))
     emit("vault_checked", notes=len(notes), links=len(links), problems=len(problems))
@@ -88,14 +98,32 @@ def stat_or_none(path: str, vault: StorageBackend) -> Stat | None:
 
 
 @contextmanager
-def _suggesting(path: str, vault: StorageBackend, skip: Skip) -> Iterator[None]:
-    """Add to a NotFound raised in the block the notes with the most similar paths."""
+def _suggesting(
+    asked: str | PurePath, vault: StorageBackend, skip: Skip, shows: Callable[[Note], bool]
+) -> Iterator[None]:
+    """Add to an error raised in the block the notes with the most similar paths, of those that `shows` allows.
+
+    The errors are NotFound, and Refused for a path without the ending of a note.
+    """
     try:
         yield
     except NotFound as missing:
-        near = similar_paths(path, [stat.path for stat in note_stats(vault.list(skip=skip))])
-        hint = f"Did you mean {' or '.join(near)}?" if near else "`commonplace note list` lists all notes."
+        path = vault.resolve(str(asked)).path
+        hint = _did_you_mean(path, vault, skip, shows) or "`commonplace note list` lists all notes."
         raise NotFound(f"no such note: {path}", path=path, hint=hint) from missing
+    except Refused as refused:
+        near = refused.reason == "not_markdown" and _did_you_mean(f"{asked}{NOTE_ENDING}", vault, skip, shows)
+        if not near:
+            raise
+        raise Refused(refused.message, path=str(asked), reason="not_markdown", hint=near) from refused
+
+
+def _did_you_mean(path: str, vault: StorageBackend, skip: Skip, shows: Callable[[Note], bool]) -> str:
+    """A question that names the notes with the most similar paths; empty if there are none."""
+    stats = {stat.path: stat for stat in note_stats(vault.list(skip=skip))}
+    found = read_all(vault, (stats[each] for each in similar_paths(path, stats)))
+    near = [each.path for each in found if isinstance(each, Note) and shows(each)]
+    return f"Did you mean {' or '.join(near)}?" if near else ""
 
 
 def _parsed(blob: Blob) -> Note:

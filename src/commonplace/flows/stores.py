@@ -5,10 +5,11 @@ it depends on who acts or on the time.
 """
 
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commonplace.context.options import ContextOptions
@@ -17,7 +18,7 @@ from commonplace.facts.claims import FactRules
 from commonplace.facts.options import FactsOptions
 from commonplace.history.base import History
 from commonplace.index.base import Index, VectorCache
-from commonplace.model import Action, Actor, Candidate, Fact
+from commonplace.model import Action, Actor, Candidate, Fact, Filters
 from commonplace.model.moment import moment_text
 from commonplace.policy.options import SafetyOptions
 from commonplace.policy.sensitivity import Audience
@@ -85,6 +86,22 @@ class IndexParts:
     temporary_index: Callable[[], AbstractContextManager[Index]]
 
 
+def thread_encode_lock() -> "Callable[[], AbstractContextManager[bool]]":
+    """An `encode_lock` for stores that no other process shares."""
+    lock = threading.Lock()
+
+    @contextmanager
+    def try_lock() -> Iterator[bool]:
+        is_ours = lock.acquire(blocking=False)
+        try:
+            yield is_ours
+        finally:
+            if is_ours:
+                lock.release()
+
+    return try_lock
+
+
 class OpenOnce:
     """Opens the index parts at the first call; all threads share what it opened."""
 
@@ -113,6 +130,7 @@ class Stores:
     the sources besides the vault that the settings switch on. Without `waits_for_encoder` a search does not wait for
     an encoder that is still loading: it goes by words, and its answer says so. `clock` is never stopped, so that the
     index knows when a note was really read. `vault_folder` is the vault's folder on this machine, empty if it has none.
+    `encode_lock` is held by the one process that syncs and encodes; entering it gives False if another one holds it.
     """
 
     vault: StorageBackend
@@ -137,8 +155,15 @@ class Stores:
     judge: Judge | None = None
     waits_for_encoder: bool = True
     vault_folder: str = ""
+    encode_lock: Callable[[], AbstractContextManager[bool]] = field(default_factory=thread_encode_lock)
     query_cache: QueryCache | None = None
     noise_levels: dict[int, float] = field(default_factory=dict)
+    nearness_levels: dict[tuple[int, Filters], tuple[float, ...]] = field(default_factory=dict)
+
+    @property
+    def vault_name(self) -> str:
+        """The name by which Obsidian knows the vault, that of its folder; empty for a vault without one."""
+        return Path(self.vault_folder).absolute().name if self.vault_folder else ""
 
     @property
     def index(self) -> Index:

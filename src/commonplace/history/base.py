@@ -267,6 +267,9 @@ class UsageStore(Protocol):
 class History(AuditLog, GrantStore, CallLog, ConversationStore, UsageStore, Protocol):
     """One history."""
 
+    def size(self) -> int:
+        """How many bytes the history has on disk; 0 in memory."""
+
     def close(self) -> None:
         """Release what is open; the next call opens it again."""
 

@@ -13,7 +13,15 @@ import time
 from collections.abc import Callable, Mapping
 
 from commonplace.agent_hosts import AGENT_HOSTS, HOOK_EVENTS, find_agent_host, host_of_hook
-from commonplace.client.paths import Unreachable, check_private, daemon_path, registry_path, socket_path, vault_header
+from commonplace.client.paths import (
+    NoAnswer,
+    Unreachable,
+    check_private,
+    daemon_path,
+    registry_path,
+    socket_path,
+    vault_header,
+)
 from commonplace.hooks.arguments import AUTO, HookArguments
 
 HookInput = Mapping[str, object]
@@ -27,9 +35,12 @@ _WRITE_SECONDS = 0.05  # for the last output, or for output that is being writte
 _CHUNK = 1 << 16
 _MOST_REPLY_BYTES = 1_000_000
 _TIMED_OUT = "the daemon did not answer in time"
+_REPLACED = "the daemon did not answer in time; if it hangs, it is replaced now"
 _DISCONNECTED = "the daemon closed the connection before it answered"
 _WITH_CONTEXT = ("session-start", "prompt")
+_START = "session-start"
 _RETURN_SECONDS = 0.06  # of what is left, kept back from the daemon for the way back
+_REPLACE_SECONDS = 0.03  # of a session's start, to hand over a daemon that does not answer; a fork takes about one ms
 _MOST_INPUT_BYTES = 2_000_000
 _LONGEST_PROMPT = 100_000  # characters; of a longer one, which holds something pasted, the beginning and the end
 _LONGEST_FIELD = 4096
@@ -128,13 +139,20 @@ def handle_event(arguments: HookArguments, deadline: Deadline) -> str:
             return ""
         if arguments.host == AUTO:
             arguments.host = host_of_hook(fields, os.environ)
-        return _output(arguments.event, _request(arguments, fields, deadline))
+        return _output(arguments, _request(arguments, fields, _reply_deadline(arguments.event, deadline)))
     except InvalidInput as error:
         raise Skipped(str(error)) from error
     except NotRunning as error:
         raise Skipped(_start_daemon()) from error
+    except NoAnswer as error:
+        raise Skipped(_replace_daemon() if arguments.event == _START else str(error)) from error
     except Unreachable as error:
         raise Skipped(str(error)) from error
+
+
+def _reply_deadline(event: str, deadline: Deadline) -> Deadline:
+    """How long the daemon is waited for."""
+    return Deadline(deadline.left - _REPLACE_SECONDS) if event == _START else deadline
 
 
 def read_input(descriptor: int = 0) -> HookInput:
@@ -198,13 +216,15 @@ def _request(arguments: HookArguments, fields: HookInput, deadline: Deadline) ->
     return reply.body
 
 
-def _output(event: str, body: Mapping[str, object]) -> str:
+def _output(arguments: HookArguments, body: Mapping[str, object]) -> str:
     """The injected text in the format that all hosts accept, and the line for the person's screen; empty if neither."""
-    if event not in _WITH_CONTEXT:
+    if arguments.event not in _WITH_CONTEXT:
         return ""
     answer: dict[str, object] = {}
     if text := body.get("context"):
-        name = next(name for name, ours in HOOK_EVENTS.items() if ours == event)
+        host = find_agent_host(arguments.host)
+        events = host.hook_events if host and host.hook_events else HOOK_EVENTS
+        name = next(name for name, ours in events.items() if ours == arguments.event)
         answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": text}
     if line := body.get("screen"):
         answer["systemMessage"] = line
@@ -231,15 +251,31 @@ def _start_daemon() -> str:
         return str(error)
 
 
+def _replace_daemon() -> str:
+    """Leave it to a process of its own to replace the daemon if it hangs; the reason to show.
+
+    `commonplace serve`, which that process runs, ends and replaces no daemon that is only busy.
+    """
+    if os.fork():
+        return _REPLACED
+    try:
+        os.setsid()
+        for descriptor in (0, _STDOUT, _STDERR):  # a host waits until nobody holds them any more
+            os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+        _start_daemon()
+    finally:
+        os._exit(0)
+
+
 def post(path: str, body: Mapping[str, object], *, headers: Mapping[str, str], deadline: Deadline) -> HookReply:
-    """The daemon's response to a POST. Raises NotRunning if there is no daemon, Unreachable if it does not answer."""
+    """The daemon's response to a POST. Raises NotRunning if there is no daemon, NoAnswer, Unreachable."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         _connect(connection, socket_path(), deadline)
         try:
             connection.sendall(_request_bytes(path, json.dumps(body).encode(), headers))
             return _read(connection, deadline)
         except TimeoutError as error:
-            raise Unreachable(_TIMED_OUT, sent=True) from error
+            raise NoAnswer(_TIMED_OUT, sent=True) from error
         except OSError as error:
             raise Unreachable(_DISCONNECTED, sent=True) from error
 
@@ -252,7 +288,7 @@ def _connect(connection: socket.socket, file: str, deadline: Deadline) -> None:
     except (FileNotFoundError, ConnectionRefusedError) as error:
         raise NotRunning("the daemon is not running") from error
     except (TimeoutError, BlockingIOError) as error:  # BlockingIOError: the backlog is full
-        raise Unreachable(_TIMED_OUT) from error
+        raise NoAnswer(_TIMED_OUT) from error
     except OSError as error:
         raise Unreachable(f"the daemon's socket cannot be used: {error.strerror}") from error
 

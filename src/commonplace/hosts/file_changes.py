@@ -16,7 +16,10 @@ BACKUP_SUFFIX: Final = ".before-commonplace"
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file before and after, None if it does not exist; `is_first` while it holds nothing of ours."""
+    """A file before and after, None if it does not exist; `is_first` while it holds nothing of ours.
+
+    `is_foreign` if a person's own file or link lies where a file of ours would, or ours was changed: it stays as it is.
+    """
 
     path: Path
     before: bytes | None
@@ -24,6 +27,7 @@ class FileChange:
     mode: int
     mode_before: int | None = None
     is_first: bool = False
+    is_foreign: bool = False
 
     @property
     def has_effect(self) -> bool:
@@ -34,14 +38,16 @@ class FileChange:
 def resolve_file(path: Path, *, within: Path | None = None) -> Path:
     """The file behind symbolic links; it need not exist.
 
-    Raises Refused if it is not a regular file of this user, or lies outside of `within`; VaultUnavailable.
+    Raises Refused if it is not a regular file of this user, or lies outside of `within` or behind a link to nowhere;
+    VaultUnavailable.
     """
     real = Path(os.path.realpath(path))
     try:
         if within is not None and not real.is_relative_to(Path(os.path.realpath(within))):
             raise _refused(path, f"it is a link out of the project, to {real}")
-        if path.is_symlink() and not real.exists():
-            raise _refused(path, f"it links to {real}, which does not exist")
+        if link := next((each for each in (path, *path.parents) if each.is_symlink() and not each.exists()), None):
+            said = "it" if link == path else f"its folder {link}"
+            raise _refused(path, f"{said} links to {os.path.realpath(link)}, which does not exist")
         status = real.stat()
     except FileNotFoundError:
         return real

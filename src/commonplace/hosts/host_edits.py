@@ -1,8 +1,10 @@
-"""Our entries in a host's file: put into its text and taken out again, in any of three formats.
+"""Our entries in a host's file, and files that are ours as a whole: put into a text and taken out again.
 
-An entry of ours is recognized among those of others, whichever version of us wrote it.
+An entry of ours is recognized among those of others, whichever version of us wrote it. So is a whole file, by its last
+line, which holds the digest of the lines above it: a file that a person wrote or changed has none that fits.
 """
 
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +20,18 @@ FileFormat = Literal["json", "toml", "markdown"]
 SERVER_NAME: Final = "commonplace"
 TOKEN_INPUT: Final = "commonplace-token"  # noqa: S105 (the id of an input that VS Code asks a person for)
 OWNED_KEYS: Final = frozenset(
-    ("type", "command", "args", "env_vars", "url", "headers", "http_headers", "bearer_token_env_var")
+    (
+        "type",
+        "command",
+        "args",
+        "env_vars",
+        "url",
+        "httpUrl",
+        "serverUrl",
+        "headers",
+        "http_headers",
+        "bearer_token_env_var",
+    )
 )
 """The keys of a server entry that we write; a person's other keys stay."""
 
@@ -28,6 +41,8 @@ TOKEN_PATTERN: Final = re.compile(r"cpl_[A-Za-z0-9_-]+")
 _PROGRAM: Final = re.compile(r"(?:^|[\\/])commonplace(?:\.exe)?$")
 _HOOK: Final = re.compile(r"(?<![\w.-])commonplace(?:\.exe)?[\"']?\s+hook\s+[a-z-]+\s+--host\s")
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
+_ADDRESS_KEYS: Final = ("url", "httpUrl", "serverUrl")  # as most hosts, Gemini CLI and Windsurf call it
+_SEAL: Final = re.compile(r"(?P<body>.*\n)<!-- commonplace:(?P<digest>[0-9a-f]{16}) -->\n?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +63,40 @@ class ListEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class ListValue:
+    """A text in the array at `path`, such as the name of a tool that is allowed; the same text of a person stays."""
+
+    path: Keys
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class MarkdownBlock:
     """Our lines in a Markdown file."""
 
     lines: str = ""
 
 
-Edit = ServerEntry | ListEntry | MarkdownBlock
+@dataclass(frozen=True, slots=True)
+class WholeFile:
+    """A file that is ours as a whole, without its last line; a person's file in its place stays as it is."""
+
+    text: str = ""
+
+    @property
+    def sealed(self) -> str:
+        """The text as it is written: with a last line by which it is known again."""
+        return f"{self.text}<!-- commonplace:{_digest(self.text)} -->\n"
+
+
+Edit = ServerEntry | ListEntry | ListValue | MarkdownBlock | WholeFile
 _Steps = tuple[int | str, ...]
+
+
+def is_our_file(text: str) -> bool:
+    """True if we wrote this whole file, in whichever version, and nobody has changed it since."""
+    match = _SEAL.fullmatch(text.replace("\r\n", "\n"))
+    return match is not None and match["digest"] == _digest(match["body"])
 
 
 def put_edit(text: str, edit: Edit, format: FileFormat) -> EditedText:
@@ -65,8 +106,12 @@ def put_edit(text: str, edit: Edit, format: FileFormat) -> EditedText:
     """
     if isinstance(edit, MarkdownBlock):
         return EditedText(text) if block_in(text) == edit.lines else put_block(text, edit.lines)
+    if isinstance(edit, WholeFile):
+        return EditedText(_put_whole_file(text, edit))
     if isinstance(edit, ListEntry):
         return _put_list_entry(text, edit)
+    if isinstance(edit, ListValue):
+        return EditedText(text) if has_value(text, edit) else jsonc_edits.add_element(text, edit.path, edit.value)
     return _put_server(text, edit, format)
 
 
@@ -74,8 +119,12 @@ def remove_edit(text: str, edit: Edit, format: FileFormat, *, undo: UndoInfo) ->
     """The text without the edit, whichever version of us put it there. Raises InvalidSyntax."""
     if isinstance(edit, MarkdownBlock):
         return remove_block(text, undo)
+    if isinstance(edit, WholeFile):
+        return "" if is_our_file(text) else text
     if isinstance(edit, ListEntry):
         return _remove_list_entry(text, edit, undo)
+    if isinstance(edit, ListValue):
+        return _remove_value(text, edit, undo)
     if not is_our_server(current_entry(text, edit, format)):
         return text
     if format == "toml":
@@ -88,17 +137,28 @@ def current_entry(text: str, edit: ServerEntry, format: FileFormat) -> Any:
     return (toml_edits.table_at if format == "toml" else jsonc_edits.value_at)(text, edit.path)
 
 
+def has_value(text: str, edit: ListValue) -> bool:
+    """True if the array has this text. Raises InvalidSyntax."""
+    values = jsonc_edits.value_at(text, edit.path)
+    return isinstance(values, list) and edit.value in values
+
+
 def is_our_server(entry: Any) -> bool:
     """True if this MCP server is Commonplace, judged by its program or its address."""
     if not isinstance(entry, Mapping):
         return False
-    if isinstance(url := entry.get("url"), str):
+    if url := server_address(entry):
         parts = urlsplit(url)
         return parts.hostname in _LOOPBACK and parts.path == "/mcp"
-    args = entry.get("args")
-    words = [entry.get("command"), *(args if isinstance(args, list) else [])]
+    command, args = entry.get("command"), entry.get("args")
+    words = [*(command if isinstance(command, list) else [command]), *(args if isinstance(args, list) else [])]
     names_us = any(isinstance(word, str) and _PROGRAM.search(word) for word in words)
     return names_us and "mcp" in words
+
+
+def server_address(entry: Mapping[str, Any]) -> str:
+    """The address of this MCP server; empty if it is a program."""
+    return next((entry[key] for key in _ADDRESS_KEYS if isinstance(entry.get(key), str)), "")
 
 
 def is_our_list_entry(value: Any) -> bool:
@@ -107,6 +167,17 @@ def is_our_list_entry(value: Any) -> bool:
         return False
     command = value.get("command")
     return value.get("id") == TOKEN_INPUT or (isinstance(command, str) and _HOOK.search(command) is not None)
+
+
+def _put_whole_file(text: str, edit: WholeFile) -> str:
+    """The file as we write it, in place of none or of an older one of ours; a person's file as it is."""
+    if text and not is_our_file(text):
+        return text
+    return text if text.replace("\r\n", "\n") == edit.sealed else edit.sealed
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _put_server(text: str, edit: ServerEntry, format: FileFormat) -> EditedText:
@@ -137,6 +208,13 @@ def _remove_list_entry(text: str, edit: ListEntry, undo: UndoInfo) -> str:
     while steps := next((steps for steps, _ in _our_entries(text, edit)), None):
         text = jsonc_edits.remove_element(text, edit.path, steps, undo)
     return text
+
+
+def _remove_value(text: str, edit: ListValue, undo: UndoInfo) -> str:
+    if not has_value(text, edit):
+        return text
+    number = jsonc_edits.value_at(text, edit.path).index(edit.value)
+    return jsonc_edits.remove_element(text, edit.path, (number,), undo)
 
 
 def _our_entries(text: str, edit: ListEntry) -> Iterator[tuple[_Steps, JsoncNode]]:

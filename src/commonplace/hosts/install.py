@@ -3,7 +3,9 @@
 Also the texts that a person reads before and after, and what is left on the machine once no host is installed any more.
 """
 
+import os
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,7 +14,8 @@ from pathlib import Path
 
 import platformdirs
 
-from commonplace.daemon.service.state_files import is_daemon_running, user_daemon_files
+from commonplace.client.start import is_daemon_running
+from commonplace.daemon.service.state_files import user_daemon_files
 from commonplace.errors import CommonplaceError
 from commonplace.hosts.file_changes import (
     BACKUP_SUFFIX,
@@ -22,14 +25,32 @@ from commonplace.hosts.file_changes import (
     read_file,
     remove_empty_folders,
 )
-from commonplace.hosts.host import PORTABLE_COMMAND, TOKEN_VARIABLE, Environment, Host, HostFile, InstallOptions
-from commonplace.hosts.host_edits import ListEntry, MarkdownBlock
-from commonplace.hosts.install_record import FileRecord, Install, InstallRecord, lock_record, read_record, write_record
-from commonplace.hosts.plan import InstallPlan, hand_over_file, other_install_with, plan_install, plan_removal
+from commonplace.hosts.host import (
+    PORTABLE_COMMAND,
+    READING_TOOLS,
+    TOKEN_VARIABLE,
+    Environment,
+    Host,
+    HostFile,
+    InstallOptions,
+)
+from commonplace.hosts.host_edits import SERVER_NAME, ListEntry, ListValue, MarkdownBlock, ServerEntry, WholeFile
+from commonplace.hosts.install_record import (
+    FileRecord,
+    Install,
+    InstallRecord,
+    install_key,
+    lock_record,
+    read_record,
+    write_record,
+)
+from commonplace.hosts.plan import InstallPlan, plan_install, plan_removal, release_shared
+from commonplace.hosts.plugin import find_plugin, shows_tools_twice
 from commonplace.hosts.text_edits import UndoInfo
 from commonplace.model.moment import moment_text
-from commonplace.settings.load import load_settings
+from commonplace.settings.load import USER_VAULTS_FOLDER, load_settings
 from commonplace.settings.registered_vaults import registered_vaults, registry_file
+from commonplace.settings.schema import Settings
 
 _LOCKS = "locks"
 
@@ -47,8 +68,8 @@ def install(
     host: Host, options: InstallOptions, environment: Environment, *, token: str, now: datetime
 ) -> InstallResult:
     """Put our entries into the host's files. Raises what `plan_install` and `apply_change` raise."""
-    record = read_record()
-    current = record.find(host.name, options.scope, environment.project)
+    record, key = read_record(), install_key(host, options.scope, environment)
+    current = record.find(key)
     plan = plan_install(host, options, environment, current)
     new = Install(
         host=host.name,
@@ -59,7 +80,14 @@ def install(
         vault=environment.vault,
         token=token,
         files=plan.files,
+        config=key[-1],
+        url=environment.url if options.transport == "http" else "",
+        declined_skills=not options.skills and find_plugin(host.agent, environment) is None,
     )
+    if current:
+        kept = {os.path.realpath(file.path) for file in plan.files}
+        gone = [file for file in current.files if os.path.realpath(file.path) not in kept]
+        _, record = release_shared(gone, current, record)
     return _carry_out(plan, record.with_install(new, current), with_backups=True)
 
 
@@ -68,7 +96,7 @@ def uninstall(install: Install) -> InstallResult:
     """Take everything of this install out of its files. Raises what `plan_removal` and `apply_change` raise."""
     record = read_record()
     current = _current(install, record)
-    own_files, record = _release_shared(current, record)
+    own_files, record = release_shared(current.files, current, record)
     result = _carry_out(plan_removal(own_files, within=current.folder), record, with_backups=False)
     write_record(read_record().without(current))
     return result
@@ -79,7 +107,7 @@ def plan_uninstalls(installs: Iterable[Install]) -> tuple[FileChange, ...]:
     record, changes = read_record(), list[FileChange]()
     for install in installs:
         current = _current(install, record)
-        own_files, record = _release_shared(current, record)
+        own_files, record = release_shared(current.files, current, record)
         record = record.without(current)
         changes += plan_removal(own_files, within=current.folder).changes
     return tuple(changes)
@@ -87,41 +115,31 @@ def plan_uninstalls(installs: Iterable[Install]) -> tuple[FileChange, ...]:
 
 def _current(install: Install, record: InstallRecord) -> Install:
     """This install as the record has it now: another install may have handed it a file since it was looked up."""
-    return record.find(install.host, install.options.scope, Path(install.project)) or install
-
-
-def _release_shared(install: Install, record: InstallRecord) -> tuple[list[FileRecord], InstallRecord]:
-    """The files that only this install uses, and the record in which other installs got the shared ones."""
-    own_files: list[FileRecord] = []
-    for file in install.files:
-        heir = other_install_with(file, record, install)
-        if heir is None:
-            own_files.append(file)
-        else:
-            record = record.with_install(hand_over_file(file, heir), heir)
-    return own_files, record
+    return record.find(install.key) or install
 
 
 def unrecorded_installs(host: Host, environment: Environment) -> tuple[Install, ...]:
     """Installs of this host, for the person and in this project, whose entries exist without a record."""
     installs = []
-    for options in (InstallOptions("user"), InstallOptions("project", instructions=True)):
+    for options in (InstallOptions(allow_reading=True), InstallOptions("project", instructions=True)):
+        if options.scope not in host.scopes:
+            continue
         files = tuple(
             FileRecord(file.path, file.format, file.edits, _assumed_undo(file))
             for file in host.files(options, environment)
         )
         if any(change.has_effect for change in plan_removal(files, within=None).changes):
-            project = str(environment.project)
-            installs.append(Install(host.name, options, project, "", environment.program, files=files))
+            project, config = install_key(host, options.scope, environment)[2:]
+            installs.append(Install(host.name, options, project, "", environment.program, files=files, config=config))
     return tuple(installs)
 
 
 def _assumed_undo(file: HostFile) -> UndoInfo:
     """The undo information of an install that made all objects and arrays on its paths: empty ones are useless."""
     paths = [
-        edit.path if isinstance(edit, ListEntry) else edit.path[:-1]
+        edit.path if isinstance(edit, ListEntry | ListValue) else edit.path[:-1]
         for edit in file.edits
-        if not isinstance(edit, MarkdownBlock)
+        if not isinstance(edit, MarkdownBlock | WholeFile)
     ]
     return UndoInfo(made=frozenset(path[:end] for path in paths for end in range(1, len(path) + 1)))
 
@@ -129,14 +147,20 @@ def _assumed_undo(file: HostFile) -> UndoInfo:
 def select_installs(
     record: InstallRecord, host: Host, environment: Environment, *, scope: str | None
 ) -> tuple[Install, ...]:
-    """The installs of this host: all, or those of one scope; in a project only the one in this folder."""
+    """The installs of this host: all, or those of one scope; in a project only the one in this folder.
+
+    If the environment names a configuration folder of the host, only the one for the person in that folder counts.
+    """
     recorded = [each for each in record.installs if each.host == host.name]
     installs = recorded or unrecorded_installs(host, environment)
     project = str(environment.project)
+    is_named = bool(host.agent.named_config(environment.environ))
+    config = str(environment.config_folder(host.agent)) if is_named else None
     return tuple(
         each
         for each in installs
         if scope is None or (each.options.scope == scope and (scope == "user" or each.project == project))
+        if config is None or each.options.scope == "project" or each.config == config
     )
 
 
@@ -183,9 +207,49 @@ def consent_text(host: Host) -> str:
   To leave it out   commonplace install {host.name} --no-hooks"""
 
 
-def install_notes(host: Host, options: InstallOptions) -> list[str]:
+def reading_question(host: Host) -> str:
+    """What a person is asked before tools are allowed in the host."""
+    return f"""{host.title} asks before it calls a tool. {len(READING_TOOLS)} tools of Commonplace only read:
+  {", ".join(READING_TOOLS)}
+May it call these without asking?"""
+
+
+def what_host_sees(
+    host: Host, options: InstallOptions, environment: Environment, *, changes: Iterable[FileChange]
+) -> str:
+    """What the host has of us with these options once these changes are made, in a few words."""
+    left = {os.path.realpath(change.path) for change in changes if change.is_foreign}
+    files = [file for file in host.files(options, environment) if os.path.realpath(file.path) not in left]
+    counts = Counter(type(edit) for file in files for edit in file.edits)
+    parts = {
+        f"the MCP server {SERVER_NAME}": counts[ServerEntry],
+        f"{counts[ListEntry]} hooks": options.hooks and counts[ListEntry],
+        f"{counts[WholeFile]} skills": counts[WholeFile],
+        "instructions": counts[MarkdownBlock],
+        f"{counts[ListValue]} tools that it need not ask for": counts[ListValue],
+    }
+    return ", ".join(part for part, is_there in parts.items() if is_there)
+
+
+def served_vault(environment: Environment) -> tuple[Path | None, bool]:
+    """The folder of the vault that an install serves, and whether it is the default one; None if there is no vault."""
+    from commonplace.daemon.vaults import VaultRegistry  # loads the app, as above
+
+    return (Path(environment.vault), False) if environment.vault else (VaultRegistry({}).default, True)
+
+
+def install_notes(host: Host, options: InstallOptions, environment: Environment) -> list[str]:
     """What a person should know or do after the install."""
     notes = [*host.notes(options)]
+    if plugin := find_plugin(host.agent, environment):
+        is_twice = shows_tools_twice(host.agent, options, environment)
+        serves = (
+            "Over HTTP both serve the tools, so they are shown twice" if is_twice else "One of the two serves the tools"
+        )
+        notes.append(
+            f"The plugin {plugin.name} is enabled in {host.title} as well. {serves}, and hooks are answered once; "
+            f"disable the plugin, or `commonplace uninstall {host.name}`, to have it once only."
+        )
     if options.transport == "http":
         notes.append(
             "Over HTTP no host starts the daemon: `commonplace serve --install-service` lets the system start it."
@@ -199,16 +263,29 @@ def install_notes(host: Host, options: InstallOptions) -> list[str]:
             notes.append(f"The project's files call `{PORTABLE_COMMAND[0]}`, which is not on your path.")
     if not registered_vaults().vaults:
         notes.append("There is no vault yet: `commonplace init FOLDER` creates or adopts one.")
-    elif options.hooks and not is_daemon_running(user_daemon_files()):
+    elif not _has_model():
+        notes.append("Search by meaning is off, for no model is installed: `commonplace model install` installs one.")
+    if registered_vaults().vaults and options.hooks and not is_daemon_running(user_daemon_files()):
         notes.append("The daemon is not running: the first session starts it, and has no memory until then;")
         notes.append("`commonplace serve --background` starts it now.")
     notes.append(f"Restart running sessions of {host.title}: only new ones use the change.")
     return notes
 
 
+def _has_model() -> bool:
+    """False if the settings name a model of ours whose files are not on this machine."""
+    from commonplace.app.encoders import model_statuses  # loads the app, which an install does not need otherwise
+
+    try:
+        statuses, in_use = model_statuses({})
+    except CommonplaceError:
+        return True  # the settings cannot be read, which every other command says
+    return all(status.installed for status in statuses if status.model.name == in_use)
+
+
 @dataclass(frozen=True, slots=True)
 class RemainingData:
-    """The vaults, the folders with their indexes and histories, and the settings with the list of vaults."""
+    """The vaults, the folders with the indexes and histories of these and of earlier vaults, and the settings."""
 
     vaults: tuple[Path, ...]
     data: tuple[Path, ...]
@@ -217,15 +294,29 @@ class RemainingData:
 
 def find_remaining_data(flags: Mapping[str, object]) -> RemainingData:
     """What is still on this machine. Raises UsageError if the list of vaults cannot be read."""
+    from commonplace.app.vaults import all_data_folders  # loads the app, as above
+
     vaults = registered_vaults().vaults
-    data = [_data_folder(vault, flags) for vault in vaults] + [platformdirs.user_data_path("commonplace") / "models"]
+    data = [*all_data_folders(_settings_of_person(flags)), platformdirs.user_data_path("commonplace") / "models"]
     config = platformdirs.user_config_path("commonplace")
-    settings = [registry_file(), *sorted(config.glob("settings.*"))]
+    settings = [registry_file(), *sorted(config.glob("settings.*")), *sorted((config / USER_VAULTS_FOLDER).glob("*.*"))]
     return RemainingData(
         vaults,
-        tuple(folder for folder in dict.fromkeys(data) if folder and folder.is_dir()),
+        tuple(folder for folder in dict.fromkeys(data) if folder.is_dir() and not _holds_vault(folder, vaults)),
         tuple(file for file in dict.fromkeys(settings) if file.is_file()),
     )
+
+
+def _settings_of_person(flags: Mapping[str, object]) -> Settings:
+    """The settings without those of any vault; the defaults if they cannot be read, which stops no uninstall."""
+    try:
+        return load_settings(flags={**flags, "vault.root": str(user_daemon_files().folder)}).settings
+    except CommonplaceError:
+        return Settings()
+
+
+def _holds_vault(folder: Path, vaults: Sequence[Path]) -> bool:
+    return any(vault.is_relative_to(folder) for vault in vaults)
 
 
 def remove_daemon_state() -> tuple[Path, ...]:
@@ -254,16 +345,8 @@ def remove_remaining_data(remaining: RemainingData) -> None:
         _remove_if_empty(folder.parent)
     for file in remaining.settings:
         file.unlink(missing_ok=True)
-        _remove_if_empty(file.parent)
-
-
-def _data_folder(vault: Path, flags: Mapping[str, object]) -> Path | None:
-    from commonplace.app.vaults import data_folder
-
-    try:
-        return data_folder(load_settings(flags={**flags, "vault.root": str(vault)}).settings, vault)
-    except CommonplaceError:
-        return None  # its settings cannot be read, so its data folder is unknown
+        for parent in (file.parent, file.parent.parent):
+            _remove_if_empty(parent)
 
 
 def _remove_if_empty(folder: Path) -> None:

@@ -27,6 +27,10 @@ class InvalidSyntax(ValueError):
         self.message, self.line = message, line
 
 
+class NotPlainJson(InvalidSyntax):
+    """The text has a comment or a trailing comma, which many programs do not accept; the message says which."""
+
+
 @dataclass(frozen=True, slots=True)
 class JsoncItem:
     """A member of an object or an element of an array; `comma` is the position of the comma after it."""
@@ -83,6 +87,23 @@ class JsoncDocument:
     def is_line_comment_before(self, position: int) -> bool:
         """True if a comment that extends to the end of its line ends at this position."""
         return any(end == position and self.text.startswith("//", start) for start, end in self.comments)
+
+
+def check_plain_json(text: str) -> None:
+    """Return if a program that knows neither comments nor trailing commas can read the text.
+
+    Raises NotPlainJson for one of these, InvalidSyntax for any other mistake.
+    """
+    try:
+        json.loads(text.removeprefix(BOM) or "{}")
+    except json.JSONDecodeError as error:
+        found = error.doc[error.pos : error.pos + 1]
+        before = error.doc[: error.pos].rstrip()
+        if found == "/":
+            raise NotPlainJson("a comment", line=error.lineno) from error
+        if before.endswith(",") and found in ("}", "]"):
+            raise NotPlainJson("a trailing comma", line=before.count("\n") + 1) from error
+        raise InvalidSyntax(error.msg, line=error.lineno) from error
 
 
 def parse_jsonc(text: str) -> JsoncDocument:

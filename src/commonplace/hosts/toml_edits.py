@@ -51,6 +51,31 @@ def put_table(text: str, path: Keys, values: Mapping[str, Any], *, owned: frozen
     return edited
 
 
+def put_keys(text: str, path: Keys, values: Mapping[str, Any], *, owned: frozenset[str]) -> str:
+    """The text with these values in the table, or above all tables if the path is empty. Raises InvalidSyntax."""
+    if path:
+        return put_table(text, path, values, owned=owned).text
+    mark = BOM if text.startswith(BOM) else ""
+    new = "".join(f"{line}{line_end_of(text)}" for line in _lines(values))
+    return mark + new + remove_keys(text, (), owned).removeprefix(mark)
+
+
+def remove_keys(text: str, path: Keys, names: frozenset[str]) -> str:
+    """The text without these keys of the table, or of those above all tables if the path is empty.
+
+    Raises InvalidSyntax if the table is written in a way that cannot be changed safely.
+    """
+    depth, table = len(path), _at(parse_toml(text), path)
+    if not isinstance(table, dict) or not names & table.keys():
+        return text
+    keys = [each for each in statements(text) if each.path[:depth] == path and len(each.path) > depth]
+    rest = _without(text, [each for each in keys if each.path[depth] in names])
+    if (_at(parse_toml(rest), path) or {}) != {key: value for key, value in table.items() if key not in names}:
+        name = ".".join(path)
+        raise InvalidSyntax(f"{name} is written in a way that cannot be changed safely", line=1)
+    return rest
+
+
 def remove_table(text: str, path: Keys, undo: UndoInfo) -> str:
     """The text without that table and the tables below it. Raises InvalidSyntax."""
     if _at(parse_toml(text), path) is None:

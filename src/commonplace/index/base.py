@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    Fixed = npt.NDArray[np.int16]
+    Fixed = npt.NDArray[np.int16 | np.float64]  # 32767 stands for 1
     Floats = npt.NDArray[np.float32]
 
 VAULT_SOURCE: Final = "vault"
@@ -440,7 +440,10 @@ class VectorCache(Protocol):
         """The cached vectors among these, by hash."""
 
     def put(self, version: str, vectors: "Mapping[str, Fixed]") -> None:
-        """Cache these vectors."""
+        """Cache these vectors, in the 8 bits in which an index stores them.
+
+        So an index has the same numbers to the last digit, whether a vector comes from here or from the encoder.
+        """
 
     def forget(self, hashes: Sequence[str]) -> None:
         """Delete every trace of the vectors of these texts, of every version."""
@@ -450,6 +453,9 @@ class VectorCache(Protocol):
 
     def drop_unused(self, *, before: date) -> int:
         """Delete the vectors that were last used before that day; returns how many."""
+
+    def size(self) -> int:
+        """How many bytes the cache has on disk; 0 in memory."""
 
     def close(self) -> None:
         """Release what is open; the next call opens it again."""

@@ -2,11 +2,11 @@
 
 server         `make_server`: instructions, prompts, the note resource, all tools; before each call the caller's scopes,
                the limits on concurrent calls, and one form for errors
-memory_tools   memory_search, _recall, _facts, _timeline, _append, _forget, _capture; conversation_save, _close,
-               history_search
-note_tools     note_read, _write, _list, _links, and undo_last; truncates long notes
+memory_tools   memory_search, _recall, _facts, _save, _forget; conversation_save
+note_tools     note_read, _write, _list, and undo_last; truncates long notes
+answers        what a model reads of each answer
 arguments      argument types that several tools share, with their descriptions and bounds
-tool           builds a tool from a plain method: schemas, hints, the answer's envelope
-errors         errors as MCP sends them
+tool           builds a tool from a plain method: its schema, hints, text and, if asked for, JSON
+errors         errors as MCP sends them; their hints name tools instead of commands
 caller         the caller of the current request, and the memory that serves it
 """

@@ -1,10 +1,10 @@
 """Argument types that several tools share, each with its short description and its bounds."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from commonplace.model import MODES
+from commonplace.model import KINDS
 
 MAX_HITS: Final = 50
 MAX_ROWS: Final = 500
@@ -13,33 +13,37 @@ MAX_WORD: Final = 500
 MAX_PATH: Final = 1000
 MAX_PROMPT: Final = 20_000
 
+_PHASES: Final = ("plan", "work", "review", "debug", "documenter", "briefing")
+"""The phases that a tool lists. Others are accepted too: a person may have phases of their own."""
+
+
+def _as_list(value: object) -> object:
+    """Text as the list of its words between commas: models often give one topic as text."""
+    return [word for each in value.split(",") if (word := each.strip())] if isinstance(value, str) else value
+
+
 Question = Annotated[str, Field(description="What to look for, in plain words.", min_length=1, max_length=4000)]
-Hits = Annotated[int, Field(description="How many results at most.", ge=1, le=MAX_HITS)]
-Rows = Annotated[int, Field(description="How many at most.", ge=1, le=MAX_ROWS)]
-SessionId = Annotated[
-    str, Field(description="Your own id for this conversation, the same in all its calls.", max_length=200)
-]
+Hits = Annotated[int, Field(description="Results at most.", ge=1, le=MAX_HITS)]
+Rows = Annotated[int, Field(ge=1, le=MAX_ROWS)]
+SessionId = Annotated[str, Field(description="Your id for this conversation.", max_length=200)]
 Word = Annotated[str, Field(max_length=MAX_WORD)]
 """A name, a kind, a day, a reason: anything short."""
-Since = Annotated[Word, Field(description="From this day on: 2026-03-01, 2026-03, yesterday, 7d.")]
-Until = Annotated[Word, Field(description="Up to this day: 2026-03-01, 2026-03, yesterday.")]
-AsOf = Annotated[Word, Field(description="As of the end of that day, such as 2026-03-01.")]
-Names = Annotated[tuple[Word, ...], Field(max_length=MAX_NAMES)]
-Topics = Annotated[Names, Field(description="What it is about, in a word or two each.")]
-Entity = Annotated[Word, Field(description="A person or thing, by any of its names; `me` for the person.")]
+Since = Annotated[Word, Field(description="From 2026-03-01, yesterday, 7d.")]
+Until = Annotated[Word, Field(description="Up to that day.")]
+AsOf = Annotated[Word, Field(description="As of the end of that day.")]
+Names = Annotated[tuple[Word, ...], Field(max_length=MAX_NAMES), BeforeValidator(_as_list)]
+Topics = Annotated[Names, Field(description="What it is about, a word each.")]
+Entity = Annotated[Word, Field(description="A person or thing; `me` for the person.")]
 Folder = Annotated[str, Field(max_length=MAX_PATH)]
-NotePath = Annotated[Folder, Field(description="The note's path in the vault, such as People/Ada.md.", min_length=1)]
-Statement = Annotated[str, Field(description="One thing, in one plain sentence.", max_length=20_000)]
-EntryId = Annotated[
-    Word, Field(description="The entry's id from an earlier answer; its last six digits are enough.", min_length=1)
-]
+NotePath = Annotated[Folder, Field(description="Such as People/Ada.md.", min_length=1)]
+Statement = Annotated[str, Field(description="One plain sentence that stands alone.", max_length=20_000)]
+EntryId = Annotated[Word, Field(description="The memory's id, or its last six digits.", min_length=1)]
 Scope = Annotated[
-    str, Field(description="Empty for only the person, or channel:<token> for a shared channel.", max_length=200)
+    str, Field(description="channel:<token> in a shared channel.", max_length=200, pattern=r"^(channel:.+)?$")
 ]
-Phase = Annotated[
-    Word,
-    Field(
-        description="The phase of work: plan, work, review, debug, documenter, briefing; it decides what is recalled."
-    ),
+Kind = Annotated[Word, Field(description="None for a rough thought.", json_schema_extra={"enum": [*KINDS]})]
+Phase = Annotated[Word, Field(json_schema_extra={"enum": [*_PHASES]})]
+Source = Annotated[
+    Literal["all", "notes", "memories", "conversations"],
+    Field(description="notes include memories."),
 ]
-Mode = Annotated[Word, Field(description=f"How to search: {', '.join(MODES)}.")]

@@ -2,7 +2,8 @@
 
 import functools
 import logging
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, Final, ParamSpec, TypeVar
 
 from fastmcp.exceptions import FastMCPError
@@ -18,6 +19,23 @@ Result = TypeVar("Result")
 
 _MAX_ARGUMENTS: Final = 3  # wrong arguments that an error names
 _MAX_CHARS: Final = 600  # of a message, a path or a hint, which may quote the request
+
+
+_TOOL_FOR: Final[Mapping[str, str]] = {
+    "note list": "note_list",
+    "note read": "note_read",
+    "note write": "note_write",
+    "search": "memory_search",
+    "facts": "memory_facts",
+    "timeline": "memory_facts with `timeline`",
+    "save": "memory_save",
+    "forget": "memory_forget",
+    "undo": "undo_last",
+}
+"""Commands of the command line, and the tool that does the same."""
+
+_COMMAND: Final = re.compile(r"`commonplace ([a-z]+(?: [a-z]+)?)[^`]*`")
+_ASK: Final = "Ask the person: "
 
 
 class CallFailed(FastMCPError):
@@ -44,10 +62,21 @@ def converting_errors(call: Callable[Params, Result]) -> Callable[Params, Result
     return converted
 
 
+def for_agents(text: str) -> str:
+    """The text with tools in place of commands; one that only a person can run is for the person to be asked."""
+
+    def tool(command: re.Match[str]) -> str:
+        words = command[1].split()
+        return next((name for n in (2, 1) if (name := _TOOL_FOR.get(" ".join(words[:n])))), command[0])
+
+    text = _COMMAND.sub(tool, text)
+    return f"{_ASK}{text}" if _COMMAND.search(text) and not text.startswith(_ASK) else text
+
+
 def error_line(error: CommonplaceError) -> str:
     """The error in one line: its reason, what happened, and what to do."""
     line = f"{error.reason}: {_shortened(error.message).rstrip('.')}."
-    return f"{line} {_shortened(error.hint)}" if error.hint else line
+    return f"{line} {_shortened(for_agents(error.hint))}" if error.hint else line
 
 
 def error_result(error: CommonplaceError) -> ToolResult:
@@ -71,7 +100,8 @@ def argument_error(error: Exception, *, tool: str, names: list[str]) -> UsageErr
 
 
 def _fields(error: CommonplaceError) -> dict[str, str]:
-    return {name: _shortened(value) for name, value in error.as_dict().items()}
+    fields = {name: _shortened(value) for name, value in error.as_dict().items()}
+    return fields | ({"hint": _shortened(for_agents(error.hint))} if error.hint else {})
 
 
 def _shortened(text: str) -> str:
@@ -80,10 +110,12 @@ def _shortened(text: str) -> str:
 
 def _problem(detail: Any) -> str:
     where = ".".join(str(part) for part in detail["loc"])
-    return f"{where}: {detail['msg'][:1].lower()}{detail['msg'][1:]}" if where else str(detail["msg"])
+    said = detail["msg"].replace("valid tuple", "list")  # JSON has lists
+    return f"{where}: {said[:1].lower()}{said[1:]}" if where else said
 
 
 def _unexpected() -> CommonplaceError:
     return CommonplaceError(
-        "something went wrong in Commonplace itself", hint="The details are in the log: `commonplace status`."
+        "something went wrong in Commonplace itself",
+        hint="`commonplace status` says where the log is; it has the details.",
     )

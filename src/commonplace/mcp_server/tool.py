@@ -1,8 +1,9 @@
 """Builds an MCP tool from a plain method.
 
-The method takes the tool's arguments, returns a TypedDict and raises CommonplaceError. The output schema is derived
-from its return type. Every answer has `ok`: if true, the fields of the return type; if false, `error` instead. Clients
-reject an answer that does not fit the schema, so the schema admits both and requires only `ok`.
+The method takes the tool's arguments, returns a TypedDict and raises CommonplaceError. The tool answers with text for a
+model. Claude Code, Codex and VS Code show a model the structured content alone if there is any, other hosts the text
+alone: so the text says all that a model needs, and the structured content, which has every field and `ok`, comes only
+if the argument `verbose` asks for it.
 """
 
 import functools
@@ -11,22 +12,23 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from fastmcp.tools import Tool, ToolResult
-from fastmcp.utilities.json_schema import compress_schema, dereference_refs
+from fastmcp.utilities.json_schema import dereference_refs
 from mcp_types import ToolAnnotations
-from pydantic import TypeAdapter
 
 from commonplace.mcp_server.errors import converting_errors
-from commonplace.memory.shapes import ErrorShape
 
-READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
-ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+ADDS = ToolAnnotations(destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 """Adds something; repeating the call changes nothing."""
 
-CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
-TAKES_BACK = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=False, open_world_hint=False)
+CHANGES = ToolAnnotations(destructive_hint=True, idempotent_hint=True, open_world_hint=False)
+TAKES_BACK = ToolAnnotations(destructive_hint=True, open_world_hint=False)
 
-_OUTLINED: Final = frozenset({"FactShape", "FactSnapshotShape"})
-"""Shapes whose fields the schemas leave out: five tools answer with facts, which have over 30 fields each."""
+_VERBOSE: Final = inspect.Parameter("verbose", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool)
+"""Adds the JSON, for programs. Its name says enough: every tool has it, and a model reads each list."""
+
+_LISTED: Final = frozenset({"type", "description", "enum", "items", "properties", "required"})
+"""What the list of tools says about an argument. Bounds and defaults are checked, and named in the error."""
 
 
 def tool(
@@ -36,37 +38,38 @@ def tool(
     title: str,
     description: str,
     hints: ToolAnnotations,
-    text: Callable[[Mapping[str, Any]], str] | None = None,
+    text: Callable[[Mapping[str, Any]], str],
 ) -> Tool:
-    """The tool that calls `method`. `text` renders the answer for hosts that show text only; JSON if None."""
+    """The tool that calls `method`; `text` is what a model reads of its answer."""
     signature = inspect.signature(method)
 
     @functools.wraps(method)
-    def answer(*args: Any, **kwargs: Any) -> ToolResult:
+    def answer(*args: Any, verbose: bool = False, **kwargs: Any) -> ToolResult:
         values = method(*args, **kwargs)
-        return ToolResult(content=text(values) if text else None, structured_content={"ok": True, **values})
+        return ToolResult(content=text(values), structured_content={"ok": True, **values} if verbose else None)
 
-    # FastMCP would derive a second schema from the method's return type.
-    answer.__signature__ = signature.replace(return_annotation=ToolResult)  # type: ignore[attr-defined]
+    parameters = [*signature.parameters.values(), _VERBOSE]
+    answer.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=parameters, return_annotation=ToolResult
+    )
+    answer.__annotations__ = {**method.__annotations__, "verbose": bool, "return": ToolResult}
     made = Tool.from_function(
         converting_errors(answer),
         name=name,
         title=title,
         description=description,
-        annotations=hints.model_copy(update={"title": title}),
-        output_schema=output_schema(signature.return_annotation),
+        annotations=hints,
+        output_schema=None,
     )
-    return made.model_copy(update={"parameters": dereference_refs(made.parameters)})  # some hosts follow no reference
+    # Some hosts follow no reference.
+    return made.model_copy(update={"parameters": listed_schema(dereference_refs(made.parameters))})
 
 
-def output_schema(shape: type) -> dict[str, Any]:
-    """The JSON schema of a tool's answer: the fields of `shape`, or an error. It has no references."""
-    schema = TypeAdapter(shape).json_schema(mode="serialization")
-    definitions = schema.get("$defs", {})
-    for name in _OUTLINED & definitions.keys():
-        definitions[name] = {"type": "object", "additionalProperties": True}
-    error = TypeAdapter(ErrorShape).json_schema()
-    error["properties"]["reason"] = {"type": "string"}  # each tool would list all reasons
-    envelope = {"ok": {"type": "boolean"}, "error": error}
-    schema |= {"properties": envelope | schema["properties"], "required": ["ok"]}
-    return compress_schema(schema, prune_titles=True, dereference=True)
+def listed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of arguments as the list of tools shows it: every model reads it, so it is short."""
+    listed = {name: value for name, value in schema.items() if name in _LISTED}
+    if "properties" in listed:
+        listed["properties"] = {name: listed_schema(each) for name, each in listed["properties"].items()}
+    if "items" in listed:
+        listed["items"] = listed_schema({name: each for name, each in listed["items"].items() if name != "description"})
+    return listed

@@ -2,7 +2,7 @@
 
     notes          read, list, links, write, delete, move, undo, erase, history, log
     entries        save, evolve, confirm, forget, load, erase, show, recall; lint
-    facts          add, about, relevant, timeline, invalidate, delete, links
+    facts          add, about, named, doubts, relevant, timeline, end, forget, links
     reviews        count, list, show, approve, edit, reject: what waits for the person
     search         search
     context        the context of a prompt or a session; topics and styles

@@ -1,16 +1,20 @@
 """The verb context: what to put before a model, for a prompt or at the start of a session; and topics and styles."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
+from commonplace.context.fence import clean_text
 from commonplace.context.options import MIN_BUDGET
-from commonplace.errors import UsageError
+from commonplace.errors import CommonplaceError, UsageError
 from commonplace.flows.context.build import ContextRequest, build_context
 from commonplace.flows.context.conversation_state import forget_given, take_back
-from commonplace.flows.context.noise import noise_level
+from commonplace.flows.context.passages import noise_level
 from commonplace.flows.context.topics import infer_and_lock_topics, list_styles, list_topics, style_for
+from commonplace.flows.ingest.sync import index_new_vault
 from commonplace.flows.stores import Session
 from commonplace.history.base import ContextState
 from commonplace.model import Context, InferredTopics, Style, Topic
+from commonplace.model.progress import Progress, ignore_progress
 
 PROMPT_SECONDS = 0.3
 START_SECONDS = 0.5
@@ -48,6 +52,7 @@ class Contexts:
         within: float | None = PROMPT_SECONDS,
         peek: bool = False,
         private: bool = False,
+        progress: Progress = ignore_progress,
     ) -> Context:
         """What belongs before this prompt, fenced and with its sources.
 
@@ -58,7 +63,8 @@ class Contexts:
         `auto`, `always`, `asked` or `off`. Without `profile` only what belongs to this prompt is given. `budget` is in
         characters, `tokens` in tokens. After `within` seconds the context has what is ready, and lists what is not;
         None waits for everything. A `peek` records nothing; of a `private` conversation only what every session is
-        given is recorded. Raises UsageError.
+        given is recorded. Outside the daemon, a vault that was never synced is indexed by words first, which the
+        deadline does not count and `progress` does. Raises UsageError.
         """
         return self._build(
             ContextRequest(
@@ -75,7 +81,8 @@ class Contexts:
                 within=within,
                 peek=peek,
                 private=private,
-            )
+            ),
+            progress,
         )
 
     def start(
@@ -90,10 +97,12 @@ class Contexts:
         within: float | None = START_SECONDS,
         peek: bool = False,
         private: bool = False,
+        progress: Progress = ignore_progress,
     ) -> Context:
         """What belongs before a whole session: what is always loaded, the profile, the last session of the project.
 
-        Empty if the conversation has been given it already. Raises UsageError.
+        Empty if the conversation has been given it already. A new vault is indexed first, as for a prompt. Raises
+        UsageError.
         """
         return self._build(
             ContextRequest(
@@ -106,7 +115,8 @@ class Contexts:
                 within=within,
                 peek=peek,
                 private=private,
-            )
+            ),
+            progress,
         )
 
     def given(self, conversation: str) -> ContextState:
@@ -128,7 +138,7 @@ class Contexts:
         """
         noise_level(self._session.stores)
 
-    def _build(self, request: ContextRequest) -> Context:
+    def _build(self, request: ContextRequest, progress: Progress) -> Context:
         if request.budget is not None and request.budget < MIN_BUDGET:
             raise UsageError(
                 f"a budget of {request.budget} characters is too small", hint=f"Give at least {MIN_BUDGET} characters."
@@ -139,6 +149,8 @@ class Contexts:
             raise UsageError(
                 f"within must be at least 0 seconds, not {request.within}", hint="Give None to wait for everything."
             )
+        with suppress(CommonplaceError):  # the context says which part it lacks, and has the others
+            index_new_vault(self._session.stores, progress=progress)
         return build_context(request, self._session)
 
 
@@ -165,4 +177,4 @@ class Topics:
         return style_for(message, self._session, topics=[name for name, _ in self.infer(message).topics])
 
 
-__all__ = ["MIN_BUDGET", "Contexts", "Topics"]
+__all__ = ["MIN_BUDGET", "Contexts", "Topics", "clean_text"]

@@ -18,6 +18,7 @@ from commonplace.flows.project import choose_project, project_at
 from commonplace.flows.stores import Session
 from commonplace.history.base import NewThread
 from commonplace.model import Message, RecordResult, Thread, Trust
+from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.request import When
 from commonplace.questions.time_arguments import parse_time
 from commonplace.sources.options import LONGEST_MESSAGE
@@ -63,11 +64,12 @@ class Conversations:
         source_id: str = "",
         title: str = "",
         trust: Trust = "told",
+        progress: Progress = ignore_progress,
     ) -> RecordResult:
         """Record the conversation in a file: JSON, JSON Lines, or text whose turns begin with `User:` and the like.
 
-        The arguments win over what the file says about itself; a time without a zone is UTC. Raises UsageError with the
-        name of the file and the number of the wrong line.
+        The arguments win over what the file says about itself; a time without a zone is UTC. `progress` counts the
+        texts that are encoded. Raises UsageError with the name of the file and the number of the wrong line.
         """
         transcript = read_transcript(content, name=name)
         thread = NewThread(
@@ -76,7 +78,7 @@ class Conversations:
             title or transcript.title,
             trust,
         )
-        return record_conversation(thread, transcript.messages, self._session)
+        return record_conversation(thread, transcript.messages, self._session, progress=progress)
 
     def capture(
         self,

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 
 from commonplace.errors import UsageError
 from commonplace.facts.triples import predicate_key
+from commonplace.flows.ingest.sync import index_new_vault
 from commonplace.flows.memory.amend import confirm, erase_entry, forget, load_always
 from commonplace.flows.memory.facts import chain_of
 from commonplace.flows.memory.lint import LintReport, lint
 from commonplace.flows.memory.save import evolve, save
 from commonplace.flows.project import choose_project
-from commonplace.flows.read import Progress
 from commonplace.flows.search.search import SearchQuery, search
 from commonplace.flows.stores import Session
 from commonplace.model import (
@@ -30,6 +30,7 @@ from commonplace.model import (
 )
 from commonplace.model.layout import MEMORY
 from commonplace.model.moment import moment_text
+from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.request import Day, NewEntry, takes
 from commonplace.questions.time_arguments import parse_time
 
@@ -144,12 +145,17 @@ class Entries:
         kinds: Sequence[str] = (),
         topics: Sequence[str] = (),
         include_archive: bool = False,
+        progress: Progress = ignore_progress,
     ) -> Answer:
-        """The hits for a question among the entries, best first."""
+        """The hits for a question among the entries, best first. Raises IndexDamaged.
+
+        A vault that was never synced is indexed by words first; `progress` counts its notes.
+        """
         filters = Filters(
             sources=("vault",), kinds=tuple(kinds), path=MEMORY, topics=tuple(topics), archived=include_archive
         )
         query = SearchQuery(question, k=k, filters=filters, snippets=True)
+        index_new_vault(self._session.stores, progress=progress)
         return search(query, self._session.stores, audience=self._session.audience)
 
     def _origins(self, interface: str, conversation: str, trust: Trust | None) -> Origins:
@@ -171,7 +177,7 @@ class Lint:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def __call__(self, *, fix: bool = False, progress: Progress = lambda done, total: None) -> LintReport:
+    def __call__(self, *, fix: bool = False, progress: Progress = ignore_progress) -> LintReport:
         """What is wrong with entries and with the chains of facts; with `fix`, repairs what is safe to repair.
 
         Raises as `notes.write` does if a note may not be changed.

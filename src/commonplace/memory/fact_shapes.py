@@ -1,4 +1,7 @@
-"""The JSON of facts and entries, declared once for `--json`, the HTTP API and the MCP tools, as in `shapes`."""
+"""The JSON of facts and entries, declared once for `--json`, the HTTP API and the MCP tools, as in `shapes`.
+
+Each function takes `Notes.link`, which makes the address of a note.
+"""
 
 from dataclasses import asdict
 from typing import cast
@@ -6,6 +9,7 @@ from typing import cast
 from typing_extensions import TypedDict  # pydantic rejects typing.TypedDict before Python 3.12
 
 from commonplace.facts.validity import TimelineEvent, TimelineEventKind
+from commonplace.memory.shapes import NoteLink
 from commonplace.model import (
     Bond,
     Chain,
@@ -19,7 +23,7 @@ from commonplace.model import (
     Place,
     Status,
 )
-from commonplace.model.review import ReviewAction, ReviewQueue, ReviewResult, WaitingEntry
+from commonplace.model.fact import ReviewAction, ReviewQueue, ReviewResult, WaitingEntry
 
 
 class BondShape(TypedDict):
@@ -30,7 +34,10 @@ class BondShape(TypedDict):
 
 
 class FactShape(TypedDict):
-    """A fact as its note states it. Moments are text in UTC; empty means open or unknown."""
+    """A fact as its note states it; `link` opens the note in Obsidian.
+
+    Moments are text in UTC; empty means open or unknown.
+    """
 
     id: str
     path: str
@@ -65,13 +72,15 @@ class FactShape(TypedDict):
     confirmed: list[str]
     source: Origins
     fingerprint: str
+    link: str
 
 
-def fact_shape(fact: Fact) -> FactShape:
-    """Every field of a fact; its origins are called `source`."""
+def fact_shape(fact: Fact, link: NoteLink) -> FactShape:
+    """Every field of a fact, and the address of its note; its origins are called `source`."""
     fields = asdict(fact)
     fields["source"] = fields.pop("origins")
     fields["bonds"] = [{"bond": bond, "target": target} for bond, target in fact.bonds]
+    fields["link"] = link(fact.path)
     return cast(FactShape, fields)
 
 
@@ -86,10 +95,10 @@ class FactSnapshotShape(FactShape):
     last_used: str
 
 
-def snapshot_shape(snapshot: FactSnapshot) -> FactSnapshotShape:
+def snapshot_shape(snapshot: FactSnapshot, link: NoteLink) -> FactSnapshotShape:
     """The fact's own fields, and its state at the moment asked about."""
     return {
-        **fact_shape(snapshot.fact),
+        **fact_shape(snapshot.fact, link),
         "state": snapshot.state,
         "until": snapshot.until,
         "ended_by": snapshot.ended_by,
@@ -113,12 +122,12 @@ class EntryResultShape(TypedDict):
     difference: str | None
 
 
-def entry_result_shape(result: EntryResult) -> EntryResultShape:
+def entry_result_shape(result: EntryResult, link: NoteLink) -> EntryResultShape:
     """The result of a change, with the fact and its id."""
     return {
         "action": result.action,
         "id": result.fact.id,
-        "fact": fact_shape(result.fact),
+        "fact": fact_shape(result.fact, link),
         "reason": result.reason,
         "old": result.old,
         "commit": result.commit,
@@ -144,11 +153,11 @@ class ChainShape(TypedDict):
     edges: list[EdgeShape]
 
 
-def chain_shape(chain: Chain) -> ChainShape:
+def chain_shape(chain: Chain, link: NoteLink) -> ChainShape:
     """A fact, its versions oldest first, and its bonds."""
     return {
-        "fact": fact_shape(chain.fact),
-        "versions": [snapshot_shape(each) for each in chain.versions],
+        "fact": fact_shape(chain.fact, link),
+        "versions": [snapshot_shape(each, link) for each in chain.versions],
         "edges": [{"source": edge.source, "bond": edge.bond, "target": edge.target} for edge in chain.edges],
     }
 
@@ -162,9 +171,9 @@ class TimelineEventShape(TypedDict):
     fact: FactShape
 
 
-def timeline_event_shape(event: TimelineEvent) -> TimelineEventShape:
+def timeline_event_shape(event: TimelineEvent, link: NoteLink) -> TimelineEventShape:
     """One event of a timeline, and the fact it happened to."""
-    return {"at": event.at, "what": event.what, "other": event.other, "fact": fact_shape(event.fact)}
+    return {"at": event.at, "what": event.what, "other": event.other, "fact": fact_shape(event.fact, link)}
 
 
 class WaitingShape(TypedDict):
@@ -178,14 +187,14 @@ class WaitingShape(TypedDict):
     remarks: list[str]
 
 
-def waiting_shape(waiting: WaitingEntry) -> WaitingShape:
+def waiting_shape(waiting: WaitingEntry, link: NoteLink) -> WaitingShape:
     """A waiting entry with its evidence."""
     return {
         "id": waiting.fact.id,
-        "fact": fact_shape(waiting.fact),
+        "fact": fact_shape(waiting.fact, link),
         "reason": waiting.fact.reason,
-        "against": [fact_shape(each) for each in waiting.against],
-        "known": fact_shape(waiting.known) if waiting.known else None,
+        "against": [fact_shape(each, link) for each in waiting.against],
+        "known": fact_shape(waiting.known, link) if waiting.known else None,
         "remarks": [*waiting.remarks],
     }
 
@@ -198,11 +207,11 @@ class QueueShape(TypedDict):
     notes: list[str]
 
 
-def queue_shape(queue: ReviewQueue) -> QueueShape:
+def queue_shape(queue: ReviewQueue, link: NoteLink) -> QueueShape:
     """Everything that waits, and how many that are."""
     return {
         "count": len(queue.entries) + len(queue.notes),
-        "waiting": [waiting_shape(each) for each in queue.entries],
+        "waiting": [waiting_shape(each, link) for each in queue.entries],
         "notes": [*queue.notes],
     }
 
@@ -220,13 +229,13 @@ class ReviewResultShape(TypedDict):
     difference: str | None
 
 
-def review_result_shape(result: ReviewResult) -> ReviewResultShape:
+def review_result_shape(result: ReviewResult, link: NoteLink) -> ReviewResultShape:
     """The result of a review, with the fact and its id."""
     return {
         "action": result.action,
         "id": result.fact.id,
-        "fact": fact_shape(result.fact),
-        "ended": [fact_shape(each) for each in result.ended],
+        "fact": fact_shape(result.fact, link),
+        "ended": [fact_shape(each, link) for each in result.ended],
         "remarks": [*result.remarks],
         "commit": result.commit,
         "changed": result.changed,

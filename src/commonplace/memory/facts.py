@@ -1,12 +1,22 @@
-"""The verbs on facts: add, about, relevant, timeline, invalidate, delete, links."""
+"""The verbs on facts: add, about, named, doubts, relevant, timeline, end, forget, links."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from commonplace.errors import UsageError
 from commonplace.facts.validity import TimelineEvent
-from commonplace.flows.memory.amend import forget, invalidate
-from commonplace.flows.memory.facts import FactRequest, entity_links, facts_about, facts_for_prompt, timeline
+from commonplace.flows.memory.amend import end_fact, forget
+from commonplace.flows.memory.facts import (
+    EntityMatch,
+    FactRequest,
+    doubts_of,
+    entity_links,
+    facts_about,
+    facts_for_prompt,
+    match_entity,
+    timeline,
+)
 from commonplace.flows.stores import Session
 from commonplace.index.base import Edge
 from commonplace.memory.entries import Entries, start_of
@@ -49,6 +59,8 @@ class Facts:
     ) -> tuple[FactSnapshot, ...]:
         """Facts about an entity (by any of its names), on a topic, of a project, or all; the most important first.
 
+        `entity` is understood as `named` says. Facts of which it is the subject or the object come first, then entries
+        that mention it in their text. Without an entity, the 2,000 facts that were updated last are compared.
         `as_of` is the day on which the facts held, and `known` the day on which they were known: by default the same
         day; `now` for what is known today about that day. `every` adds what no longer holds, or does not hold yet.
         Facts from lines of notes are those that stood there on the day of `known`; git is asked for them, unless
@@ -70,6 +82,14 @@ class Facts:
         )
         return facts_about(request, self._session)
 
+    def named(self, entity: str) -> EntityMatch:
+        """The known name that is meant by `entity`, such as `Marco Bianchi` by `Marco`; or names that are like it."""
+        return match_entity(entity, self._session)
+
+    def doubts(self, facts: Sequence[FactSnapshot]) -> Mapping[str, str]:
+        """For each fact, by id, why one should ask before relying on it; empty if there is no reason."""
+        return doubts_of(facts, self._session, below=self._session.stores.context.doubt_below)
+
     def relevant(self, prompt: str, *, limit: int | None = None) -> tuple[FactSnapshot, ...]:
         """The facts that belong before a prompt: about the person, and about whatever the prompt names.
 
@@ -81,11 +101,11 @@ class Facts:
         """Events of the facts about an entity (began, confirmed, replaced, ended, forgotten), oldest first."""
         return timeline(entity, self._session)
 
-    def invalidate(self, id: str, *, at: Day = "") -> EntryResult:
+    def end(self, id: str, *, at: Day = "") -> EntryResult:
         """End a fact from that day on, or from now. Raises NotFound, Conflict, UsageError."""
-        return invalidate(id, self._session, at=start_of(at, now=self._session.clock()))
+        return end_fact(id, self._session, at=start_of(at, now=self._session.clock()))
 
-    def delete(self, id: str, *, reason: str = "") -> EntryResult:
+    def forget(self, id: str, *, reason: str = "") -> EntryResult:
         """Stop recalling a fact; `entries.erase` removes it for good. Raises NotFound, Conflict, UsageError."""
         return forget(id, self._session, reason=reason)
 
@@ -106,4 +126,4 @@ class Facts:
         return moment_text(datetime.fromisoformat(end) - timedelta(seconds=1))
 
 
-__all__ = ["Facts", "TimelineEvent"]
+__all__ = ["EntityMatch", "Facts", "TimelineEvent"]

@@ -12,6 +12,8 @@ from commonplace.flows.notes.write import delete_note, require_history, write_no
 from commonplace.flows.stores import Session
 from commonplace.history.base import AuditEntry
 from commonplace.model import Changed, Erasure, Note, ResolvedLink, Section, Stat, Terms, VaultCheck
+from commonplace.model.layout import obsidian_link
+from commonplace.model.progress import Progress, ignore_progress
 from commonplace.notes import section_named, sections
 from commonplace.policy.sensitivity import is_sensitive, visibility
 from commonplace.vault.base import Capability, Revision
@@ -37,7 +39,7 @@ class Notes:
 
         A sensitive note is shown to a person only: an agent or a job is refused.
         """
-        note = reading.read_note(path, self._vault, skip=self._ignored)
+        note = reading.read_note(path, self._vault, skip=self._ignored, shows=self._may_see)
         if not self._may_see(note):
             raise Refused(
                 f"{note.path} is marked sensitive",
@@ -60,20 +62,27 @@ class Notes:
 
     def list(self, folder: str = "", *, recursive: bool = True) -> tuple[Stat, ...]:
         """The notes below a folder, without the ignored ones. Raises NotFound if there is no such folder."""
-        return reading.list_notes(folder, self._vault, skip=self._ignored, recursive=recursive)
+        try:
+            return reading.list_notes(folder, self._vault, skip=self._ignored, recursive=recursive)
+        except NotFound as missing:
+            raise reading.suggest_folders(missing, folder, self._vault, skip=self._ignored) from missing
 
     def stat(self, path: str | PurePath) -> Stat:
         """Size and modification time of a note, without reading it. Raises as `read` does."""
-        return reading.stat_note(path, self._vault, skip=self._ignored)
+        return reading.stat_note(path, self._vault, skip=self._ignored, shows=self._may_see)
 
     def links(self, path: str | PurePath) -> tuple[ResolvedLink, ...]:
         """Every link of a note, and the path it leads to. Raises as `read` does."""
         self.read(path)  # the links of a sensitive note are sensitive too
         return reading.links_of(path, self._vault, skip=self._ignored)
 
-    def check(self, *, progress: reading.Progress = lambda done, total: None) -> VaultCheck:
+    def check(self, *, progress: Progress = ignore_progress) -> VaultCheck:
         """Every Problem and every link of the vault; for an agent or a job, without the links of sensitive notes."""
         return reading.check_vault(self._vault, skip=self._ignored, progress=progress, shows=self._may_see)
+
+    def link(self, path: str) -> str:
+        """The address that opens the note in Obsidian; empty for a vault without a folder."""
+        return obsidian_link(path, vault=self._session.stores.vault_name)
 
     def is_sensitive(self, note: Note) -> bool:
         """True if the note is marked as sensitive."""

@@ -11,7 +11,7 @@ from commonplace.flows.memory.review import (
     waiting_text,
 )
 from commonplace.flows.stores import Session
-from commonplace.model.review import ReviewQueue, ReviewResult, WaitingEntry
+from commonplace.model.fact import ReviewQueue, ReviewResult, WaitingEntry
 
 
 class Reviews:

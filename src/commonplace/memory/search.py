@@ -6,10 +6,12 @@ from datetime import datetime, timedelta, tzinfo
 from commonplace.context.selection import parse_channel
 from commonplace.errors import UsageError
 from commonplace.flows.ingest.documents import VAULT
+from commonplace.flows.ingest.sync import index_new_vault
 from commonplace.flows.search.search import SearchQuery, search
 from commonplace.flows.stores import Session, Stores
 from commonplace.model import MODES, SEARCH_UNITS, Answer, Filters, Mode, SearchUnit
 from commonplace.model.moment import moment_text
+from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.request import SearchRequest, When, takes
 from commonplace.questions.time_arguments import parse_time
 
@@ -28,15 +30,24 @@ class Search:
         """
         return self.run(request)
 
-    def run(self, request: SearchRequest) -> Answer:
-        """The hits for a request, best first. Raises as a call does."""
-        return search(self._query(request), self._session.stores, audience=self._session.audience)
+    def run(self, request: SearchRequest, *, progress: Progress = ignore_progress) -> Answer:
+        """The hits for a request, best first. Raises as a call does.
+
+        A vault that was never synced is indexed by words first. `progress` counts the notes that are indexed for that,
+        or for a search of the past.
+        """
+        query, stores = self._query(request), self._session.stores
+        if not query.as_of:
+            index_new_vault(stores, progress=progress)
+        return search(query, stores, audience=self._session.audience, progress=progress)
 
     def _query(self, request: SearchRequest) -> SearchQuery:
         """The request, checked, with its times resolved. Raises UsageError."""
         mode, unit = mode_named(request.mode), _unit_named(request.by)
         if request.min_score is not None and not 0 <= request.min_score <= 1:
             raise UsageError(f"min_score must be from 0 to 1, not {request.min_score}", hint="It is a cosine.")
+        if request.per_note is not None and request.per_note < 0:
+            raise UsageError(f"per_note must be at least 0, not {request.per_note}", hint="0 shows all passages.")
         _check_sources(request.sources, self._session.stores)
         zone = request.zone
         now = _in_zone(request.now or self._session.clock(), zone).astimezone(zone)
@@ -54,8 +65,16 @@ class Search:
             snippets=request.snippets,
             by=unit,
             now=now,
+            per_note=_per_note(request, self._session.stores),
             channel=None if self._session.audience == "person" else parse_channel(request.scope),
         )
+
+
+def _per_note(request: SearchRequest, stores: Stores) -> int:
+    """How many passages of one note are shown, 0 for all: in a search of one note, all unless the caller says."""
+    if request.per_note is None:
+        return 0 if request.path.endswith(".md") else stores.retrieval.per_note
+    return request.per_note
 
 
 def _filters(request: SearchRequest, *, now: datetime) -> Filters:

@@ -5,7 +5,7 @@ A `...Shape` declares the fields, and the function of that name fills them. Valu
 these types, so a field added here appears in all three.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, Literal, NotRequired
 
@@ -35,9 +35,16 @@ from commonplace.model import (
 )
 from commonplace.model.moment import moment_text
 
+NoteLink = Callable[[str], str]
+"""Makes the address that opens the note at a path in Obsidian: `Notes.link`."""
+
 
 class HitShape(TypedDict):
-    """One passage; `why` breaks its score down by ranking part."""
+    """One passage; `why` breaks its score down by ranking part.
+
+    `link` opens the note in Obsidian; empty for a conversation. `more_in_note`, on the last passage of a note, counts
+    further ones that were left out so that other notes are shown.
+    """
 
     chunk_id: str
     document_id: str
@@ -53,6 +60,8 @@ class HitShape(TypedDict):
     updated: str
     metadata: dict[str, Any]
     why: dict[str, dict[str, Any]]
+    link: str
+    more_in_note: int
 
 
 def hit_shape(hit: Hit) -> HitShape:
@@ -72,6 +81,8 @@ def hit_shape(hit: Hit) -> HitShape:
         "updated": hit.updated,
         "metadata": dict(hit.metadata),
         "why": {part: dict(values) for part, values in hit.why.items()},
+        "link": hit.link,
+        "more_in_note": hit.more_in_note,
     }
 
 
@@ -92,9 +103,13 @@ class SearchShape(TypedDict):
 
 
 class ExplainedSearchShape(SearchShape):
-    """The hits of a search; if asked for, how the question was understood and how long each step took, in ms."""
+    """The hits of a search; if asked for, how the question was understood and how long each step took, in ms.
+
+    `rejected`: the score and the nearness of the best passage, and the nearness it needed, if nothing fits.
+    """
 
     understood: NotRequired[Mapping[str, Any]]
+    rejected: NotRequired[Mapping[str, float]]
     times: NotRequired[Mapping[str, float]]
 
 
@@ -118,11 +133,13 @@ def search_shape(answer: Answer, *, explain: bool = False) -> ExplainedSearchSha
         shape["history_begins"] = answer.history_begins
     if explain:
         shape["understood"], shape["times"] = answer.understood, answer.times
+        if answer.rejected:
+            shape["rejected"] = answer.rejected
     return shape
 
 
 class IncludedShape(TypedDict):
-    """A piece of the context, and why it was chosen."""
+    """A piece of the context, and why it was chosen; `link` opens its note in Obsidian, empty for a conversation."""
 
     section: ContextSection
     key: str
@@ -134,6 +151,7 @@ class IncludedShape(TypedDict):
     doubt: str
     chars: int
     is_cut: bool
+    link: str
 
 
 class ContextShape(TypedDict):
@@ -156,7 +174,7 @@ class ContextShape(TypedDict):
     took_ms: float
 
 
-def context_shape(context: Context) -> ContextShape:
+def context_shape(context: Context, link: NoteLink) -> ContextShape:
     """The context of a prompt, with the reason for everything in it and everything left out."""
     return {
         "text": context.text,
@@ -169,7 +187,7 @@ def context_shape(context: Context) -> ContextShape:
         "topics": [*context.topics],
         "drifted": context.drifted,
         "style": context.style,
-        "included": [_included_shape(each) for each in context.included],
+        "included": [_included_shape(each, link) for each in context.included],
         "left_out": [*context.left_out],
         "late": [*context.late],
         "degraded": [*context.degraded],
@@ -177,7 +195,7 @@ def context_shape(context: Context) -> ContextShape:
     }
 
 
-def _included_shape(included: IncludedPiece) -> IncludedShape:
+def _included_shape(included: IncludedPiece, link: NoteLink) -> IncludedShape:
     piece = included.piece
     return {
         "section": piece.section,
@@ -190,11 +208,12 @@ def _included_shape(included: IncludedPiece) -> IncludedShape:
         "doubt": piece.doubt,
         "chars": included.chars,
         "is_cut": included.is_cut,
+        "link": link(piece.document) if piece.document.endswith(".md") else "",
     }
 
 
 class NoteShape(TypedDict):
-    """A note, parsed; `version` is what a conditional write expects."""
+    """A note, parsed; `version` is what a conditional write expects, and `link` opens it in Obsidian."""
 
     path: str
     title: str
@@ -211,10 +230,11 @@ class NoteShape(TypedDict):
     observations: list[Observation]
     relations: list[Relation]
     problems: list[Problem]
+    link: str
 
 
-def note_shape(note: Note, *, sensitive: bool) -> NoteShape:
-    """A note, parsed."""
+def note_shape(note: Note, *, sensitive: bool, link: str) -> NoteShape:
+    """A note, parsed, and the address that opens it."""
     return {
         "path": note.path,
         "title": note.title,
@@ -231,6 +251,7 @@ def note_shape(note: Note, *, sensitive: bool) -> NoteShape:
         "observations": [*note.observations],
         "relations": [*note.relations],
         "problems": [*note.problems],
+        "link": link,
     }
 
 
@@ -269,7 +290,10 @@ def link_shape(resolved: ResolvedLink) -> LinkShape:
 
 
 class ChangeShape(TypedDict):
-    """The result of a change; policy may have chosen another `path` than the one `asked` for."""
+    """The result of a change; policy may have chosen another `path` than the one `asked` for.
+
+    `existed` is True if the note was there before.
+    """
 
     verb: Verb
     path: str
@@ -280,6 +304,7 @@ class ChangeShape(TypedDict):
     difference: str | None
     repointed: list[str]
     left: list[str]
+    existed: bool
 
 
 def change_shape(change: Changed) -> ChangeShape:
@@ -294,6 +319,7 @@ def change_shape(change: Changed) -> ChangeShape:
         "difference": change.difference,
         "repointed": [*change.repointed],
         "left": [*change.left],
+        "existed": change.existed,
     }
 
 

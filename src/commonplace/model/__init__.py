@@ -1,7 +1,7 @@
 """Nouns shared by all rooms: frozen values, no I/O, nothing imported but the standard library.
 
 note, document      a note as parsed, with its Problems; a document as indexed
-fact                facts, candidates, verdicts, topics, styles
+fact                facts, candidates, verdicts, their review; topics, styles
 query, diagnostics  search filters, hits and results; findings of doctor and evaluations
 context             the context of a prompt
 conversation        messages and threads
@@ -12,7 +12,18 @@ request             a search and a new entry as callers ask for them
 option              how a room declares a setting
 """
 
-from commonplace.model.change import SCOPES, Actor, ActorKind, Caller, Changed, Erasure, Scope, Terms, Verb
+from commonplace.model.change import (
+    ACTOR_KINDS,
+    SCOPES,
+    Actor,
+    ActorKind,
+    Caller,
+    Changed,
+    Erasure,
+    Scope,
+    Terms,
+    Verb,
+)
 from commonplace.model.context import (
     CONTEXT_SECTIONS,
     Context,
@@ -27,6 +38,7 @@ from commonplace.model.diagnostics import PROBE_KINDS, Evaluation, Finding, Miss
 from commonplace.model.document import FIELDS, Chunk, Document, Place, Stamp, Voice, WordCounts
 from commonplace.model.fact import (
     FACT_CLASSES,
+    KINDS,
     STATUSES,
     Action,
     Bond,
@@ -66,9 +78,11 @@ from commonplace.model.option import option
 from commonplace.model.query import MODES, SEARCH_UNITS, Answer, Filters, Hit, Mode, SearchUnit, TimeWindow
 
 __all__ = [
+    "ACTOR_KINDS",
     "CONTEXT_SECTIONS",
     "FACT_CLASSES",
     "FIELDS",
+    "KINDS",
     "MODES",
     "PROBE_KINDS",
     "ROLES",

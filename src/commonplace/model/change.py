@@ -33,6 +33,7 @@ class Caller:
 
 
 ActorKind = Literal["person", "agent", "job"]
+ACTOR_KINDS: tuple[ActorKind, ...] = get_args(ActorKind)
 Verb = Literal["write", "delete", "move", "undo", "erase", "remember", "confirm", "forget"]
 """What is done to a note; the last three apply to entries only, and nothing else changes entries."""
 
@@ -49,6 +50,7 @@ class Actor:
 class Terms:
     """The terms of a change, besides the change itself.
 
+    `message` is that of the commit; `why` is for the log of changes alone, and is erased with the note.
     `expected` is the version that the change is based on, or `absent`; `expected_mtime` the file time.
     `personal` is a person's explicit consent for notes outside the folders that programs may write to;
     `grant` is a token that a person gave for this one call.
@@ -56,6 +58,7 @@ class Terms:
     """
 
     message: str | None = None
+    why: str = ""
     expected: str | None = None
     expected_mtime: float | None = None
     personal: bool = False
@@ -70,6 +73,7 @@ class Changed:
     `path` is where the note is now, which policy may have chosen; `asked` is the path that was requested.
     `changed` is False if nothing had to change. `difference` is a unified diff, for a dry run only.
     `repointed` lists notes whose links were updated after a move; `left` those whose links could not be.
+    `existed` is True if the note was there before.
     """
 
     verb: Verb
@@ -81,6 +85,7 @@ class Changed:
     difference: str | None = None
     repointed: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
+    existed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A fact: one thing known, with its source, validity and history; and candidates that may become facts.
+"""A fact: one thing known, with its source, validity and history; candidates that may become facts, and their review.
 
 Moments are text such as 2026-03-01T09:12:44Z, days such as 2026-03-01; empty means open or unknown. Windows are half
 open: a fact is valid from `valid_from` on, and no longer at `valid_until`.
@@ -13,6 +13,25 @@ from commonplace.model.document import Place
 FactClass = Literal["", "identity", "fact", "preference", "event"]
 FACT_CLASSES: tuple[FactClass, ...] = get_args(FactClass)
 """The class of a fact decides how fast it ages. Empty for long notes, which age like class `fact`."""
+
+KINDS = (
+    "preference",
+    "workflow",
+    "fix",
+    "domain-reference",
+    "idea",
+    "skill-pointer",
+    "insight",
+    "crystallized",
+    "procedural",
+    "fact",
+    "event",
+    "identity",
+    "feedback",
+    "decision",
+    "constraint",
+)
+"""The built-in kinds of entries. A person may add more in the settings."""
 
 Status = Literal["active", "superseded", "expired", "archived", "deleted"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -190,7 +209,7 @@ class FactSnapshot:
 class EntryResult:
     """The result of saving, evolving, confirming, forgetting or ending an entry.
 
-    `action` is an Action, or `forget`, `invalidate` or `load`. `fact` is the fact as it is now, or would be.
+    `action` is an Action, or `forget`, `end` or `load`. `fact` is the fact as it is now, or would be.
     `old` is the id of the fact that it replaced, confirmed, ended or contradicts.
     `staged` says that it waits for review and is not recalled. `changed` is False if nothing had to change.
     """
@@ -252,3 +271,45 @@ class Style:
     contexts: tuple[str, ...]
     is_default: bool
     text: str
+
+
+ReviewAction = Literal["approve", "edit", "confirm", "reject"]
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingEntry:
+    """An entry that waits for the person; its `reason` says why.
+
+    `against` are the known facts that it would replace or contradict. `known` is the fact that says the same by now, if
+    there is one. `remarks` say what has changed since it was saved.
+    """
+
+    fact: Fact
+    against: tuple[Fact, ...] = ()
+    known: Fact | None = None
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewQueue:
+    """Everything that waits: entries, oldest first, and the paths of staged notes that are not entries."""
+
+    entries: tuple[WaitingEntry, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewResult:
+    """The result of a review of one entry; `fact` is the entry as it is now, or would be.
+
+    The action is `confirm` if the entry was approved and something says the same already: then `fact` is what is known.
+    `ended` are the entries that it replaced. `remarks` say what the person should know besides.
+    """
+
+    action: ReviewAction
+    fact: Fact
+    ended: tuple[Fact, ...] = ()
+    remarks: tuple[str, ...] = ()
+    commit: str | None = None
+    changed: bool = True
+    difference: str | None = None

@@ -7,7 +7,7 @@ any file system might read it: `inbox/` is `Inbox/` on many disks, and accents h
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from commonplace.model.document import Place
@@ -37,8 +37,11 @@ INDEX_NOTE: Final = "_index.md"
 
 _META_FOLDER: Final = "_meta"  # ours, and holds no entries
 _CHANNEL_NOTE: Final = "CHANNEL.md"
-_INBOX: Final = "Inbox"
+_INBOX: Final = re.compile(r"[\W\d_]*inbox")  # people number their folders: `01 Inbox`
 _DATED_NAME: Final = re.compile(r"(?:.*/)?(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
+_NO_HEADING_SIGNS: Final = re.compile(r"[#|^:\[\]%]+")  # Obsidian leaves them out of links to headings
+_ENTRY_NAME: Final = re.compile(r".+-([0-9a-f]{6,16})\.md", re.ASCII | re.DOTALL)
+_STAGED_NAME: Final = re.compile(r".+-([0-9a-f]{6})-[0-9a-f]{6,16}\.md", re.ASCII | re.DOTALL)
 _LONGEST_STEM: Final = 200  # bytes: with digits and suffix the name stays below the limit of 255
 
 
@@ -57,6 +60,23 @@ def folder_of(path: str) -> str:
     if not name or "/".join(top[:2]) != fold_name(MEMORY) or top[2:3] == [_META_FOLDER]:
         return ""
     return top[2] if len(top) > 2 else "."
+
+
+def wordless_path(path: str) -> str:
+    """The path without the words in the name of an entry: `Agent/Memory/fact/2026-03/*-3f9a1c.md`; others as they are.
+
+    The words come from the entry's text. Commits name it like this, since a message cannot be erased with the entry.
+    """
+    match = _ENTRY_NAME.fullmatch(path.rpartition("/")[2]) if is_entry_path(path) else None
+    return f"{path.rpartition('/')[0]}/*-{match[1]}.md" if match else path
+
+
+def wordless_name(path: str) -> str:
+    """What a commit message calls a note: an entry by its kind and id, `preference 3f9a1c`; others by their path."""
+    name = path.rpartition("/")[2]
+    match = is_entry_path(path) and ((is_staged(path) and _STAGED_NAME.fullmatch(name)) or _ENTRY_NAME.fullmatch(name))
+    kind = folder_of(path)
+    return f"{'entry' if kind[:1] in '_.' else kind} {match[1]}" if match else path
 
 
 def is_profile(path: str) -> bool:
@@ -89,12 +109,13 @@ def is_always_loaded(path: str) -> bool:
 
 def is_in_inbox(path: str) -> bool:
     """True if the note is in the person's Inbox."""
-    return is_below(path, _INBOX)
+    folders = folded_parts(path)[:-1]
+    return bool(folders) and _INBOX.fullmatch(folders[0]) is not None
 
 
 def is_inbox(folder: str) -> bool:
     """True if the folder is the person's Inbox itself."""
-    return folded_parts(folder) == folded_parts(_INBOX)
+    return len(parts := folded_parts(folder)) == 1 and _INBOX.fullmatch(parts[0]) is not None
 
 
 def place_of(path: str) -> Place:
@@ -157,3 +178,18 @@ def folded_parts(path: str) -> tuple[str, ...]:
     """The names in a path, folded; empty for a path that could lead elsewhere (absolute, `..` or a backslash)."""
     names = tuple(fold_name(name) for name in path.split("/") if name not in ("", "."))
     return () if path.startswith("/") or "\\" in path or ".." in names else names
+
+
+def obsidian_link(path: str, *, vault: str, heading_path: Sequence[str] = ()) -> str:
+    """The address that opens a note in Obsidian, at the innermost of these headings; empty for a vault without a name.
+
+    Everything but ASCII letters, digits and `-._~` is percent-encoded, so that the address is safe to print.
+    """
+    if not vault:
+        return ""
+    from urllib.parse import quote
+
+    heading = " ".join(_NO_HEADING_SIGNS.sub(" ", heading_path[-1]).split()) if heading_path else ""
+    place = path.removesuffix(".md") + (f"#{heading}" if heading else "")
+    name, file = (quote(each, safe="", errors="replace") for each in (vault, place))
+    return f"obsidian://open?vault={name}&file={file}"

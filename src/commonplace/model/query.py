@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 Mode = Literal["hybrid", "words", "sense", "vector", "rrf", "merge"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -42,6 +42,8 @@ class Hit:
     """One chunk in a search result. `why` explains its score, part by part.
 
     `snippet` is the part of the text that matches best, and `marks` are the spans of the query's words in it.
+    `link` opens the note in Obsidian at its heading; empty for a conversation. `more_in_note`, on the last hit of a
+    note, is how many of its passages rank before the last hit of all and are not shown.
     """
 
     chunk_id: str
@@ -60,6 +62,12 @@ class Hit:
     why: Mapping[str, Mapping[str, Any]]
     snippet: str = ""
     marks: tuple[tuple[int, int], ...] = ()
+    link: str = ""
+    more_in_note: int = 0
+
+
+SEE_NEAREST: Final = "A min_score of 0 shows the nearest passages."
+"""What to do if nothing was near enough: the end of an answer's `empty`, as programs are told it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +77,8 @@ class Answer:
     `mode` is the mode that was used: `words` if there are no vectors; `degraded` says what was missing.
     `empty` says why there are no hits. `as_of` and `history_begins` are moments, for a search of the past.
     `confidence` is the likelihood, from 0 to 1, that the answer is among the hits; None if unknown.
-    `understood` is what was read from the question besides its words.
+    `understood` is what was read from the question besides its words. `rejected` has the score and the nearness of the
+    best passage, and the nearness it needed, if none of the question's words occurs and nothing is near enough.
     """
 
     query: str
@@ -84,6 +93,7 @@ class Answer:
     times: Mapping[str, float] = field(default_factory=dict)
     confidence: float | None = None
     understood: Mapping[str, Any] = field(default_factory=dict)
+    rejected: Mapping[str, float] = field(default_factory=dict)
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)

@@ -33,7 +33,9 @@ class SearchRequest:
     passage. `since` and `until` limit when a note was updated; `as_of` searches the vault as of the end of that day.
     Times are read in `zone`; `until` and `as_of` reach to the end of the day or month they name.
     Time phrases in the question, such as "last week", are relative to `now`; by default that is the day of `as_of`, or
-    the present. `min_score` is the least cosine of a hit that shares no word with the question.
+    the present. `min_score` is the least cosine of a hit that shares no word with the question; by default such a
+    question must also be nearer to a passage than unrelated questions are. At most `per_note` passages of one note are
+    among the hits, 0 for all of them; by default as in the settings, and all if `path` names one note.
     `scope` is `channel:TOKEN` in a channel: an agent finds what that channel holds and no other channel's notes, a
     person finds everything. With `snippets`, each hit has the part of its text that matches the question best.
     """
@@ -53,6 +55,7 @@ class SearchRequest:
     until: When = None
     as_of: When = None
     min_score: float | None = None
+    per_note: int | None = None
     include_archive: bool = False
     scope: str = ""
     now: datetime | None = None

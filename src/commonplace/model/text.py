@@ -15,6 +15,11 @@ def fold_name(name: str) -> str:
     return normalize("NFC", normalize("NFC", name).casefold())
 
 
+def counted(number: int, name: str) -> str:
+    """How many there are of what has that name, for people: `1 note`, `1,200 notes`."""
+    return f"{number:,} {name}" if number == 1 else f"{number:,} {name}s"
+
+
 def fold_phrase(text: str) -> str:
     """A name of several words, as entities and topics compare: `fold_name` with single spaces between the words."""
     return normalize("NFC", " ".join(normalize("NFC", text).split()).casefold())

@@ -1,13 +1,12 @@
 """Notes: Markdown text <-> Note. Pure: no disk, no clock.
 
 Reading:
-    parse             bytes -> Note: properties, headings, links, tags and structured lines, each with its line
+    parse             bytes -> Note: properties, headings, links, tags, structured lines, each with its line; sections
     note_text         bytes split into frontmatter and body, line numbers, text without markup, diffs
     frontmatter       the frontmatter's values and problems; title, aliases and tags
     yaml_tree         a YAML block as a tree with offsets
     markdown          headings and blocks, and which characters are prose
     links             wikilinks and Markdown links
-    sections          each heading with everything below it
     link_resolver     which file a link means; links that follow a moved note
 
 Writing:
@@ -17,13 +16,11 @@ Writing:
 Indexing and evaluation:
     chunks            a note cut at its headings, and a text split into sentences
     text_splitter     a section that is too long, split at the best boundaries
-    probes            questions made from notes
-    probe_sample      a sample of probes, and the notes without their text
+    probes            questions made from notes, a sample of them, and the notes without their text
 """
 
 from commonplace.notes.frontmatter_edit import remove_key, set_key
 from commonplace.notes.link_resolver import LinkResolver
-from commonplace.notes.parse import parse
-from commonplace.notes.sections import section_named, sections
+from commonplace.notes.parse import parse, section_named, sections
 
 __all__ = ["LinkResolver", "parse", "remove_key", "section_named", "sections", "set_key"]

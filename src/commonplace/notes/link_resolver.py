@@ -121,7 +121,10 @@ class NoteLinker:
 
 
 def similar_paths(path: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """At most three paths that are similar as a whole or in their file name, ignoring case."""
+    """At most three paths that are similar as a whole or in their file name, ignoring case.
+
+    If none is, those whose file name has all words of this one: `Marco.md` may mean `People/Marco Bianchi.md`.
+    """
     from difflib import get_close_matches  # only for a path that does not exist
 
     whole = {each.casefold(): each for each in paths}
@@ -133,7 +136,18 @@ def similar_paths(path: str, paths: Iterable[str]) -> tuple[str, ...]:
         return (whole[folded],)
     similar = [whole[match] for match in get_close_matches(folded, whole, n=3, cutoff=0.85)]
     names = get_close_matches(basename(folded), by_name, n=3, cutoff=0.85)
-    return tuple(dict.fromkeys([*similar, *(each for name in names for each in by_name[name])]))[:3]
+    near = dict.fromkeys([*similar, *(each for name in names for each in by_name[name])])
+    return tuple(near or _with_words(basename(folded), by_name))[:3]
+
+
+def _with_words(name: str, by_name: Mapping[str, list[str]]) -> list[str]:
+    """The paths of the files whose names have all words of this name."""
+    words = _name_words(name)
+    return [each for other, paths in by_name.items() if words and words <= _name_words(other) for each in paths]
+
+
+def _name_words(name: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W_]+", name.removesuffix(".md")))
 
 
 def _spellings(path: str, *, note_first: bool) -> tuple[str, ...]:

@@ -1,13 +1,15 @@
 """Parse one note's bytes into a Note: properties, headings, links, tags and structured lines, each with its line.
 
-A structured line is an observation, `- [kind] text #topic`, or a relation, `- predicate [[Object]] #topic`.
+A structured line is an observation, `- [kind] text #topic`, or a relation, `- predicate [[Object]] #topic`. A section
+is a heading with everything below it.
 """
 
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
 
-from commonplace.model import Link, Note, Observation, Problem, Relation
+from commonplace.model import Link, Note, Observation, Problem, Relation, Section
+from commonplace.model.text import fold_heading
 from commonplace.notes.frontmatter import aliases_of, frontmatter_from_tree, tags_of, title_of
 from commonplace.notes.links import find_markdown_links, find_property_links, find_wikilinks, parse_wikilink, vault_link
 from commonplace.notes.markdown import CODE, COMMENT, MATH, blank_out, find_blocks, mask_non_prose
@@ -181,3 +183,51 @@ def _text_problems(parts: NoteText, *, path: str) -> tuple[Problem, ...]:
         message = "frontmatter: it begins here and is never closed by a line of three dashes"
         problems.append(Problem(path, 1, message, "unclosed-frontmatter"))
     return tuple(problems)
+
+
+_SEPARATOR = re.compile(r"\s*#\s*|\s+>\s+")
+
+
+def sections(note: Note) -> tuple[Section, ...]:
+    """Every section of the note, in the order of their headings; text before the first heading is in none."""
+    lines = LineIndex(note.text)
+    past_end = note.text.count("\n") + (not note.text.endswith("\n")) + 1
+    every = []
+    path: list[tuple[int, str]] = []
+    ends = _section_ends(note, past_end)
+    for heading, end in zip(note.headings, ends, strict=True):
+        path = [step for step in path if step[0] < heading.level] + [(heading.level, heading.text)]
+        text = note.text[lines.start(heading.line) : lines.start(end)]
+        every.append(Section(tuple(text for _, text in path), heading.level, heading.line, end, text))
+    return tuple(every)
+
+
+def section_named(note: Note, name: str) -> Section | None:
+    """The first section with this heading, ignoring case; `A > B` and `A#B` name a B somewhere below A."""
+    heading = fold_heading(name.lstrip("#"))
+    every = sections(note)
+    for section in every:
+        if fold_heading(section.path[-1]) == heading:
+            return section
+    steps = [fold_heading(step) for step in _SEPARATOR.split(name.strip().strip("#")) if step.strip()]
+    return next((section for section in every if _matches(section.path, steps)), None)
+
+
+def _section_ends(note: Note, past_end: int) -> list[int]:
+    """For each heading, the line of the next one of the same or a higher level."""
+    ends = [past_end] * len(note.headings)
+    open_sections: list[int] = []
+    for index, heading in enumerate(note.headings):
+        while open_sections and note.headings[open_sections[-1]].level >= heading.level:
+            ends[open_sections.pop()] = heading.line
+        open_sections.append(index)
+    return ends
+
+
+def _matches(path: tuple[str, ...], steps: list[str]) -> bool:
+    """True if the path ends in the last step and has the others before it, in order."""
+    *above, last = [fold_heading(text) for text in path]
+    if not steps or last != steps[-1]:
+        return False
+    remaining = iter(above)
+    return all(step in remaining for step in steps[:-1])

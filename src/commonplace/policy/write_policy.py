@@ -1,10 +1,12 @@
 """Who may write where: one table (TABLE), and nothing else in the program decides it.
 
 A caller decides twice: before the lock, when only the path and the new text are known, and again under the lock with
-the frontmatter of the existing note, which may be sensitive or may add its own keys to the new text.
+the frontmatter of the existing note, which may be sensitive or may add its own keys to the new text. Marks of trust are
+`always_load`, for a note loaded before every prompt, and `trust: told`, for the person's own word.
 """
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -23,7 +25,7 @@ from commonplace.model.layout import (
     staging_path,
 )
 from commonplace.policy.options import Autonomy, SafetyOptions
-from commonplace.policy.trust import has_id, is_trusted
+from commonplace.policy.sensitivity import truthy
 
 Space = Literal["personal", "allowlisted", "agent", "memory"]
 
@@ -101,7 +103,11 @@ def allow_if_personal(attempt: Attempt, limits: Limits) -> Decision:
     """Allow it if the person says explicitly that a personal note is meant."""
     if attempt.personal:
         return allow(attempt, limits)
-    return _outside(attempt, hint=f"Confirm with --personal, or choose one of {limits.folders}, Agent.")
+    hint = (
+        f"It is a personal note: programs may write to {limits.folders}, Agent, and every other note changes only when "
+        "you say explicitly that you mean it (--personal)."
+    )
+    return _outside(attempt, hint=hint)
 
 
 def allow_if_granted(attempt: Attempt, limits: Limits) -> Decision:
@@ -302,3 +308,61 @@ def _outside(attempt: Attempt, *, hint: str) -> Decision:
 def _refuse(attempt: Attempt, why: str, *, hint: str, reason: Reason = "refused") -> Decision:
     message = f"may not {attempt.verb} {attempt.path}: {why}"
     return Decision("refuse", attempt.path, reason=reason, message=message, hint=hint)
+
+
+ALWAYS_LOAD: Final = "always_load"
+TRUST: Final = "trust"
+TOLD: Final = "told"
+ID: Final = "id"
+_HEAD: Final = 4000  # characters searched at the top of a note
+_MARK: Final = re.compile(
+    r"""(?: ^ | [{,\[?] | -[ \t] ) [ \t]*+ ["']?+ [ \t]*+
+    (?: always_load [ \t]*+ ["']?+ \s*+ :
+      | trust [ \t]*+ ["']?+ \s*+ : [\s"'\[{>|+-]*+ told\b )""",
+    re.VERBOSE | re.MULTILINE | re.IGNORECASE,
+)
+
+
+def is_trusted(frontmatter: Mapping[str, Any]) -> bool:
+    """True if the frontmatter has a mark at any depth; case and surrounding spaces do not count."""
+    for key, value in _pairs(frontmatter):
+        name = str(key).strip().casefold()
+        if (name == ALWAYS_LOAD and truthy(value)) or (name == TRUST and _says_told(value)):
+            return True
+    return False
+
+
+def has_id(frontmatter: Mapping[str, Any]) -> bool:
+    """True if the note has an id, as entries do."""
+    return any(str(key).strip().casefold() == ID and value not in (None, "") for key, value in frontmatter.items())
+
+
+def looks_trusted(text: str) -> bool:
+    """True if the top of the text looks like a mark: for a note whose frontmatter cannot be read."""
+    return _MARK.search(text, 0, _HEAD) is not None
+
+
+def _pairs(value: object) -> Iterator[tuple[object, object]]:
+    """Every key with its value, in all nested lists and mappings."""
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, Mapping):
+            yield from each.items()
+            pending += each.values()
+        elif isinstance(each, list | tuple):
+            pending += each
+
+
+def _says_told(value: object) -> bool:
+    """True if the value is `told`, or a list or mapping that contains it."""
+    pending = [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, Mapping):
+            pending += each.values()
+        elif isinstance(each, list | tuple):
+            pending += each
+        elif str(each).strip().casefold() == TOLD:
+            return True
+    return False

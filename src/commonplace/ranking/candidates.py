@@ -11,6 +11,7 @@ Scores are on a scale that is the same for every question, from 0 to 1:
 - merge    0.85 * cosine + 0.05 * the share of the question's words that the chunk has, and nothing else.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -102,6 +103,32 @@ def best_first(
     return sorted(by_id, key=rank_key, reverse=True)  # a reversed sort keeps the order of equals: by id
 
 
+def limit_per_note(
+    ordered: Iterable[Entry], *, candidate: Callable[[Entry], ChunkCandidate], k: int, per_note: int
+) -> list[tuple[Entry, int]]:
+    """The first `k` entries with at most `per_note` of one note, 0 for any number; each with a count.
+
+    The count, on the last entry of a note, is how many more of its entries come before the last of all. Turns of a
+    conversation are not limited: of the turns that answer a question of LoCoMo, two for each conversation would leave
+    0.68 instead of 0.83 among the first eight.
+    """
+    shown: list[Entry] = []
+    counts: Counter[str] = Counter()
+    for entry in ordered:
+        chunk = candidate(entry)
+        counts[chunk.document] += 1
+        if chunk.voice or not per_note or counts[chunk.document] <= per_note:
+            shown.append(entry)
+        if len(shown) == k:
+            break
+    more = {} if not per_note else {document: max(0, count - per_note) for document, count in counts.items()}
+    counted = []
+    for entry in reversed(shown):
+        chunk = candidate(entry)
+        counted.append((entry, 0 if chunk.voice else more.pop(chunk.document, 0)))
+    return counted[::-1]
+
+
 def words_score(candidate: ChunkCandidate, mode: Mode, *, word_count: int) -> float | None:
     """The score of the words in this mode; None if no word matched or the mode ignores words.
 
@@ -137,6 +164,21 @@ def best_cosine(candidate: ChunkCandidate, mode: Mode = "hybrid") -> float | Non
     if candidate.cosine is None or candidate.best is None or candidate.sentence is None:
         return None
     return _clip(candidate.cosine if mode in ("vector", "merge") else max(candidate.best, candidate.sentence))
+
+
+def nearness(cosine: float, best: float, sentence: float) -> float:
+    """How near a passage is: half its own cosine, half that of its nearest part or sentence.
+
+    Nonsense comes near to a stray sentence, but seldom to the passage around it.
+    """
+    return (cosine + max(best, sentence)) / 2
+
+
+def candidate_nearness(candidate: ChunkCandidate) -> float | None:
+    """How near the candidate is; None without vectors."""
+    if candidate.cosine is None or candidate.best is None or candidate.sentence is None:
+        return None
+    return nearness(candidate.cosine, candidate.best, candidate.sentence)
 
 
 def place_weight(candidate: ChunkCandidate, mode: Mode) -> float:

@@ -12,7 +12,7 @@ The weights were chosen by measurement, each in the middle of a range in which l
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -26,6 +26,7 @@ from commonplace.ranking.candidates import (
     best_cosine,
     best_first,
     combine_sense,
+    limit_per_note,
     place_weight,
     sense_score,
 )
@@ -145,13 +146,15 @@ class ScoredDocument:
 class RankRequest:
     """What to rank: chunks or documents, how many, and the cosine that hits without a matching word must reach.
 
-    `dropped` are the words of the question that were too common to count.
+    `dropped` are the words of the question that were too common to count. At most `per_note` chunks of one note are
+    taken, 0 for any number.
     """
 
     by: SearchUnit
     k: int
     min_score: float
     dropped: Sequence[str] = ()
+    per_note: int = 0
 
 
 def plain_score(words: float, best: float, sentence: float) -> float:
@@ -287,7 +290,10 @@ def rank(documents: Iterable[ScoredDocument], request: RankRequest) -> tuple[Ran
     """The best chunks, or the best chunk of each of the best documents, in the order of `best_first`."""
     entries = (entry for document in documents for entry in _entries(document, request))
     ordered = best_first(entries, score=lambda entry: entry[0], candidate=lambda entry: entry[1].candidate)
-    return tuple(_ranked_chunk(_shown(score), one, terms, request) for score, one, terms in ordered[: request.k])
+    best = limit_per_note(ordered, candidate=lambda entry: entry[1].candidate, k=request.k, per_note=request.per_note)
+    return tuple(
+        replace(_ranked_chunk(_shown(score), one, terms, request), more=more) for (score, one, terms), more in best
+    )
 
 
 def _entries(document: ScoredDocument, request: RankRequest) -> Iterator[tuple[float, ScoredChunk, tuple[Term, ...]]]:

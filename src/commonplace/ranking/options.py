@@ -52,6 +52,9 @@ class RetrievalOptions:
         0.25, "Cosine below which a hit is dropped.", at_least=0.0, at_most=1.0, vault_may_set=True
     )
     max_k: int = option(32, "The most hits a search may return.", at_least=1)
+    per_note: int = option(
+        2, "How many passages of one note may be among the hits; 0 for all.", at_least=0, vault_may_set=True
+    )
     recency_half_life_days: int = option(
         30,
         "Of hits that speak of the same thing, the newest gets a bonus, and one that is this many days older half of "

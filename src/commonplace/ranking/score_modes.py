@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commonplace.model import Mode
+from commonplace.model.query import SEE_NEAREST
 from commonplace.ranking.candidates import (
     DECIMALS,
     RRF_CONSTANT,
@@ -26,6 +27,7 @@ class EmptySearch:
 
     `documents` are in the index, and `passing` of them match the filters; `synced`: the vault was read completely at
     least once. `words` are those searched for; `nearest` is the highest cosine, None if no vector was compared.
+    `nearness` is that of the nearest passage if it was rejected for it, and `needed` that of unrelated questions.
     """
 
     mode: Mode
@@ -35,6 +37,8 @@ class EmptySearch:
     words: Sequence[str]
     nearest: float | None
     min_score: float
+    nearness: float | None = None
+    needed: float = 0.0
 
 
 def explain_no_results(search: EmptySearch) -> str:
@@ -49,6 +53,12 @@ def explain_no_results(search: EmptySearch) -> str:
         return _no_words(search) or f"None of {_quoted(search.words)} occurs in {_searched(search)}."
     if search.nearest is None:
         return _without_vectors(search)
+    if search.nearness is not None:
+        found = f"None of {_quoted(search.words)} occurs in {_searched(search)}, and n" if search.words else "N"
+        return (
+            f"{found}othing fits in meaning: the nearness of the best passage is {search.nearness:.2f}, and unrelated "
+            f"questions have {search.needed:.2f} here. {SEE_NEAREST}"
+        )
     distance = (
         "othing is close enough in meaning: "
         f"the best cosine is {search.nearest:.3f}, and min_score is {search.min_score:.2f}."
@@ -91,13 +101,17 @@ StreamScores = tuple[float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class RankedChunk:
-    """A chunk with its score; `why` explains the score, part by part."""
+    """A chunk with its score; `why` explains the score, part by part.
+
+    `more` counts further chunks of its note, as `limit_per_note` does.
+    """
 
     key: int
     id: str
     score: float
     cosine: float | None
     why: Mapping[str, Mapping[str, Any]]
+    more: int = 0
 
 
 def fuse(

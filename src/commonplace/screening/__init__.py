@@ -4,7 +4,7 @@ gate            the verdict on a text: allow, stage for review, or refuse
 secrets         find and redact secrets; secret_formats knows them by format, secret_words by the words before them,
                 secret_uses by what they open and by the flags of commands
 junk            text without content; junk_phrases has lists, session_talk judges sentences about a session by the
-                words in session_words, session_reports knows those all of whose words are known, common_knowledge
-                what textbooks say, program_output what programs print
+                words in session_words, and what textbooks say, session_reports knows sentences all of whose words are
+                known, program_output what programs print
 narration       a statement without "User mentioned that", "Note:" or a bullet before it
 """

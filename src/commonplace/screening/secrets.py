@@ -7,6 +7,7 @@ text: only the secret is replaced by a mark.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Final
 
 from commonplace.model.text import LazyPattern
@@ -47,6 +48,52 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     return tuple(sorted(secrets, key=lambda secret: secret.line))
 
 
+_SECRET_FILES: Final = (
+    "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.pem", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.keystore",
+    "*.kdb", "*.kdbx", "*.agilekeychain", "*.1pux", "*.ovpn", "*.tfstate", "*.env", ".env*", "wallet.dat",
+    "credentials", "credentials.*", "client_secret*.json", "service-account*.json", "secrets.*", "passwords.*",
+    "*.token", "htpasswd", ".htpasswd", ".netrc", "_netrc", ".pgpass", ".npmrc", ".pypirc", ".git-credentials",
+)  # fmt: skip
+_SECRET_STEMS: Final = frozenset(
+    {"token", "tokens", "creds", "secret", "password", "passwd", "apikey", "apikeys", "api_key", "api_keys", "api-key"}
+)
+_SECRET_FOLDERS: Final = frozenset({"secrets", "credentials", "creds", "private-keys", "private_keys"})
+_DATA_ENDINGS: Final = frozenset(
+    {"", "txt", "json", "yaml", "yml", "toml", "ini", "cfg", "conf", "csv", "xml", "properties", "key", "bak", "old"}
+)
+"""Endings of files with settings and lists: `token.json` holds a token, `token.png` shows one."""
+
+
+def is_secret_file(path: str, content: bytes) -> bool:
+    """True if a file holds secrets: by its path, or because its text has a private key or a token of a known format.
+
+    Without a path, only the text counts.
+    """
+    if _is_secret_path(path.lower()):
+        return True
+    if b"\0" in content:  # not text
+        return False
+    text = content.decode("utf-8", "replace")
+    if next(private_key_starts(text), None) is not None:
+        return True
+    parts = (part for line in text.split("\n") for part in _windows(strip_invisible(line)))
+    return any(True for part in parts for _ in match_formats(part))
+
+
+def _is_secret_path(path: str) -> bool:
+    *folders, name = path.split("/")
+    stem, _, ending = name.partition(".")
+    if any(fnmatchcase(name, pattern) for pattern in _SECRET_FILES):
+        return not name.endswith(".pub")
+    return ending in _DATA_ENDINGS and bool(name) and (stem in _SECRET_STEMS or not _SECRET_FOLDERS.isdisjoint(folders))
+
+
+def _windows(line: str) -> Iterator[str]:
+    """The line in overlapping pieces that are short enough for every expression."""
+    for begin in range(0, max(1, len(line) - _OVERLAP), _WINDOW - _OVERLAP):
+        yield line[begin : begin + _WINDOW]
+
+
 def strip_invisible(line: str) -> str:
     """The line without invisible characters, which could hide a secret."""
     return (_ESCAPES.sub("", line) if "\x1b" in line else line).translate(_INVISIBLE)
@@ -56,8 +103,7 @@ def match_secrets(line: str) -> Iterator[SecretMatch]:
     """Every secret in a line with its value, for this room only; duplicates are possible."""
     if len(line) < _SHORTEST:
         return
-    for begin in range(0, max(1, len(line) - _OVERLAP), _WINDOW - _OVERLAP):
-        window = line[begin : begin + _WINDOW]
+    for window in _windows(line):
         announced = [
             *match_formats(window),
             *match_words(window),

@@ -1,6 +1,8 @@
-"""Load settings: defaults < the vault's own file < the user's file < environment < flags, each value with its origin.
+"""Load settings, each value with its origin; later layers win:
 
-A layer is one of these sources as a flat table of dotted keys. Later layers win.
+defaults < the vault's own file < the user's file < the user's file for that vault < environment < flags.
+
+A layer is one of these sources as a flat table of dotted keys.
 """
 
 import os
@@ -8,7 +10,7 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 import platformdirs
 
@@ -26,6 +28,13 @@ SHORT_VARIABLES = {
     "COMMONPLACE_USER": "user",
 }
 VAULT_FILE_STEM = ".commonplace"
+USER_VAULTS_FOLDER = "vaults"
+"""The folder in the user's settings folder that holds one settings file for each vault that has its own."""
+
+LayerKind = Literal["call", "vault", "user", "user_vault"]
+
+_WRITABLE = "safety.path_allowlist"
+_NOT_FOR_ONE_VAULT = ("vault.root", "data")  # they say which vault it is, and where its data was put
 _MAX_FILE_BYTES = 256 * 1024
 _MAX_DEPTH = max(key.count(".") for key in OPTIONS)
 _CURRENT_NAMES = {older: each.key for each in OPTIONS.values() for older in each.once_called}
@@ -48,12 +57,15 @@ class LoadedSettings:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """The values that one source sets, by dotted key; `origins` names the file, variable or flag of each."""
+    """The values that one source sets, by dotted key; `origins` names the file, variable or flag of each.
+
+    `kind` is `call` for variables and flags; for files, whose file it is: the vault's, the user's, or the user's for
+    one vault.
+    """
 
     values: Mapping[str, object]
     origins: Mapping[str, str]
-    from_file: bool = False
-    from_vault: bool = False
+    kind: LayerKind = "call"
 
 
 def load_settings(
@@ -70,18 +82,36 @@ def load_settings(
     """
     environ = os.environ if environ is None else environ
     own_file = user_settings_file(environ)
-    layers = [_environment_layer(environ), _flag_layer(flags or {})]
-    if os.path.lexists(own_file) or environ.get(SETTINGS_FILE_VARIABLE):
-        layers.insert(0, _file_layer(own_file))
-    values, origins = _merge(layers)
+    is_there = os.path.lexists(own_file) or environ.get(SETTINGS_FILE_VARIABLE)
+    own = [_file_layer(own_file, "user")] if is_there else []
+    call = [_environment_layer(environ), _flag_layer(flags or {})]
+    values, origins = _merge([*own, *call])
     if "vault.root" not in values and (vault := registered_vaults().vault_for(current)):
-        layers.insert(0, Layer({"vault.root": str(vault)}, {"vault.root": str(registry_file())}))
-        values, origins = _merge(layers)
-    vault_file = _vault_file(values.get("vault.root"))
-    if vault_file:
-        values, origins = _merge([_file_layer(vault_file, from_vault=True), *layers])
+        own.insert(0, Layer({"vault.root": str(vault)}, {"vault.root": str(registry_file())}))
+        values, origins = _merge([*own, *call])
+    if root := values.get("vault.root"):
+        values, origins = _merge([*_vault_layers(root, own), *call])
     settings = _fill(Settings, values, origins)
     return LoadedSettings(settings, origins)
+
+
+def _vault_layers(root: Path, own: list[Layer]) -> list[Layer]:
+    """The layers of a vault's own file, of the user, and of the user's file for that vault."""
+    inside, outside = vault_settings_file(root), user_vault_file(root)
+    return [
+        *([_file_layer(inside, "vault")] if inside else []),
+        *own,
+        *([_file_layer(outside, "user_vault")] if outside and os.path.lexists(outside) else []),
+    ]
+
+
+def checked_setting(key: str, value: object, *, file: Path, kind: LayerKind) -> tuple[str, Any]:
+    """The current name of an option and the value as its type, if a file of that kind may set it.
+
+    Raises UsageError and Refused as loading that file would.
+    """
+    values, _ = _merge([Layer({key: value}, {key: str(file)}, kind)])
+    return next(iter(values.items()))
 
 
 def user_settings_file(environ: Mapping[str, str] | None = None) -> Path:
@@ -93,6 +123,22 @@ def user_settings_file(environ: Mapping[str, str] | None = None) -> Path:
     return _find_file(folder, "settings") or folder / "settings.toml"
 
 
+def user_vault_file(root: Path) -> Path | None:
+    """The path of the user's own settings file for that vault, whether or not it exists; None if it is not registered.
+
+    Raises UsageError if there are two, or if the list of vaults cannot be read.
+    """
+    name = registered_vaults().name_of(root)
+    folder = platformdirs.user_config_path("commonplace") / USER_VAULTS_FOLDER
+    return (_find_file(folder, name) or folder / f"{name}.toml") if name else None
+
+
+def user_settings_files() -> tuple[Path, ...]:
+    """Every settings file of the user: their own, and those for one vault each. Raises UsageError if there are two."""
+    folder = platformdirs.user_config_path("commonplace") / USER_VAULTS_FOLDER
+    return user_settings_file(), *sorted(folder.glob("*.*"))
+
+
 def _file_from_variable(path: str) -> Path:
     try:
         return home_path(path)
@@ -101,8 +147,9 @@ def _file_from_variable(path: str) -> Path:
         raise UsageError(str(error), path=f"${SETTINGS_FILE_VARIABLE}", hint=hint) from error
 
 
-def _vault_file(root: Path | None) -> Path | None:
-    return _find_file(root, VAULT_FILE_STEM) if root and root.is_dir() else None
+def vault_settings_file(root: Path) -> Path | None:
+    """The settings file in a vault, which is not trusted with every option; None if it has none. Raises UsageError."""
+    return _find_file(root, VAULT_FILE_STEM) if root.is_dir() else None
 
 
 def _find_file(folder: Path, stem: str) -> Path | None:
@@ -114,10 +161,10 @@ def _find_file(folder: Path, stem: str) -> Path | None:
     return files[0] if files else None
 
 
-def _file_layer(path: Path, *, from_vault: bool = False) -> Layer:
+def _file_layer(path: Path, kind: LayerKind) -> Layer:
     """The values in a TOML or YAML file. Raises UsageError with the line if the file cannot be parsed."""
-    values = dict(_flatten(_parse_file(path, follow_links=not from_vault), ""))
-    return Layer(values, dict.fromkeys(values, str(path)), from_file=True, from_vault=from_vault)
+    values = dict(_flatten(_parse_file(path, follow_links=kind != "vault"), ""))
+    return Layer(values, dict.fromkeys(values, str(path)), kind)
 
 
 def _environment_layer(environ: Mapping[str, str]) -> Layer:
@@ -215,11 +262,10 @@ def _merge(layers: list[Layer]) -> tuple[dict[str, Any], dict[str, str]]:
             if target.key in seen:
                 message = f"{key} and {seen[target.key]} are the same setting"
                 raise UsageError(message, path=origin, hint="Keep one of them.")
-            if layer.from_vault and not target.vault_may_set:
-                raise _not_from_a_vault(target, origin)
+            _refuse_forbidden(target, layer.kind, origin)
             seen[target.key] = key
             values[target.key], origins[target.key] = _converted(value, target, key, origin), origin
-            if layer.from_file:
+            if layer.kind != "call":
                 _refuse_relative_root(values, origin)
     return values, origins
 
@@ -246,17 +292,36 @@ def _find_option(key: str, origin: str) -> Option:
 
 def _converted(value: object, target: Option, key: str, origin: str) -> Any:
     try:
-        return convert(value, target)
+        converted = convert(value, target)
     except ValueError as error:
         raise UsageError(f"{key}: {error}", path=origin, hint=target.doc) from error
+    return _folders(converted, key, origin) if target.key == _WRITABLE and converted else converted
 
 
-def _not_from_a_vault(target: Option, origin: str) -> Refused:
-    return Refused(
-        f"{target.key} may not be set from inside a vault",
-        path=origin,
-        hint="Put it in your own settings file (`commonplace settings path`): vault content is not trusted with it.",
-    )
+def _folders(folders: tuple[str, ...], key: str, origin: str) -> tuple[str, ...]:
+    """The folders that programs may write to. Raises UsageError for one that is not inside a vault."""
+    from commonplace.policy.new_vault import checked_folders  # most people never set them
+
+    try:
+        return checked_folders(folders)
+    except UsageError as error:
+        raise UsageError(f"{key}: {error.message}", path=origin, hint=error.hint) from error
+
+
+def _refuse_forbidden(target: Option, kind: LayerKind, origin: str) -> None:
+    """Raises Refused if a file of that kind may not set the option."""
+    if kind == "vault" and not target.vault_may_set:
+        raise Refused(
+            f"{target.key} may not be set from inside a vault",
+            path=origin,
+            hint="Put it in your own file (`commonplace settings path`): vault content is not trusted with it.",
+        )
+    if kind == "user_vault" and target.key in _NOT_FOR_ONE_VAULT:
+        raise Refused(
+            f"{target.key} may not be set for one vault",
+            path=origin,
+            hint="Put it in your own settings file (`commonplace settings path`), which counts for all vaults.",
+        )
 
 
 def _fill(block: type, values: Mapping[str, Any], origins: Mapping[str, str], prefix: str = "") -> Any:

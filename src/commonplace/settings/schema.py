@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from commonplace.context.hook_options import HookOptions
-from commonplace.context.options import ContextOptions
+from commonplace.context.options import ContextOptions, HookOptions
 from commonplace.encoders.options import EmbeddingOptions
 from commonplace.facts.options import FactsOptions
 from commonplace.model import option
@@ -114,17 +113,32 @@ def _one_of(value: object, allowed: tuple[str, ...]) -> str:
 
 
 def _strings(value: object) -> tuple[str, ...]:
-    """A list of strings; in variables and flags it is written `a, b, c`."""
+    """A list of strings; in variables and flags it is written `a, b, c`, or as in a TOML file: `["a", "b"]`."""
     if isinstance(value, str):
-        return tuple(part.strip() for part in value.split(",") if part.strip())
+        value = _bracketed(value.strip())
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return tuple(value)
     raise ValueError(f"{value!r} is not a list of strings")
 
 
+def _bracketed(text: str) -> object:
+    """The parts of a list that is written as one text; of one in brackets, whatever it holds."""
+    if text.startswith("[") and text.endswith("]"):
+        import json  # seldom is a list written like this
+
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            if "," in text:  # without one it is a name or a glob such as `[ab]`
+                raise ValueError(f"{text!r} is not a list: write a, b, c without brackets") from error
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def _string(value: object) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{value!r} is not a non-empty string")
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not a text")
+    if not value.strip():
+        raise ValueError("must not be empty")
     return value
 
 

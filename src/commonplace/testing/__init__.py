@@ -13,17 +13,15 @@ No test framework is needed. With pytest:
 Every check needs an empty store of its own. A check that fails raises ContractBroken, which names the rule.
 
 - `contract`      what a check is, and what checks share
-- `reads`         paths, read, stat, exists, list
+- `reads`         paths, read, stat, exists, list; events for changes in the store
 - `changes`       write, delete, move and derive; commits, old versions, merges
 - `transactions`  all or nothing, results, locking and concurrent openers
-- `watches`       events for changes in the store
 """
 
 from commonplace.testing.changes import CHANGES, DERIVED_FILES, HISTORY
 from commonplace.testing.contract import ContractBroken, ContractCheck, Store
-from commonplace.testing.reads import LISTING, PATHS, READING
+from commonplace.testing.reads import LISTING, PATHS, READING, WATCHING
 from commonplace.testing.transactions import CONCURRENCY, RESULTS, TRANSACTIONS
-from commonplace.testing.watches import WATCHING
 from commonplace.vault.base import StorageBackend
 
 __all__ = ["CHECKS", "Check", "ContractBroken", "ContractCheck", "Store", "checks_for"]

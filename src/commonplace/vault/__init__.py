@@ -5,7 +5,7 @@
 - `local`            the backend `device-local`: a folder without history
 - `inmemory`         the backend `in-memory`: a dictionary
 - `options`          the settings of a vault
-- `contract_errors`, `paths`, `derived_files`  rules that every backend shares
+- `contract_errors`, `paths`  rules that every backend shares
 - `changes`          the changes of a transaction, collected and checked for duplicates
 - `batch`, `atomic`, `temporary_files`  changes to a folder: planned together, published atomically, undone on failure
 - `journal`, `recovery`  what makes a crash harmless

@@ -181,7 +181,8 @@ class Revision:
 
     `paths` maps each path it changed to "added", "changed" or "removed".
     `trailers` are those of its message, the values of a repeated name joined by line breaks. A commit of ours has a
-    `Commonplace-Kind`, and a `Commonplace-Path` for each of its files unless there are very many.
+    `Commonplace-Kind`, and a `Commonplace-Path` for each of its files unless there are very many; the path of an entry
+    without the words in its name (`model.layout.wordless_path`).
     """
 
     commit: str

@@ -1,16 +1,20 @@
-"""The changes of a transaction on a folder: planned together, then made one by one, and undone if one fails."""
+"""The changes of a transaction on a folder: planned together, then made one by one, and undone if one fails.
+
+Derived files are generated from notes and written atomically, under one name, outside of a transaction.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Final
 
-from commonplace.errors import CommonplaceError, NotFound, VaultUnavailable
+from commonplace.errors import CommonplaceError, NotFound, Refused, VaultUnavailable
 from commonplace.vault import atomic
 from commonplace.vault.base import ABSENT, version_of
 from commonplace.vault.changes import Change, Delete, Move, Write
 from commonplace.vault.contract_errors import already_exists, case_collision, require_version
 from commonplace.vault.files import FileSnapshot, read_file
-from commonplace.vault.syscalls import translate_os_errors
+from commonplace.vault.syscalls import defer_interrupts, translate_os_errors
 from commonplace.vault.tree import FileLocation, FolderTree
 
 Rollback = Callable[[BaseException], None]
@@ -181,3 +185,28 @@ def _roll_back(done: list[tuple[str, _Undo]], error: BaseException) -> None:
             f"a change failed ({error}), and not all changes before it could be undone: {'; '.join(failures)}",
             hint="Check these files: they hold what the failed transaction wrote, or what someone saved meanwhile.",
         ) from error
+
+
+DERIVED_NAME: Final = "_index.md"
+"""The only name of a derived file: no other file can be mistaken for one, whatever goes wrong."""
+
+LOCK_WAIT_S: Final = 10.0
+"""How long to wait for the lock, as in a transaction."""
+
+
+def checked_derived_path(path: str) -> str:
+    """The path. Raises Refused when it is not the path of a derived file."""
+    if path.rpartition("/")[2] == DERIVED_NAME:
+        return path
+    raise Refused(
+        f"only files named {DERIVED_NAME} can be derived: {path}",
+        path=path,
+        hint=f"Write other files in a transaction, or name {DERIVED_NAME} in that folder.",
+    )
+
+
+def write_derived(tree: FolderTree, path: str, content: bytes) -> None:
+    """Write the file unless it has this content already. The caller holds the lock. Raises as a write does."""
+    steps = plan_all(tree, [Write(path, content, None)])
+    with defer_interrupts():
+        make_all(tree, steps)

@@ -21,6 +21,7 @@ from commonplace.vault.base import (
     WatchEvent,
     version_of,
 )
+from commonplace.vault.batch import LOCK_WAIT_S, checked_derived_path
 from commonplace.vault.changes import Change, Changes, Delete, Move, Write
 from commonplace.vault.contract_errors import (
     already_exists,
@@ -32,7 +33,6 @@ from commonplace.vault.contract_errors import (
     path_of,
     require_version,
 )
-from commonplace.vault.derived_files import LOCK_WAIT_S, checked_derived_path
 from commonplace.vault.paths import normal, normal_folder, skip_filter, spelling
 from commonplace.vault.watch import WatchQueues
 

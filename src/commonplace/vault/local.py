@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from commonplace.vault.base import Capability, Label, Locator, OnCommit, TransactionResult
-from commonplace.vault.batch import make_all, plan_all
+from commonplace.vault.batch import LOCK_WAIT_S, checked_derived_path, make_all, plan_all, write_derived
 from commonplace.vault.changes import Changes
 from commonplace.vault.contract_errors import path_of
-from commonplace.vault.derived_files import LOCK_WAIT_S, checked_derived_path, write_derived
 from commonplace.vault.folder import Folder
 from commonplace.vault.syscalls import defer_interrupts
 

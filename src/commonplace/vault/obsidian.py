@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from commonplace.errors import CommonplaceError, NotFound, Refused
 from commonplace.events import emit
+from commonplace.model.layout import wordless_name
 from commonplace.vault.base import (
     ABSENT,
     KIND,
@@ -33,10 +34,18 @@ from commonplace.vault.base import (
     TransactionResult,
     version_of,
 )
-from commonplace.vault.batch import Effect, Step, effects, make_all, plan_all
+from commonplace.vault.batch import (
+    LOCK_WAIT_S,
+    Effect,
+    Step,
+    checked_derived_path,
+    effects,
+    make_all,
+    plan_all,
+    write_derived,
+)
 from commonplace.vault.changes import Change, Changes, Move, Write
 from commonplace.vault.contract_errors import path_of
-from commonplace.vault.derived_files import LOCK_WAIT_S, checked_derived_path, write_derived
 from commonplace.vault.files import read_file
 from commonplace.vault.folder import Folder
 from commonplace.vault.journal import Journal, JournalEntry, JournalFile
@@ -120,7 +129,7 @@ def snapshot_commits(git: "Repository", tracked: Sequence[TrackedEffect]) -> "tu
 def _snapshot_commit(files: Mapping[str, bytes]) -> "NewCommit":
     from commonplace.vault.git.commit import NewCommit
 
-    what = next(iter(files)) if len(files) == 1 else f"{len(files)} files"
+    what = wordless_name(next(iter(files))) if len(files) == 1 else f"{len(files)} files"
     return NewCommit(f"commonplace: commit your edits of {what}", _SNAPSHOT_TRAILERS, files)
 
 
@@ -203,7 +212,7 @@ def _complete(label: Label | None, changes: Sequence[Change]) -> Label:
     """The label with its kind; a transaction without a label is named after what it does."""
     verbs = {_verb(change) for change in changes}
     verb = verbs.pop() if len(verbs) == 1 else "change"
-    what = changes[0].path if len(changes) == 1 else f"{len(changes)} files"
+    what = wordless_name(changes[0].path) if len(changes) == 1 else f"{len(changes)} files"
     label = label or Label(f"commonplace: {verb} {what}")
     if any(name == KIND for name, _ in label.trailers):
         return label

@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from commonplace.errors import CommonplaceError, Conflict, NotFound, Refused, VaultUnavailable
 from commonplace.events import emit
+from commonplace.model.layout import wordless_path
 from commonplace.vault import atomic
 from commonplace.vault.base import ABSENT, version_of
 from commonplace.vault.files import FileSnapshot, read_file, version_at
@@ -118,8 +119,11 @@ def _is_behind(entry: JournalEntry, now: TrackedBlobs) -> bool:
 
 
 def commit_of(journal: Journal, files: Mapping[str, bytes | None]) -> NewCommit:
-    """The commit of the mutation, with the id by which recovery finds it, and its paths unless there are very many."""
-    paths = [(PATH, path) for path in files] if len(files) <= _MOST_PATH_TRAILERS else []
+    """The commit of the mutation, with the id by which recovery finds it, and its paths unless there are very many.
+
+    A path of an entry is named without its words.
+    """
+    paths = [(PATH, wordless_path(path)) for path in files] if len(files) <= _MOST_PATH_TRAILERS else []
     trailers = (*journal.label.trailers, *paths, (MUTATION, journal.mutation))
     return NewCommit(journal.label.message, trailers, files)
 

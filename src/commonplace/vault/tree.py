@@ -61,11 +61,12 @@ class FolderTree:
 
     def __init__(self, root: Path) -> None:
         self.root = _real_folder(root)
+        self._numbers = _numbers(os.stat(self.root))
 
     @contextmanager
     def locate(self, path: str) -> Iterator[FileLocation]:
         """The location of that file, for reading. Raises NotFound when a folder above it does not exist."""
-        with _Descent(self.root) as descent:
+        with _Descent(self.root, self._numbers) as descent:
             for location, more in descent.along(path):
                 location.refuse_link(path)
                 if more and not location.is_folder:
@@ -77,7 +78,7 @@ class FolderTree:
         """The location of that file; creates missing folders, and removes them again if the block fails."""
         created: list[str] = []
         try:
-            with _Descent(self.root) as descent:
+            with _Descent(self.root, self._numbers) as descent:
                 for location, more in descent.along(path):
                     location.refuse_link(path)
                     if more and location.mode is None:
@@ -92,7 +93,7 @@ class FolderTree:
     @contextmanager
     def open_folder(self, path: str) -> Iterator[tuple[int, str]]:
         """The open folder at that path, and its path as it is on disk; "" is the root. Raises NotFound."""
-        with _Descent(self.root) as descent:
+        with _Descent(self.root, self._numbers) as descent:
             on_disk = ""
             for location, _ in descent.along(path) if path else ():
                 location.refuse_link(path)
@@ -107,7 +108,7 @@ class FolderTree:
 
     def path_on_disk(self, path: str) -> str:
         """The path as it is on disk, as far as it exists. Raises Refused for a link on the way."""
-        with _Descent(self.root) as descent:
+        with _Descent(self.root, self._numbers) as descent:
             for location, more in descent.along(path):
                 location.refuse_link(path)
                 if more and not location.is_folder:
@@ -166,11 +167,14 @@ def _lstat(folder: int, name: str) -> os.stat_result | None:
 class _Descent:
     """A walk down from the root that keeps one folder open at a time."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, numbers: tuple[int, int]) -> None:
         try:
             self.folder = os.open(root, FOLDER_FLAGS)
         except OSError as error:
             raise unavailable_from(error, path=str(root), doing="open the vault") from error
+        if _numbers(os.fstat(self.folder)) != numbers:
+            os.close(self.folder)
+            raise _replaced(root)
 
     def __enter__(self) -> "_Descent":
         return self
@@ -203,6 +207,20 @@ class _Descent:
             if entry.mode is not None and stat.S_ISLNK(entry.mode):
                 raise link_not_followed(path, link=link) from error
             raise
+
+
+def _numbers(folder: os.stat_result) -> tuple[int, int]:
+    """What tells this folder from every other on this machine, whatever its name."""
+    return folder.st_dev, folder.st_ino
+
+
+def _replaced(root: Path) -> VaultUnavailable:
+    """The error for another folder in the vault's place: read as the vault, it would look as if notes were removed."""
+    return VaultUnavailable(
+        f"another folder has taken the place of the vault while it was open: {root}",
+        path=str(root),
+        hint="If you moved the vault, or its disk is not mounted, put it back; then open the vault anew.",
+    )
 
 
 def _real_folder(root: Path) -> Path:

@@ -1,12 +1,12 @@
 """Builds the HTTP API."""
 
 import asyncio
-from importlib.metadata import version
 
 from fastapi import Depends, FastAPI
 
+from commonplace import __version__
 from commonplace.memory import MemoryFor
-from commonplace.web import entry_routes, note_routes, review_routes, search_routes
+from commonplace.web import entry_routes, note_routes, search_routes
 from commonplace.web.access import BEARER_TOKEN
 from commonplace.web.errors import ERROR_RESPONSES, install_error_handlers
 
@@ -17,7 +17,7 @@ _ROUTERS = (
     search_routes.context_router,
     entry_routes.entry_router,
     entry_routes.fact_router,
-    review_routes.review_router,
+    entry_routes.review_router,
     note_routes.note_router,
     note_routes.change_router,
     entry_routes.conversation_router,
@@ -34,7 +34,7 @@ def make_api(memory_for: MemoryFor, *, prefix: str = "/api/v1") -> FastAPI:
     api = FastAPI(
         title="Commonplace",
         summary="A memory of notes: search, save, recall.",
-        version=version("commonplace"),
+        version=__version__,
         openapi_url=f"{prefix}/openapi.json",
         docs_url=None,
         redoc_url=None,

@@ -1,13 +1,17 @@
-"""Routes for entries (one statement in a note of its own), facts, and conversations."""
+"""Routes for entries, facts and conversations, and for what waits for the person.
+
+The routes for what waits are the person's own: a token of an agent is refused.
+"""
 
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from commonplace.memory import fact_shapes, shapes
+from commonplace.memory import Memory, fact_shapes, shapes
 from commonplace.model import EntryResult, FactClass, RecordResult, Role
-from commonplace.web.access import CallingProgram, Reader, Writer
+from commonplace.model.fact import ReviewResult
+from commonplace.web.access import CallingProgram, Owner, Reader, Writer
 from commonplace.web.schemas import (
     NO_QUERY,
     IdInPath,
@@ -200,14 +204,14 @@ def save_entry(body: SaveBody, caller: CallingProgram, memory: Writer) -> EntryR
     """Save one thing worth knowing. What is already known is confirmed instead; nothing is overwritten."""
     fields = body.model_dump(exclude={"text", "session_id"})
     return _entry_response(
-        memory.entries.save(body.text, **fields, interface=caller.name, conversation=body.session_id)
+        memory.entries.save(body.text, **fields, interface=caller.name, conversation=body.session_id), memory
     )
 
 
 @entry_router.get("/{id}", operation_id="show_entry", summary="An entry with all its versions")
 def show_entry(id: IdInPath, memory: Reader) -> ChainResponse:
     """An entry or a fact with all its versions and bonds."""
-    return {"ok": True, **fact_shapes.chain_shape(memory.entries.show(id))}
+    return {"ok": True, **fact_shapes.chain_shape(memory.entries.show(id), memory.notes.link)}
 
 
 @entry_router.post("/{id}/evolve", operation_id="evolve_entry", summary="Replace an entry")
@@ -215,20 +219,20 @@ def evolve_entry(id: IdInPath, body: EvolveBody, caller: CallingProgram, memory:
     """Replace an entry with what is true now; the old version is archived, and each names the other."""
     fields = body.model_dump(exclude={"text", "session_id"})
     return _entry_response(
-        memory.entries.evolve(id, body.text, **fields, interface=caller.name, conversation=body.session_id)
+        memory.entries.evolve(id, body.text, **fields, interface=caller.name, conversation=body.session_id), memory
     )
 
 
 @entry_router.post("/{id}/confirm", operation_id="confirm_entry", summary="Confirm that an entry is still true")
 def confirm_entry(id: IdInPath, memory: Writer) -> EntryResponse:
     """Confirm that an entry is still true; it ages from today on."""
-    return _entry_response(memory.entries.confirm(id))
+    return _entry_response(memory.entries.confirm(id), memory)
 
 
 @entry_router.post("/{id}/forget", operation_id="forget_entry", summary="Forget an entry")
 def forget_entry(id: IdInPath, body: ForgetBody, memory: Writer) -> EntryResponse:
     """Stop recalling an entry; its note stays, and undo brings it back."""
-    return _entry_response(memory.entries.forget(id, reason=body.reason))
+    return _entry_response(memory.entries.forget(id, reason=body.reason), memory)
 
 
 class FactsQuery(RequestModel):
@@ -257,7 +261,7 @@ class FactBody(EntryDetailsBody):
     fact: FactClass = Field("", description="How it ages.")
 
 
-class InvalidateBody(RequestModel):
+class EndBody(RequestModel):
     """The day from which the fact is no longer true; now if empty."""
 
     model_config = body_config(at="2026-03-01")
@@ -291,30 +295,126 @@ class TimelineResponse(OkResponse):
 def list_facts(query: Annotated[FactsQuery, Query()], memory: Reader) -> FactsResponse:
     """Facts about an entity (by any of its names), on a topic, of a project, or all; the most important first."""
     facts = memory.facts.about(**query.model_dump())
-    return {"ok": True, "count": len(facts), "facts": [fact_shapes.snapshot_shape(each) for each in facts]}
+    rows = [fact_shapes.snapshot_shape(each, memory.notes.link) for each in facts]
+    return {"ok": True, "count": len(rows), "facts": rows}
 
 
 @fact_router.post("/facts", operation_id="add_fact", summary="Add a triple", dependencies=[NO_QUERY])
 def add_fact(body: FactBody, caller: CallingProgram, memory: Writer) -> EntryResponse:
     """Add a triple. A single-valued predicate ends the previous value; what is already known is confirmed."""
     fields = body.model_dump(exclude={"session_id"})
-    return _entry_response(memory.facts.add(**fields, interface=caller.name, conversation=body.session_id))
+    return _entry_response(memory.facts.add(**fields, interface=caller.name, conversation=body.session_id), memory)
 
 
-@fact_router.post(
-    "/facts/{id}/invalidate", operation_id="invalidate_fact", summary="End a fact", dependencies=[NO_QUERY]
-)
-def invalidate_fact(id: IdInPath, body: InvalidateBody, memory: Writer) -> EntryResponse:
+@fact_router.post("/facts/{id}/end", operation_id="end_fact", summary="End a fact", dependencies=[NO_QUERY])
+def end_fact(id: IdInPath, body: EndBody, memory: Writer) -> EntryResponse:
     """Mark a fact as no longer true; it stays known for the time in which it was."""
-    return _entry_response(memory.facts.invalidate(id, at=body.at))
+    return _entry_response(memory.facts.end(id, at=body.at), memory)
 
 
 @fact_router.get("/timeline", operation_id="timeline", summary="The history of facts")
 def timeline(query: Annotated[TimelineQuery, Query()], memory: Reader) -> TimelineResponse:
     """Events of the facts about an entity (began, confirmed, replaced, ended, forgotten), oldest first."""
     events = memory.facts.timeline(query.entity)
-    return {"ok": True, "entity": query.entity, "timeline": [fact_shapes.timeline_event_shape(each) for each in events]}
+    rows = [fact_shapes.timeline_event_shape(each, memory.notes.link) for each in events]
+    return {"ok": True, "entity": query.entity, "timeline": rows}
 
 
-def _entry_response(result: EntryResult) -> EntryResponse:
-    return {"ok": True, "remembered": fact_shapes.entry_result_shape(result)}
+def _entry_response(result: EntryResult, memory: Memory) -> EntryResponse:
+    return {"ok": True, "remembered": fact_shapes.entry_result_shape(result, memory.notes.link)}
+
+
+review_router = APIRouter(prefix="/review", tags=["review"], dependencies=[NO_QUERY])
+
+
+class ChoiceBody(RequestModel):
+    """The waiting entries that are meant: some by their ids, or all of them."""
+
+    ids: Names = Field(default_factory=list, description="Ids of waiting entries.")
+    all: bool = Field(default=False, description="Everything that waits, instead of ids.")
+    dry_run: bool = Field(default=False, description="Change nothing; respond with the difference it would make.")
+
+
+class ApproveBody(ChoiceBody):
+    """The entries to approve."""
+
+    model_config = body_config(ids=["3f9a1c"])
+
+    keep_old: bool = Field(default=False, description="Keep what they speak against as well.")
+
+
+class RejectBody(ChoiceBody):
+    """The entries to reject, and why."""
+
+    model_config = body_config(ids=["3f9a1c"], reason="never true")
+
+    reason: Line = ""
+
+
+class EditBody(RequestModel):
+    """The entry in the person's own words."""
+
+    model_config = body_config(text="Prefers long pull requests, with a picture.")
+
+    text: Prose = ""
+    object: Line = Field("", description="The new value of a triple; the text is then its sentence.")
+    keep_old: bool = Field(default=False, description="Keep what the entry speaks against, too.")
+    dry_run: bool = Field(default=False, description="Change nothing; respond with the difference it would make.")
+
+
+@declared_only
+class QueueResponse(OkResponse, fact_shapes.QueueShape):
+    """Everything that waits, oldest first."""
+
+
+@declared_only
+class WaitingResponse(OkResponse):
+    """One waiting entry."""
+
+    waiting: fact_shapes.WaitingShape
+
+
+@declared_only
+class ReviewedResponse(OkResponse):
+    """What became of each entry."""
+
+    count: int
+    reviewed: list[fact_shapes.ReviewResultShape]
+
+
+@review_router.get("", operation_id="list_waiting", summary="List what waits for the person")
+def list_waiting(memory: Owner) -> QueueResponse:
+    """What programs saved and the person has not approved yet: the reason, and what each entry speaks against."""
+    return {"ok": True, **fact_shapes.queue_shape(memory.reviews.list(), memory.notes.link)}
+
+
+@review_router.get("/{id}", operation_id="show_waiting", summary="One waiting entry")
+def show_waiting(id: IdInPath, memory: Owner) -> WaitingResponse:
+    """One waiting entry, with the reason and what it speaks against."""
+    return {"ok": True, "waiting": fact_shapes.waiting_shape(memory.reviews.show(id), memory.notes.link)}
+
+
+@review_router.post("/approve", operation_id="approve_waiting", summary="Approve waiting entries")
+def approve_waiting(body: ApproveBody, memory: Owner) -> ReviewedResponse:
+    """Make entries the person's own word; what they speak against is archived. Undo takes each back."""
+    return _response(
+        memory, *memory.reviews.approve(*body.ids, all=body.all, keep_old=body.keep_old, dry_run=body.dry_run)
+    )
+
+
+@review_router.post("/reject", operation_id="reject_waiting", summary="Reject waiting entries")
+def reject_waiting(body: RejectBody, memory: Owner) -> ReviewedResponse:
+    """Archive entries, so that programs cannot save the same words again."""
+    return _response(memory, *memory.reviews.reject(*body.ids, all=body.all, reason=body.reason, dry_run=body.dry_run))
+
+
+@review_router.post("/{id}/edit", operation_id="edit_waiting", summary="Approve an entry in other words")
+def edit_waiting(id: IdInPath, body: EditBody, memory: Owner) -> ReviewedResponse:
+    """Approve a waiting entry in the person's own words."""
+    result = memory.reviews.edit(id, body.text, object=body.object, keep_old=body.keep_old, dry_run=body.dry_run)
+    return _response(memory, result)
+
+
+def _response(memory: Memory, *results: ReviewResult) -> ReviewedResponse:
+    reviewed = [fact_shapes.review_result_shape(each, memory.notes.link) for each in results]
+    return {"ok": True, "count": len(results), "reviewed": reviewed}

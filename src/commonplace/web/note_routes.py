@@ -132,7 +132,8 @@ def read_note(path: NotePath, memory: Reader, response: Response) -> NoteRespons
     """A note, parsed. A sensitive one is refused. The `ETag` is its version."""
     note = memory.notes.read(path)
     response.headers["ETag"] = f'"{note.version}"'
-    return {"ok": True, **shapes.note_shape(note, sensitive=memory.notes.is_sensitive(note))}
+    sensitive, link = memory.notes.is_sensitive(note), memory.notes.link(note.path)
+    return {"ok": True, **shapes.note_shape(note, sensitive=sensitive, link=link)}
 
 
 @note_router.put("/notes/{path:path}", operation_id="write_note", summary="Write a note", dependencies=[NO_QUERY])

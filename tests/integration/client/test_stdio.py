@@ -242,6 +242,105 @@ def test_a_daemon_that_goes_away_before_its_answer_is_told_with_a_warning(events
     assert len([message for message, _ in script.asked if message["id"] == 1]) == 1
 
 
+def listing(handler: StandInHandler, message: dict[str, Any]) -> None:
+    """Two tools, of which one only reads."""
+    tools = [{"name": "memory_search", "annotations": {"readOnlyHint": True}}, {"name": "memory_save"}]
+    handler.reply(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {"tools": tools}}).encode())
+
+
+def one_by_one(*lines: bytes) -> list[Any]:
+    """What the proxy writes for these lines, each sent when the one before is answered; in order."""
+    written = threading.Semaphore(1)
+
+    class Screen(io.BytesIO):
+        def flush(self) -> None:
+            written.release()
+
+    def slowly() -> Iterator[bytes]:
+        for line in lines:
+            assert written.acquire(timeout=DEADLINE)
+            yield line
+
+    out = Screen()
+    StdioProxy(out, headers={}).run(slowly())
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_a_request_that_only_reads_is_sent_once_more_if_the_daemon_goes_away(script: Script) -> None:
+    """A list, a ping, and a tool that the daemon's own list calls read-only; a tool that saves is never repeated."""
+    broken: set[object] = set()
+
+    def killed_once(handler: StandInHandler, message: dict[str, Any]) -> None:
+        if message["id"] in broken:
+            (listing if message["method"] == "tools/list" else echo)(handler, message)
+        else:
+            broken.add(message["id"])
+            handler.hang_up()
+
+    script.answers = dict.fromkeys(("tools/list", "tools/call", "ping"), killed_once)
+    said = one_by_one(
+        request(1, "tools/list"),
+        request(2, "tools/call", name="memory_search"),
+        request(3, "ping"),
+        request(4, "tools/call", name="memory_save"),
+    )
+
+    assert [("result" in each) for each in said] == [True, True, True, False]
+    assert "check before you repeat it" in said[3]["error"]["message"]
+    assert [message["id"] for message, _ in script.asked] == [1, 1, 2, 2, 3, 3, 4]
+
+
+def test_a_reading_request_that_fails_twice_is_not_said_to_have_changed_anything(script: Script) -> None:
+    """The agent may simply ask again."""
+    script.answers = {"tools/list": lambda handler, _: handler.hang_up()}
+    said = talk(request(1, "tools/list"))
+
+    assert said[1]["error"]["message"] == "the daemon closed the connection before it answered"
+
+
+def test_a_connection_that_breaks_after_the_answer_gives_no_second_answer(script: Script) -> None:
+    """Each id is answered once, also if the daemon is killed before it ends its response."""
+
+    def broken_after(handler: StandInHandler, message: dict[str, Any]) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/event-stream")
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        event = b'data: {"jsonrpc": "2.0", "id": 1, "result": {}}\n\n'
+        handler.wfile.write(b"%x\r\n%s\r\n5\r\nda" % (len(event), event))
+        handler.hang_up()
+
+    script.answers = {"tools/call": broken_after}
+    out = io.BytesIO()
+    StdioProxy(out, headers={}).run([request(1, "tools/call", name="memory_save")])
+
+    assert [json.loads(line) for line in out.getvalue().splitlines()] == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
+
+
+def test_the_watch_over_a_daemon_that_hangs_survives_every_error(
+    script: Script, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A state file that cannot be read once must not leave all later requests without a watch."""
+    looks, looked_again = iter(range(2)), threading.Event()
+
+    def unreadable(_: object) -> None:
+        if next(looks, None) == 0:
+            raise PermissionError(13, "Permission denied")
+        looked_again.set()
+
+    def slowly(handler: StandInHandler, message: dict[str, Any]) -> None:
+        assert looked_again.wait(DEADLINE)
+        echo(handler, message)
+
+    monkeypatch.setattr(stdio, "frozen_daemon", unreadable)
+    monkeypatch.setattr(stdio, "_WATCH_SECONDS", 0.01)
+    monkeypatch.setattr(stdio, "_PATIENCE_SECONDS", 0.01)
+    script.answers = {"slow": slowly}
+
+    assert talk(request(1, "slow"))[1]["result"] == {}
+    assert "Permission denied" in capsys.readouterr().err
+
+
 def test_a_daemon_that_cannot_be_started_is_an_answer_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -37,7 +37,7 @@ def content(path: Path) -> bytes:
 
 
 def test_transcripts_lie_in_the_folders_of_their_host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Those below home, or where its variable says; and those that the settings add."""
+    """Those below home and where its variable says, for a person may use both; and those that the settings add."""
     home = os.path.realpath(Path.home())
 
     assert transcript_folders("claude-code", more=()) == (Path(home, ".claude/projects"),)
@@ -47,8 +47,8 @@ def test_transcripts_lie_in_the_folders_of_their_host(monkeypatch: pytest.Monkey
     )
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))
     monkeypatch.setenv("CODEX_HOME", str(tmp_path))
-    assert transcript_folders("claude-code", more=()) == (tmp_path / "projects",)
-    assert transcript_folders("codex", more=()) == (tmp_path / "sessions",)
+    assert transcript_folders("claude-code", more=()) == (tmp_path / "projects", Path(home, ".claude/projects"))
+    assert transcript_folders("codex", more=()) == (tmp_path / "sessions", Path(home, ".codex/sessions"))
     with pytest.raises(UsageError, match="notepad"):
         transcript_folders("notepad", more=())
 

@@ -337,7 +337,13 @@ def test_a_large_transcript_comes_in_rounds_and_a_monstrous_line_is_passed_over(
         file.write("x" * 20_000 + "\n")
     session.say("behind")
     small = CaptureStep(
-        session.memory_for, Pauses(session.state), OPTIONS, lambda: datetime.now(UTC), most=2000, longest=5000
+        session.state,
+        session.memory_for,
+        Pauses(session.state),
+        OPTIONS,
+        lambda: datetime.now(UTC),
+        most=2000,
+        longest=5000,
     )
     looked = StepResult(QueuedTranscript("claude-code", "s1", os.path.realpath(session.path), ""), has_more=True)
     rounds = 0

@@ -1,4 +1,4 @@
-"""The daemon takes up another encoder that the person chose, without a restart."""
+"""The daemon takes up settings that the person changed, without a restart; another encoder encodes everything again."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.daemon.vaults import Vaults
+from commonplace.errors import Refused
 from commonplace.hosts.own_settings import save_setting
 from commonplace.model import Caller
 from commonplace.settings.registered_vaults import register_vault
@@ -37,7 +38,7 @@ def versions(vaults: Vaults) -> dict[str, int]:
 
 
 def test_another_encoder_is_used_and_everything_is_encoded_again(vaults: Vaults) -> None:
-    """In the background, by the vault's own watcher; a change of other settings leaves the vault as it is."""
+    """In the background, by the vault's own watcher."""
     vaults.open_all()
     wait_for(lambda: [*versions(vaults)] == ["hashing-384"])
     save_setting("retrieval.default_k", 3)
@@ -48,6 +49,18 @@ def test_another_encoder_is_used_and_everything_is_encoded_again(vaults: Vaults)
 
     wait_for(lambda: [*versions(vaults)] == ["hashing-64"])
     assert before.stats().documents == {"vault": 1}  # a request that began before goes on
+
+
+def test_a_setting_for_one_vault_is_taken_up_by_the_running_daemon(vaults: Vaults, vault: Path) -> None:
+    """Folders that are closed to agents are closed at once."""
+    vaults.open_all()
+    agent = Caller("test", frozenset({"write"}))
+    vaults.memory_for(agent).notes.write("Inbox/a.md", "a\n")
+    save_setting("safety.path_allowlist", ("Daily",), vault=vault)
+    vaults.open_all()
+
+    with pytest.raises(Refused, match="outside the folders"):
+        vaults.memory_for(agent).notes.write("Inbox/b.md", "b\n")
 
 
 def test_settings_that_cannot_be_read_change_nothing(vaults: Vaults, vault: Path, home: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from starlette.applications import Starlette
 
 from commonplace.app import open_memory, put_under_git
-from commonplace.context.hook_options import HookOptions
+from commonplace.context.options import HookOptions
 from commonplace.daemon.capture.queue import CaptureQueue
 from commonplace.daemon.capture.worker import CaptureWorker
 from commonplace.daemon.server.hook_events import HookEvents, read_hook_events

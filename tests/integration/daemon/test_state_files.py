@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 
 from commonplace.client.paths import DaemonFiles, daemon_files
-from commonplace.client.start import DaemonState
+from commonplace.client.start import DaemonState, is_daemon_running
 from commonplace.daemon.serve import listen_on_file, listen_on_port
 from commonplace.daemon.service.state_files import (
     file_lock,
     instance_lock,
-    is_daemon_running,
     running_daemon,
     write_private_file,
 )

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.daemon.vaults import VaultRegistry
+from commonplace.app.registration import move_vault, remove_vault
+from commonplace.daemon.vaults import VaultRegistry, Vaults
 from commonplace.errors import NotFound, UsageError
 from commonplace.settings.load import user_settings_file
-from commonplace.settings.registered_vaults import register_vault
+from commonplace.settings.registered_vaults import register_vault, registered_vaults
 
 
 @pytest.fixture
@@ -90,3 +91,29 @@ def test_a_default_whose_own_settings_are_broken_is_still_the_default(vaults: li
     register_vault(vaults[2])
 
     assert VaultRegistry({}).vaults == (vaults[0], vaults[2])
+
+
+def test_a_vault_that_is_moved_or_removed_is_let_go(vaults: list[Path], tmp_path: Path) -> None:
+    """Without a restart: the daemon serves it where it is now, or no more."""
+    flags = {"vault.backend": "device-local"}
+    register_vault(vaults[0])
+    register_vault(vaults[2])
+    served = Vaults(flags=flags)
+    before = served.open_all()
+    move_vault("Work", tmp_path / "Job", flags=flags)
+    remove_vault(registered_vaults().select(str(vaults[0])), keeps_data=True)
+    after = served.open_all()
+    names = [each["vault"] for each in served.status()]
+    served.close()
+
+    assert (before, after) == ("2 of 2 vaults are open", "1 of 1 vaults are open")
+    assert names == [str(tmp_path / "Job")]
+
+
+def test_a_registered_vault_that_is_gone_says_how_to_find_it_again(vaults: list[Path]) -> None:
+    """In `status`, for people and agents alike."""
+    register_vault(vaults[2])
+    vaults[2].rmdir()
+    served = Vaults(flags={"vault.backend": "device-local"})
+
+    assert f"`commonplace vault move {vaults[2]} NEW_FOLDER`" in served.status()[0]["said"]

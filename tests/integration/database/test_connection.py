@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import apsw
@@ -136,3 +136,25 @@ def test_deleted_data_is_gone_from_the_file_after_vacuum(tmp_path: Path) -> None
     database.vacuum()
 
     assert b"nobody" not in b"".join(each.read_bytes() for each in tmp_path.iterdir())
+
+
+def test_free_pages_are_returned_to_the_disk_without_waiting_for_a_reader(tmp_path: Path) -> None:
+    """Also those of a file that was made before; a reader goes on, and the next call does the rest."""
+    older = tmp_path / "older.db"
+    with closing(apsw.Connection(str(older))) as connection:
+        connection.execute(f"PRAGMA journal_mode = WAL; {STEPS[0]}; PRAGMA user_version = 1")
+    for database in (opened(tmp_path / "new.db"), opened(older)):
+        with database.write_transaction() as connection:
+            connection.executemany("INSERT INTO said VALUES (?)", ((str(n) * 900,) for n in range(500)))
+        database.shrink()
+        before = database.size()
+        with database.read_transaction() as reader:
+            assert reader.execute("SELECT count(*) FROM said").get == 500
+            with database.write_transaction() as connection:
+                connection.execute("DELETE FROM said WHERE rowid > 5")
+            database.shrink()
+            assert reader.execute("SELECT count(*) FROM said").get == 500
+        database.shrink()
+        assert before > 500_000
+        assert database.size() < 50_000
+        assert len(words(database)) == 5

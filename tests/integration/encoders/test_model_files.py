@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from commonplace.encoders import model_files
-from commonplace.encoders.bert_graph import Variant
 from commonplace.encoders.model_files import InstalledModel, missing_files, model_status
+from commonplace.encoders.model_graphs import Variant
 from commonplace.encoders.models import MINILM, LocalModel, ModelFile, ModelPackage
 from commonplace.errors import ProviderFailed
 from tests.components import MODEL_FOLDER

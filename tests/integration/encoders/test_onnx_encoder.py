@@ -16,8 +16,8 @@ import pytest
 
 import commonplace
 from commonplace.encoders.base import heuristic_tokens
-from commonplace.encoders.bert_graph import BertShape, build_bert_graph
 from commonplace.encoders.model_files import ensure_graph, graph_path, missing_files
+from commonplace.encoders.model_graphs import BertShape, build_bert_graph
 from commonplace.encoders.models import (
     GTE_SMALL,
     MINILM,

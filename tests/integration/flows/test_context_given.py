@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.flows.context import build, entries
+from commonplace.flows.context import build, facts
 from commonplace.history.base import ContextState
 from commonplace.memory import Memory
 from tests.memories import Calendar, make_memory
@@ -219,7 +219,7 @@ def test_a_session_that_is_compacted_while_a_prompt_is_answered_has_only_that_an
 ) -> None:
     """What was given before the compaction is not recorded anew."""
     start(memory)
-    original = entries.entry_pieces
+    original = facts.entry_pieces
 
     def compacting(*arguments: Any) -> Any:
         memory.context.forget("c-1")

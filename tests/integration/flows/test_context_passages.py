@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from commonplace.errors import UsageError
-from commonplace.flows.context import noise
-from commonplace.flows.context.noise import PROBES, noise_level
+from commonplace.flows.context import passages
+from commonplace.flows.context.passages import noise_level
 from commonplace.flows.ingest.sync import sync
+from commonplace.flows.search.noise import PROBES
 from commonplace.flows.search.search import search
 from commonplace.memory import Memory
 from commonplace.model import Context
@@ -157,7 +158,7 @@ def test_the_noise_of_a_vault_is_measured_once_for_its_size(tmp_path: Path, monk
         return search(query, in_stores, **more)
 
     wait_for_noise()
-    monkeypatch.setattr(noise, "search", counting)
+    monkeypatch.setattr(passages, "search", counting)
     first, second = noise_level(stores), noise_level(stores)
     once = [*searched]
     for number in range(12):

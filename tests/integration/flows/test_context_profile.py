@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.flows.context import profile
+from commonplace.flows.context import session_start
 from commonplace.memory import Memory
 from commonplace.model import Actor, Context
 from tests.memories import Calendar, make_memory
@@ -225,7 +225,7 @@ def test_an_old_constraint_is_considered_however_many_entries_are_newer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The profile chooses among the newest entries; what harms if it is missed is always among them."""
-    monkeypatch.setattr(profile, "_POOL", 2)
+    monkeypatch.setattr(session_start, "_POOL", 2)
     calendar = Calendar()
     with make_memory(tmp_path, clock=calendar) as memory:
         memory.entries.save("Cannot have penicillin.", kind="constraint")

@@ -51,7 +51,7 @@ def rows(folder: Path) -> dict[str, list[object]]:
 
 
 def without_calls(folder: Path) -> dict[str, list[object]]:
-    return {table: kept for table, kept in rows(folder).items() if table != "invocation_log"}
+    return {table: kept for table, kept in rows(folder).items() if not table.startswith("invocation_")}
 
 
 def test_what_stands_before_the_prompt_counts_as_used_and_nothing_else_does(memory: Memory) -> None:

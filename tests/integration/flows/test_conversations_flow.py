@@ -87,7 +87,7 @@ def test_a_rebuilt_index_has_the_conversations(stores: Stores, session: Session,
     record_conversation(NewThread("x"), [Message("system", "Be kind."), Message("tool", "boat")], session)
     sync(stores)
     before = ask(stores, "which boat or ship", mode="hybrid").hits
-    synced = rebuild(stores, progress=lambda done, total: None)
+    synced = rebuild(stores)
 
     assert ask(stores, "which boat or ship", mode="hybrid").hits == before
     assert {hit.source_type for hit in before} == {"chat", "vault"}
@@ -128,10 +128,16 @@ def test_a_conversation_without_a_vector_is_found_by_words(stores: Stores, sessi
     """The encoder does not answer: the words are there, and a sync adds the vectors."""
     failing = stores.using(encoders=replace(stores.encoders, current=CountingEncoder(fails=True)))
     id_ = record_conversation(BOAT, SAID, session_of(failing)).id
-    by_words = found(failing, "boat")
+    by_words, before = found(failing, "boat"), _waiting(stores)
     synced = sync(stores)
 
-    assert (by_words, synced.changed) == ([id_], 1)
+    assert (by_words, before > 0) == ([id_], True)
+    assert (synced.encoded > 0, _waiting(stores)) == (True, 0)
+
+
+def _waiting(stores: Stores) -> int:
+    with stores.index.reader() as reader:
+        return reader.counts().waiting
 
 
 def test_a_program_records_and_does_not_tell(stores: Stores, session: Session) -> None:

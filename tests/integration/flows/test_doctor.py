@@ -58,7 +58,7 @@ def test_all_is_well_after_a_sync(stores: Stores) -> None:
         ("review", True),
     ]
     assert findings[2].said == "no change yet, 0 conversations"
-    assert "1 notes, 1 chunks, synced 20" in findings[-3].said
+    assert "1 note, 1 chunk, synced 20" in findings[-3].said
     assert findings[-1].said == "nothing waits for your review"
 
 
@@ -105,7 +105,7 @@ def test_a_missing_encoder_is_named_with_its_remedy(root: Path, tmp_path: Path) 
 
     assert found.keys() == {"encoder"}
     assert (found["encoder"].said, found["encoder"].remedy) == (
-        "no encoder is installed",
+        "search by meaning is off: no encoder is installed",
         "Run `commonplace model install`.",
     )
     close(stores)

@@ -34,7 +34,7 @@ def evaluated(stores: Stores, *modes: Mode, questions: int = 100, seed: int = 0)
     plan = EvaluationPlan(questions, modes or ("words",), seed)
     evaluation = evaluate(stores, plan, progress=lambda *done: told.append(done))
 
-    assert told[-1] == ("asked", evaluation.questions, evaluation.questions)
+    assert told[-1] == ("questions", evaluation.questions, evaluation.questions)
     return evaluation
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from commonplace.errors import NotFound, Refused, UsageError
 from commonplace.flows.read import check_vault, links_of, list_notes, read_note, stat_note
+from commonplace.model.progress import ignore_progress
 from commonplace.vault.base import StorageBackend
 from commonplace.vault.inmemory import InMemory
 
@@ -58,7 +59,7 @@ def test_an_ignored_folder_is_left_out_of_list_and_check() -> None:
         return path.startswith("Private/")
 
     assert [stat.path for stat in list_notes("", vault, skip=private)] == ["a.md"]
-    assert check_vault(vault, skip=private, progress=lambda done, total: None, shows=lambda note: True).problems == ()
+    assert check_vault(vault, skip=private, progress=ignore_progress, shows=lambda note: True).problems == ()
 
 
 def test_a_missing_folder_is_not_found() -> None:
@@ -98,13 +99,13 @@ def test_a_path_object_names_a_note_and_anything_else_is_a_usage_error() -> None
 
 def test_the_check_counts_each_note_and_reports_as_it_goes() -> None:
     """Progress ends at the number of notes."""
-    seen: list[tuple[int, int]] = []
+    seen: list[tuple[str, int, int]] = []
     check = check_vault(
         store(a="", b="---\nx: [\n---\n"),
         skip=nothing,
-        progress=lambda done, total: seen.append((done, total)),
+        progress=lambda what, done, total: seen.append((what, done, total)),
         shows=lambda note: True,
     )
 
-    assert (check.notes, seen) == (2, [(1, 2), (2, 2)])
+    assert (check.notes, seen) == (2, [("notes", 1, 2), ("notes", 2, 2)])
     assert [(problem.path, problem.code) for problem in check.problems] == [("b.md", "invalid-yaml")]

@@ -83,15 +83,13 @@ def test_a_fact_can_be_ended_at_any_time_also_one_that_ends_by_itself(tmp_path: 
     with make_memory(tmp_path, clock=calendar) as memory:
         fact = memory.facts.add("me", "interested_in", "bees").fact
         calendar.pass_(days=10)
-        ended = memory.facts.invalidate(fact.id)
+        ended = memory.facts.end(fact.id)
         now = memory.facts.about("me")
         then = objects(memory, "me", as_of="2026-03-05")
         calendar.pass_(days=10)
         later_known = objects(memory, "me", as_of="2026-03-20", known="2026-03-05")
         with pytest.raises(UsageError):
-            memory.facts.invalidate(
-                memory.facts.add("me", "likes", "x", valid_from="2026-05-01").fact.id, at="2026-04-01"
-            )
+            memory.facts.end(memory.facts.add("me", "likes", "x", valid_from="2026-05-01").fact.id, at="2026-04-01")
 
     assert ended.fact.valid_until == "2026-03-11T09:00:00Z"
     assert now == ()
@@ -347,7 +345,7 @@ def test_the_facts_for_a_prompt_are_those_of_the_person_and_of_whom_it_names(tmp
         memory.facts.add("me", "lives_in", "Berlin")
         memory.facts.add("me", "acquired", "a kayak")
         memory.facts.add("Jonas", "works_at", "Beta")
-        memory.facts.invalidate(memory.facts.add("me", "likes", "rain").fact.id)
+        memory.facts.end(memory.facts.add("me", "likes", "rain").fact.id)
         plain = [held.fact.object for held in memory.facts.relevant("what is for dinner")]
         named = [held.fact.object or held.fact.text for held in memory.facts.relevant("a letter to the countess")]
         more = memory.facts.relevant("Jonas and the countess", limit=10)
@@ -425,3 +423,87 @@ def test_memory_is_on_disk_and_its_place_is_looked_up_each_time(tmp_path: Path) 
         known = [held.fact.text for held in memory.facts.about()]
 
     assert known == ["Prefers tea over coffee."]
+
+
+def texts(memory: Memory, entity: str = "", **asked: object) -> list[str]:
+    return [held.fact.text for held in memory.facts.about(entity, **asked)]  # type: ignore[arg-type]
+
+
+def test_an_entry_that_mentions_an_entity_is_a_fact_about_it_after_its_own(tmp_path: Path) -> None:
+    """By any of its names, as whole words; with its topic and its project, but with no predicate."""
+    save(tmp_path, "People/Ada Lindqvist.md", ADA)
+    with make_memory(tmp_path) as memory:
+        memory.index.sync()
+        memory.entries.save("The countess likes short meetings.", kind="constraint", topics=["work"])
+        memory.entries.save("Lunch with Ada Lindqvist\u2019s sister is on Mondays.", kind="event")
+        memory.entries.save("Adam and the adage.", kind="fact")
+        memory.facts.add("Ada", "likes", "tea")
+        known = texts(memory, "Ada")
+        on_topic = texts(memory, "Ada", topic="work")
+        at_work = objects(memory, "Ada", predicate="works_at")
+        begun = {event.fact.text for event in memory.facts.timeline("Ada")}
+        similar = memory.facts.named("sister").similar
+        only_mentioned = texts(memory, "sister")
+
+    assert sorted(known[:3]) == ["Ada likes tea.", "knows Postgres well", "works_at [[Acme]]"]
+    assert known[3:] == ["The countess likes short meetings.", "Lunch with Ada Lindqvist\u2019s sister is on Mondays."]
+    assert on_topic == ["The countess likes short meetings."]
+    assert at_work == ["Acme"]
+    assert begun == {*known}
+    assert similar == ()
+    assert only_mentioned == known[4:]
+
+
+def test_a_mention_is_known_from_the_day_it_was_recorded_until_it_was_replaced(tmp_path: Path) -> None:
+    """As of a day, on both clocks; what is sensitive stays hidden from an agent."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory:
+        old = memory.entries.save("Ada drives the red van.", kind="fact").fact
+        calendar.pass_(days=10)
+        memory.entries.evolve(old.id, "Ada drives the blue van.", reason="the red one was sold")
+        days = ("2026-02-01", "2026-03-05", "2026-03-20")
+        known = [texts(memory, "ada", as_of=day) for day in days]
+        now, every = texts(memory, "Ada"), texts(memory, "Ada", every=True)
+        hidden = memory.entries.save("Ada hides the diary.", kind="fact").fact
+        file = tmp_path / "vault" / hidden.path
+        file.write_text(file.read_text().replace("---\n", "---\nsensitive: true\n", 1))
+        memory.index.sync()
+        with make_memory(tmp_path, actor="agent", clock=calendar) as agent:
+            told = texts(agent, "Ada")
+
+    assert known == [[], ["Ada drives the red van."], ["Ada drives the blue van."]]
+    assert now == told == ["Ada drives the blue van."]
+    assert sorted(every) == ["Ada drives the blue van.", "Ada drives the red van."]
+
+
+def test_what_is_said_about_the_person_is_a_fact_about_them(tmp_path: Path) -> None:
+    """By its kind or its words; an entry with another subject is not, nor is one about the project."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory:
+        memory.entries.save("My birthday is May 4.", kind="identity")
+        memory.entries.save("I prefer oat milk.", kind="preference")
+        memory.entries.save("Prefers green tea.", kind="preference", subject="Ada")
+        memory.entries.save("The build takes nine minutes.", kind="fact")
+        memory.facts.add("me", "acquired", "a kayak")
+        own = texts(memory, "me")
+        calendar.pass_(days=1)
+        memory.entries.save("I moved to Graz.", kind="fact")
+        before, later = texts(memory, "me", as_of="2026-03-01"), texts(memory, "I")
+
+    assert own == before == ["Acquired a kayak.", "My birthday is May 4.", "I prefer oat milk."]
+    assert "I moved to Graz." in later
+
+
+def test_the_most_important_are_chosen_among_more_than_the_newest(tmp_path: Path) -> None:
+    """With a limit of ten, 24 newer facts displaced the constraint and the identity."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory:
+        memory.entries.save("Allergic to peanuts.", kind="constraint")
+        memory.entries.save("Born in Graz.", kind="identity")
+        for number in range(24):
+            calendar.pass_(minutes=1)
+            memory.facts.add(f"Shelf {number}", "holds", f"{number} boxes of screws")
+        first = texts(memory, limit=10)
+
+    assert set(first[:2]) == {"Allergic to peanuts.", "Born in Graz."}
+    assert len(first) == 10

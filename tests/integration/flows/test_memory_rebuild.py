@@ -27,7 +27,7 @@ def live(memory: Memory, calendar: Calendar, chance: random.Random) -> None:
         lambda: memory.entries.evolve(some, f"Prefers {chance.choice(PLACES)} in May {chance.random()}.", reason="why"),
         lambda: memory.entries.confirm(some),
         lambda: memory.entries.forget(some),
-        lambda: memory.facts.invalidate(some),
+        lambda: memory.facts.end(some),
         lambda: memory.notes.undo(),
         lambda: memory.notes.write(
             f"People/{chance.choice(PEOPLE)}.md", f"- lives_in [[{chance.choice(PLACES)}]]\n- [skill] knows Go #work\n"

@@ -9,7 +9,7 @@ import pytest
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
 from commonplace.memory import Memory
 from commonplace.model import Actor, Fact
-from commonplace.model.review import ReviewResult
+from commonplace.model.fact import ReviewResult
 from tests.gitvault import git
 from tests.memories import Calendar, make_memory
 

@@ -236,7 +236,7 @@ def test_an_agent_may_not_replace_or_forget_the_persons_own_word(tmp_path: Path)
         with pytest.raises(Refused):
             agent.entries.forget(mine.id)
         with pytest.raises(Refused):
-            agent.facts.invalidate(mine.id)
+            agent.facts.end(mine.id)
         confirmed = agent.entries.confirm(mine.id)
         current = [held.fact.object for held in agent.facts.about("me")]
 

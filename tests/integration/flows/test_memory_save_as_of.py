@@ -100,9 +100,9 @@ def test_an_end_is_never_put_off_by_ending(tmp_path: Path) -> None:
     with make_memory(tmp_path, clock=calendar) as memory:
         fact = memory.facts.add("me", "plays", "chess", valid_until="2026-04-01").fact
         calendar.pass_(days=90)
-        ended = memory.facts.invalidate(fact.id)
+        ended = memory.facts.end(fact.id)
         with pytest.raises(UsageError):
-            memory.facts.invalidate(fact.id, at="2026-12-01")
+            memory.facts.end(fact.id, at="2026-12-01")
         with pytest.raises(Conflict):
             memory.entries.confirm(fact.id)
         told = memory.facts.about("me", as_of="2026-05-01", known="now")
@@ -147,7 +147,7 @@ def test_every_verb_leaves_an_audit_row_with_the_version_before_and_after(tmp_pa
         fact = memory.entries.save("Walks to work.", kind="preference").fact
         memory.entries.confirm(fact.id)
         other = memory.entries.evolve(fact.id, "Cycles to work.", reason="bought a bicycle").fact
-        memory.facts.invalidate(other.id)
+        memory.facts.end(other.id)
         third = memory.entries.save("Reads on trains.", kind="preference").fact
         memory.entries.forget(third.id)
         rows = memory.notes.log()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.errors import Refused, UsageError
-from commonplace.facts.entry_paths import KINDS
+from commonplace.model import KINDS
 from tests.memories import make_memory
 
 

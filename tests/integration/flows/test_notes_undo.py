@@ -322,7 +322,7 @@ def test_what_was_erased_is_not_brought_back(root: Path) -> None:
     assert (erased.former, erased.commits_holding_it) == (("Inbox/b.md",), 3)
     assert erased.purge == ("Inbox/it's c.md", "Inbox/b.md")
     assert session.stores.history.entries(path="Inbox/b.md") == ()
-    assert {entry.path for entry in entries} == {"Inbox/a.md"}
+    assert [(entry.verb, entry.path) for entry in entries] == [("erase", "[erased]"), ("write", "Inbox/a.md")]
     with pytest.raises(Refused, match="erased"):
         undo_commit(wrote.commit or "", session, PLAIN)
     (undone,) = undo_last(session, PLAIN)

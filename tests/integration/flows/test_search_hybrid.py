@@ -255,7 +255,7 @@ def test_of_equal_notes_the_one_updated_last_comes_first(stores: Stores, root: P
     save(root, "newest.md", "---\ntitle: One of many\nupdated: 2026-10-01\n---\nThe quince.\n")
     sync(stores)
     before = {mode: [(hit.path, hit.score) for hit in look(stores, "quince", mode=mode, k=8)] for mode in MODES}
-    rebuild(stores, progress=lambda done, total: None)
+    rebuild(stores)
     after = {mode: [(hit.path, hit.score) for hit in look(stores, "quince", mode=mode, k=8)] for mode in MODES}
 
     for mode in MODES:
@@ -274,7 +274,7 @@ def test_of_equal_entries_the_more_important_comes_first(stores: Stores, root: P
         save(root, path, f"---\nid: {id_}\ntitle: Quince\n{says}\nupdated: 2026-01-{day}\n---\nThe quince.\n")
     sync(stores)
     before = {mode: [hit.path[-4] for hit in look(stores, "quince", mode=mode)] for mode in MODES}
-    rebuild(stores, progress=lambda done, total: None)
+    rebuild(stores)
     after = {mode: [hit.path[-4] for hit in look(stores, "quince", mode=mode)] for mode in MODES}
 
     assert before == after == {mode: ["1", "2", "0"] for mode in MODES}

@@ -314,7 +314,9 @@ def test_chunks_that_wait_for_vectors_are_told(root: Path, tmp_path: Path) -> No
     answer = ask(second, "apple")
 
     assert (answer.mode, [hit.path for hit in answer]) == ("words", ["a.md"])
-    assert answer.degraded == ("sense: 1 chunks have no vectors yet (run `commonplace sync`)",)
+    assert answer.degraded == (
+        "sense: 1 of 1 chunks are not encoded yet and are found by words only (run `commonplace sync`)",
+    )
     close(second)
 
 

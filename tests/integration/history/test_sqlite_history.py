@@ -1,5 +1,6 @@
 """What only the file `history.db` can get wrong: traces, permissions, damage, schema versions."""
 
+import hashlib
 import stat
 import threading
 from contextlib import closing
@@ -12,7 +13,7 @@ import pytest
 
 from commonplace.database import translate_errors
 from commonplace.errors import VaultUnavailable
-from commonplace.history.base import AuditEntry, ModelCall
+from commonplace.history.base import AuditEntry, ModelCall, stored_moment
 from commonplace.history.sqlite.history import HISTORY_ERRORS, MIGRATIONS, SqliteHistory
 from tests.raw_files import raw_bytes
 
@@ -49,22 +50,22 @@ def test_an_erased_path_is_in_no_page_and_no_log(file: Path) -> None:
 def test_the_hash_of_an_erased_text_is_in_no_page_and_no_log(file: Path) -> None:
     """Otherwise someone who knows a text could check if it was once in a note."""
     history = SqliteHistory(file)
-    secret = "5ec2e7" * 10 + "5ec2"
-    one = ModelCall(at=NOW, task_type="t", model_alias="m", input_hash=secret, version="v", duration_ms=1)
+    secret = bytes.fromhex("5ec2e7" * 10 + "5ec2")
+    one = ModelCall(at=NOW, task_type="t", model_alias="m", input_hash=secret.hex(), version="v", duration_ms=1)
     history.log_calls([replace(one, input_hash=f"{number:064x}") if number % 5 else one for number in range(500)])
-    assert secret.encode() in raw_bytes(file.parent)
+    assert secret in raw_bytes(file.parent)
 
-    assert history.forget_calls([secret]) == 100
-    assert secret.encode() not in raw_bytes(file.parent)
+    assert history.forget_calls([secret.hex()]) == 100
+    assert secret not in raw_bytes(file.parent)
     assert history.count_calls() == 400
     history.close()
-    assert secret.encode() not in raw_bytes(file.parent)
+    assert secret not in raw_bytes(file.parent)
 
 
 def test_calls_are_logged_all_or_none(file: Path) -> None:
     """A row that the table rejects rolls back the others."""
     history = SqliteHistory(file)
-    good = ModelCall(at=NOW, task_type="t", model_alias="m", input_hash="0", version="v", duration_ms=1)
+    good = ModelCall(at=NOW, task_type="t", model_alias="m", input_hash="0" * 64, version="v", duration_ms=1)
     with pytest.raises(VaultUnavailable):
         history.log_calls([good, replace(good, tokens="many")])  # type: ignore[arg-type]
 
@@ -82,6 +83,57 @@ def test_a_history_without_the_log_of_calls_gets_it(file: Path) -> None:
     history.record(ENTRY)
 
     assert (history.count_calls(), history.entries()) == (0, (ENTRY,))
+    history.close()
+
+
+OLDER_CALL = """
+INSERT INTO invocation_log (at, task_type, model_alias, input_hash, version, duration_ms, tokens, cost)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+@pytest.mark.requirement("D-76")
+def test_an_older_log_of_calls_keeps_every_row_and_is_a_fifth_as_large(file: Path) -> None:
+    """What the texts of one call have in common is stored once; a row for each text stays, in its order."""
+    one = ModelCall(at=NOW, task_type="embed_vault_chunk", model_alias="m", input_hash="", version="v", duration_ms=1.5)
+    calls = [
+        replace(one, input_hash=hashlib.sha256(str(n).encode()).hexdigest(), duration_ms=n // 64 + 0.25)
+        for n in range(4000)
+    ]
+    calls[7] = replace(one, input_hash="ab" * 32, task_type="extract", tokens=12, cost=0.5)
+    file.parent.mkdir(parents=True)
+    with closing(apsw.Connection(str(file))) as older:
+        for step in MIGRATIONS[:7]:
+            older.execute(step)
+        rows = (
+            (stored_moment(c.at), c.task_type, c.model_alias, c.input_hash, c.version, c.duration_ms, c.tokens, c.cost)
+            for c in calls
+        )
+        older.executemany(OLDER_CALL, rows)
+        older.pragma("user_version", 7)
+    before = file.stat().st_size
+    history = SqliteHistory(file)
+
+    assert history.calls() == tuple(reversed(calls))
+    assert history.count_calls("embed_vault_chunk") == 3999
+    history.close()
+    assert file.stat().st_size < before / 2.5
+    with closing(apsw.Connection(str(file))) as reader:
+        log = reader.execute("SELECT sum(pgsize) FROM dbstat WHERE name LIKE 'invocation_%'").get
+    assert log < 60 * len(calls)
+
+
+def test_a_batch_goes_with_its_last_text(file: Path) -> None:
+    """Of a text that was erased nothing is left, not even when it was given to a model."""
+    history = SqliteHistory(file)
+    one = ModelCall(at=NOW, task_type="t", model_alias="m", input_hash="a" * 64, version="v", duration_ms=1)
+    two = replace(one, duration_ms=2, input_hash="b" * 64)
+    history.log_calls([one, replace(one, input_hash="b" * 64), two])
+
+    assert history.forget_calls(["b" * 64]) == 2
+    assert history.calls() == (one,)
+    with history._database.read_transaction() as connection:
+        assert connection.execute("SELECT count(*) FROM invocation_batches").get == 1
     history.close()
 
 

@@ -58,6 +58,13 @@ def test_a_link_out_of_the_project_is_refused(tmp_path: Path) -> None:
     assert resolve_file(project / ".cursor" / "mcp.json", within=project)
 
 
+def test_a_file_behind_a_folder_that_links_nowhere_is_refused(tmp_path: Path) -> None:
+    """To create that folder would be to write where nobody expects it."""
+    (tmp_path / "config").symlink_to(tmp_path / "unmounted")
+    with pytest.raises(Refused, match=r"its folder .*config links to .*unmounted, which does not exist"):
+        resolve_file(tmp_path / "config" / "deep" / "settings.json")
+
+
 @pytest.mark.parametrize("kind", ["folder", "pipe", "dangling"])
 def test_what_is_no_plain_file_is_refused(tmp_path: Path, kind: str) -> None:
     """Nothing is read from it, and nothing is put in its place."""

@@ -1,5 +1,6 @@
 """What only the files of the SQLite index can get wrong: schema, traces, permissions, damage, users, segments."""
 
+import hashlib
 import json
 import os
 import stat
@@ -14,7 +15,7 @@ import apsw
 import pytest
 
 from commonplace.errors import IndexDamaged, UsageError, VaultUnavailable
-from commonplace.index.base import Bm25Parameters, FactQuery
+from commonplace.index.base import Bm25Parameters, FactQuery, VectorMatch, vector_texts
 from commonplace.index.segments import segment_file
 from commonplace.index.segments.quantize import quantize
 from commonplace.index.segments.segment import Segment, word_hash
@@ -22,6 +23,7 @@ from commonplace.index.sqlite import maintenance
 from commonplace.index.sqlite.schema import MIGRATIONS
 from commonplace.index.sqlite.snapshots import read_segment
 from commonplace.index.sqlite.store import SqliteIndex
+from commonplace.index.sqlite.vector_cache import SqliteVectorCache
 from commonplace.model import Document, Filters
 from tests.index_documents import (
     VERSION,
@@ -56,10 +58,16 @@ def opened(
         user=user,
         linker=PathLinker(),
         rules=PlainRules(),
+        cache=cache_of(file),
         min_chunks=min_chunks,
         max_chunks=max_chunks,
         wait=wait,
     )
+
+
+def cache_of(file: Path) -> SqliteVectorCache:
+    """The cache that belongs to that index, outside its folder."""
+    return SqliteVectorCache(file.parent.parent / "vectors.db")
 
 
 def add(index: SqliteIndex, *documents: Document) -> None:
@@ -221,16 +229,16 @@ def test_an_erased_document_is_in_no_file(file: Path) -> None:
     secret = replace(secret, chunks=(replace(secret.chunks[0], sentences=("a sentence",), speaker=SECRET),))
     add(index, secret, document("after.md", "soil", links=(link("x"),)))
     index.optimize()
-    blob = quantize(vectors(secret)[0]).rows.tobytes()
+    rows = [row.tobytes() for row in quantize(vectors(secret)[0]).rows]
     assert SECRET.encode() in raw_bytes(file.parent)
-    assert blob in raw_bytes(file.parent)
+    assert all(row in raw_bytes(file.parent) for row in rows)
     with index.reader() as reader:
         near = reader.match_vector(vector(f"soil {SECRET}"), Filters(), version=VERSION, limit=1)[0].number
     before = segment_files(file)
 
     assert index.erase("vault", f"{SECRET}.md")
     assert SECRET.encode() not in raw_bytes(file.parent)
-    assert not any(row.tobytes() in raw_bytes(file.parent) for row in quantize(vectors(secret)[0]).rows)
+    assert not any(row in raw_bytes(file.parent) for row in rows)
     assert len(search(index)) == 31
     assert not set(before) & set(segment_files(file))
     with index.reader() as reader:
@@ -422,6 +430,20 @@ INSERT INTO memory_chunks VALUES
 INSERT INTO memory_vectors VALUES (1, 'test@1', 1, 0, zeroblob(32), zeroblob(4), zeroblob(5));
 """,
 )
+ROWS_OF_FORM_3 = """
+INSERT INTO memory_documents VALUES
+  (1, 'd', 'me', 'vault', 'a.md', 'A', 'vault:a.md', 'h', 'm', 'test@1', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z',
+   NULL, 0.0, 4, 0.0, 0, '', 'active', '', '[]', '[]', '["t"]', '[]', '{}', '', '', '', 0.0, 1, 1, 1, 1);
+INSERT INTO memory_encoders VALUES ('test@1', 5);
+INSERT INTO memory_links VALUES (1, 1, 0, 1, 'b', '', '{}', NULL);
+INSERT INTO memory_segments VALUES (1, 1, 1, 'old.segment', 8, 0);
+INSERT INTO memory_facts VALUES
+  (1, 1, 0, 'me', 'f', 1, 'a.md', '', 0, 'line', 'active', 0, '', '', '', '', '', '2026-01-01', '', '', '{}');
+INSERT INTO memory_fact_topics VALUES ('t', 1);
+INSERT INTO memory_topics VALUES ('me', 't', 't', 'test@1', 1, zeroblob(40));
+INSERT INTO memory_syncs VALUES ('me', '2026-01-01T00:00:00Z');
+"""
+OLDER_ROWS = (*(DOCUMENT_ROWS + rows for rows in CHUNK_ROWS), ROWS_OF_FORM_3 + CHUNK_ROWS[1])
 
 
 def make_old(file: Path, form: int) -> None:
@@ -433,11 +455,11 @@ def make_old(file: Path, form: int) -> None:
         old.execute("PRAGMA journal_mode = WAL")
         for step in STEPS[:form]:
             old.execute(step)
-        old.execute(DOCUMENT_ROWS + CHUNK_ROWS[form - 1])
+        old.execute(OLDER_ROWS[form - 1])
         old.pragma("user_version", form)
 
 
-@pytest.mark.parametrize("form", [1, 2])
+@pytest.mark.parametrize("form", [1, 2, 3])
 def test_an_index_with_an_earlier_schema_is_emptied_and_works(file: Path, form: int) -> None:
     """It has no document and no sync, so the next sync fills it; nothing of the old schema is left."""
     make_old(file, form)
@@ -457,7 +479,7 @@ def test_an_index_with_an_earlier_schema_is_emptied_and_works(file: Path, form: 
         assert reader.pragma("foreign_key_check") is None
 
 
-@pytest.mark.parametrize("form", [1, 2])
+@pytest.mark.parametrize("form", [1, 2, 3])
 def test_a_migrated_index_has_the_tables_of_a_new_one(file: Path, tmp_path: Path, form: int) -> None:
     """Both have applied the same migrations."""
     make_old(file, form)
@@ -472,10 +494,10 @@ def test_a_migrated_index_has_the_tables_of_a_new_one(file: Path, tmp_path: Path
     assert tables(file) == tables(fresh)
 
 
-def test_a_segment_of_an_older_format_is_read_from_the_rows(file: Path) -> None:
+def test_a_segment_of_an_older_format_is_read_from_rows_and_cache(file: Path) -> None:
     """Its header is not trusted; `optimize` writes the file again."""
     index = opened(file)
-    add(index, document("a.md", "soil", "rain", sentences=[("x",), ("y", "z")]))
+    add(index, remembered(file, document("a.md", "soil", "rain", sentences=[("x",), ("y", "z")])))
     index.optimize()
     before = (search(index), sense(index))
     index.close()
@@ -540,23 +562,91 @@ SPOILS: dict[str, Callable[[Path], object]] = {
 }
 
 
+def remembered(file: Path, of: Document) -> Document:
+    """The document, with all its vectors in the cache, as after a sync."""
+    texts = [text for chunk in of.chunks for text in vector_texts(chunk)]
+    cache_of(file).put(VERSION, {hashlib.sha256(text.encode()).hexdigest(): vector(text) for text in texts})
+    return of
+
+
+def cosines(index: SqliteIndex) -> list[VectorMatch]:
+    with index.reader() as reader:
+        return [*reader.match_vector(vector("soil"), Filters(), version=VERSION, limit=99)]
+
+
 @pytest.mark.parametrize("spoil", SPOILS)
 def test_a_damaged_segment_gives_right_results_and_is_rewritten(file: Path, spoil: str) -> None:
-    """The rows are the record: queries are slower for a while and never wrong."""
+    """Words come from the rows and vectors from the cache: slower for a while and never wrong, to the last digit."""
     index = opened(file)
-    add(index, document("a.md", "soil", "rain"), document("b.md", "soil soil"))
+    add(index, remembered(file, document("a.md", "soil", "rain", sentences=[("dry soil", "wet"), ()])))
+    add(index, remembered(file, document("b.md", "soil soil")))
     index.optimize()
-    before = (search(index), sense(index))
+    before = (search(index), sense(index), cosines(index))
     index.close()
     (segment,) = segment_files(file)
     os.utime(segment, ns=(0, 0))
     SPOILS[spoil](segment)
 
-    assert (search(index), sense(index)) == before
+    assert (search(index), sense(index), cosines(index)) == before
     index.optimize()
     (rewritten,) = segment_files(file)
     assert rewritten != segment
-    assert (search(opened(file)), sense(opened(file))) == before
+    again = opened(file)
+    assert (search(again), sense(again), cosines(again)) == before
+
+
+def test_a_damaged_segment_whose_vectors_are_in_no_cache_asks_for_a_rebuild(file: Path) -> None:
+    """Its vectors would have to be encoded again: that is what a rebuild does."""
+    index = opened(file)
+    add(index, document("a.md", "soil"))
+    index.optimize()
+    index.close()
+    (segment,) = segment_files(file)
+    segment.unlink()
+
+    with pytest.raises(IndexDamaged, match="the cache does not have its vectors") as refused:
+        sense(index)
+    assert "commonplace rebuild" in (refused.value.hint or "")
+    with index.replacement() as fresh:
+        add(fresh, document("a.md", "soil"))
+    assert sense(index) == ["a.md"]
+
+
+def test_vectors_are_in_the_rows_until_a_segment_has_them(file: Path) -> None:
+    """Merging, erasing and rewriting take them from the files; the rows of the database hold none twice."""
+
+    def rows() -> int:
+        with index._database.read_transaction() as connection:
+            held: int = connection.execute("SELECT count(*) FROM memory_new_vectors").get
+        return held
+
+    index = opened(file, min_chunks=2)
+    add(index, document("a.md", "soil", sentences=[("x",)]), document("b.md", "rain", "sand"))
+    first, held = cosines(index), rows()
+    index.optimize()
+    assert (held, rows(), cosines(index)) == (3, 0, first)
+    add(index, document("c.md", "clay"), document("d.md", "loam"))
+    assert rows() == 2
+    index.optimize()
+    assert (rows(), len(segment_files(file))) == (0, 1)
+    assert [each for each in cosines(index) if each.number <= 3] == first
+    index.erase("vault", "b.md")
+    assert [each for each in cosines(index) if each.number <= 3] == [each for each in first if each.number == 1]
+
+
+def test_an_index_gives_back_the_space_of_vectors_that_moved_to_a_segment(file: Path) -> None:
+    """Without that a first sync would leave half of the database empty."""
+    index = opened(file, min_chunks=30)
+    texts = [[tuple(f"{n} {each}" for each in range(300))] for n in range(30)]
+    add(index, *(document(f"{n}.md", "soil", sentences=each) for n, each in enumerate(texts)))
+    index._database.shrink()
+    before = index._database.size()
+    index.optimize()
+
+    moved = 30 * 301 * len(vector("soil"))
+    assert index._database.size() < before - moved
+    with index._database.read_transaction() as connection:
+        assert connection.pragma("freelist_count") == 0
 
 
 def test_a_copied_segment_is_used_as_it_is(file: Path) -> None:

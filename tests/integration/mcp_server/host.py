@@ -52,11 +52,18 @@ class Host:
         return self.speak(lambda client: client.call_tool(tool, arguments, raise_on_error=False))
 
     def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """What the tool answers when all goes well."""
-        result = self.call(tool, **arguments)
+        """What a program is told when all goes well."""
+        result = self.call(tool, **arguments, verbose=True)
         assert not result.is_error, result.content
         assert result.structured_content
         return result.structured_content
+
+    def read(self, tool: str, **arguments: Any) -> str:
+        """What a model reads when all goes well: text, and nothing beside it."""
+        result = self.call(tool, **arguments)
+        assert not result.is_error, result.content
+        assert result.structured_content is None
+        return text_of(result)
 
     def error(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """The error of a call that goes wrong."""

@@ -14,21 +14,20 @@ LONG = "a " * 5000
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
-        ("memory_search", {"query": "x", "entities": ["x"] * 21}),
-        ("memory_search", {"query": "x", "kinds": [LONG]}),
         ("memory_search", {"query": "x", "path": LONG}),
         ("memory_search", {"query": "x", "since": LONG}),
         ("memory_recall", {"prompt": "x", "phase": LONG}),
         ("memory_facts", {"entity": LONG}),
-        ("memory_timeline", {"entity": LONG}),
-        ("memory_append", {"text": "Ada prefers tea.", "topics": [LONG]}),
-        ("memory_append", {"subject": LONG, "predicate": "likes", "object": "tea"}),
-        ("memory_append", {"subject": "me", "predicate": "likes", "object": LONG}),
+        ("memory_save", {"text": "Ada prefers tea.", "topics": [LONG]}),
+        ("memory_save", {"text": "Ada prefers tea.", "topics": ["x"] * 21}),
+        ("memory_save", {"text": "Ada prefers tea.", "kind": LONG}),
+        ("memory_save", {"text": "x", "subject": LONG, "predicate": "likes", "object": "tea"}),
+        ("memory_save", {"text": "x", "subject": "me", "predicate": "likes", "object": LONG}),
         ("memory_forget", {"id": "x", "reason": LONG}),
         ("note_read", {"path": LONG}),
         ("note_read", {"path": "People/Ada.md", "section": LONG}),
         ("note_list", {"folder": LONG}),
-        ("conversation_close", {"session_id": LONG}),
+        ("conversation_save", {"session_id": LONG, "close": True}),
         ("conversation_save", {"messages": [{"role": "user", "content": "x", "author": LONG}]}),
     ],
 )
@@ -66,7 +65,37 @@ def test_a_session_id_means_the_callers_own_conversation_first(ada: Memory) -> N
     other = Host(ada, name="cursor").ask(
         "conversation_save", messages=[{"role": "user", "content": "good day"}], session_id="1"
     )
-    closed = Host(ada, name="codex").ask("conversation_close", session_id="1")
+    closed = Host(ada, name="codex").ask("conversation_save", close=True, session_id="1")
 
     assert closed["id"] == own["id"] != other["id"]
     assert ada.conversations.show(other["id"])[0].closed is None
+
+
+@pytest.mark.parametrize("tool", ["memory_search", "memory_recall"])
+def test_a_scope_that_is_no_channel_is_refused(ada_host: Host, tool: str) -> None:
+    """As over HTTP; it was ignored, so a mistyped channel found what belongs to none."""
+    arguments = {"query": "tea"} if tool == "memory_search" else {"prompt": "tea"}
+    error = ada_host.error(tool, scope="rubbish", **arguments)
+
+    assert (error["reason"], "scope: string should match pattern" in error["message"]) == ("usage", True)
+    assert not ada_host.call(tool, scope="channel:abc", **arguments).is_error
+
+
+def test_topics_may_be_given_as_text(ada: Memory) -> None:
+    """Models do; what is neither text nor a list is answered in the words of JSON."""
+    host = Host(ada)
+    one = host.ask("memory_save", text="Drinks two coffees a day.", topics="coffee")
+    two = host.ask("memory_save", text="Brews it with filters.", topics="coffee, brewing")
+    wrong = host.error("memory_save", text="Grinds it by hand.", topics=3)
+
+    assert one["fact"]["topics"] == ["coffee"]
+    assert sorted(two["fact"]["topics"]) == ["brewing", "coffee"]
+    assert "topics: input should be a list" in wrong["message"]
+
+
+def test_the_kinds_of_the_list_are_those_of_the_error(ada_host: Host) -> None:
+    """A model that reads either can use any of them."""
+    tools = {tool.name: tool for tool in ada_host.speak(lambda client: client.list_tools())}
+    listed = tools["memory_save"].input_schema["properties"]["kind"]["enum"]
+
+    assert f"Use one of: {', '.join(listed)}." in ada_host.error("memory_save", text="x y z", kind="mood")["hint"]

@@ -24,7 +24,9 @@ def test_conversations_of_all_programs_are_kept_in_one_memory(memory: Memory) ->
     saved = Host(memory).ask("conversation_save", messages=MESSAGES, session_id="s-1", title="Tomatoes")
     bees = [{"role": "user", "content": "Bees fly from ten degrees on."}]
     other = Host(memory).ask("conversation_save", messages=bees, interface="ChatGPT")
-    found = Host(memory, name="codex").ask("history_search", query="tomatoes in a cold greenhouse")
+    found = Host(memory, name="codex").ask(
+        "memory_search", source="conversations", query="tomatoes in a cold greenhouse"
+    )
     thread, messages = memory.conversations.show(saved["id"])
 
     assert (saved["added"], saved["known"], saved["interface"]) == (2, 0, "claude-code")
@@ -40,21 +42,20 @@ def test_a_conversation_grows_under_its_session_id_and_can_be_closed(memory: Mem
     """Messages are kept once; a new one opens it again."""
     host = Host(memory)
     first = host.ask("conversation_save", messages=MESSAGES[:1], session_id="s-1")
-    closed = host.ask("conversation_close", session_id="s-1")
+    closed = host.ask("conversation_save", close=True, session_id="s-1")
     again = host.ask("conversation_save", messages=MESSAGES, session_id="s-1")
 
     assert (first["added"], again["added"], again["known"]) == (1, 1, 1)
     assert first["id"] == again["id"] == closed["id"]
-    assert (closed["turns"], closed["source_id"]) == (1, "s-1")
-    assert closed["closed"]
+    assert (closed["added"], closed["known"], bool(closed["closed"])) == (0, 0, True)
     assert memory.conversations.show(first["id"])[0].closed is None
-    assert host.error("conversation_close", session_id="s-9")["reason"] == "missing"
+    assert host.error("conversation_save", close=True, session_id="s-9")["reason"] == "missing"
 
 
 @pytest.mark.parametrize(
     ("messages", "said"),
     [
-        ([], "should have at least 1 item"),
+        ([], "there are no messages"),
         ([{"role": "user"}], "messages.0.content: field required"),
         ([{"role": "ghost", "content": "boo"}], "unknown role 'ghost'"),
         ([{"role": "user", "content": "x", "at": "noon"}], "'noon' is not a time"),
@@ -69,3 +70,15 @@ def test_an_invalid_conversation_is_refused_with_the_reason(
     assert error["reason"] == "usage"
     assert said in error["message"]
     assert memory.conversations.list() == ()
+
+
+def test_closing_asks_for_the_session_id_and_names_no_command(memory: Memory) -> None:
+    """An agent has no shell in which to list conversations."""
+    host = Host(memory)
+    without = host.error("conversation_save", close=True)
+    unknown = host.error("conversation_save", close=True, session_id="nobody")
+
+    assert without["message"] == "there is no session_id"
+    assert "session_id" in without["hint"]
+    assert unknown["reason"] == "missing"
+    assert unknown["hint"] == "Save its messages first, with the same session_id."

@@ -49,20 +49,25 @@ def test_search_answers_in_the_shared_shape(memory: Memory) -> None:
 
 
 def test_search_takes_its_filters(memory: Memory) -> None:
-    """By folder, tag, source, time and mode; an invalid value is refused with the valid ones."""
+    """By source, folder and time; an invalid value is refused with the valid ones."""
     host = Host(memory)
 
     def found(**filters: object) -> set[str]:
         answer = host.ask("memory_search", query="compost shed paints", **filters)
         return {hit["source_path"] for hit in answer["results"]}
 
+    saved = memory.entries.save("Paints the shed on Sundays.", kind="event").fact.path
+    memory.conversations.record([{"role": "user", "content": "The shed paints itself."}], interface="codex")
+
     assert found(path="People") == {"People/Ada.md"}
-    assert found(tags=["art"]) == {"People/Ada.md"}
-    assert found(sources=["chat"]) == set()
+    assert found(source="memories") == {saved}
+    assert {*found(source="notes")} >= {"People/Ada.md", saved}
+    assert all(path.startswith("c-") for path in found(source="conversations"))
+    assert len(found(source="conversations")) == 1
     assert found(until="2001-01-01") == set()
-    assert found(since="2001-01-01", mode="words") >= {"People/Ada.md"}
-    assert host.error("memory_search", query="x", mode="guess")["hint"].startswith("Modes: hybrid")
-    assert host.error("memory_search", query="x", sources=["mail"])["reason"] == "usage"
+    assert found(since="2001-01-01") >= {"People/Ada.md"}
+    assert "'conversations'" in host.error("memory_search", query="x", source="mail")["message"]
+    assert host.error("memory_search", query="x", source="conversations", path="People")["reason"] == "usage"
 
 
 @pytest.mark.requirement("V-08", "V-42")
@@ -70,15 +75,13 @@ def test_recall_gives_what_belongs_before_a_prompt_and_what_a_session_starts_wit
     """For a prompt, within the budget, with a reason for each piece; without a prompt, what a session starts with."""
     memory.entries.save("Always answer in metric units.", kind="preference", always_load=True)
     host = Host(memory)
-    answer = host.ask("memory_recall", prompt=COMPOST, budget=2000)
-    small = host.ask("memory_recall", prompt=COMPOST, budget=400)
+    answer = host.ask("memory_recall", prompt=COMPOST)
     start = host.ask("memory_recall")
 
     assert "Compost needs air." in answer["text"]
     assert {"Projects/Compost.md"} <= {each["source"].partition(":")[0] for each in answer["included"]}
     assert all(each["why"] for each in answer["included"] + answer["left_out"])
-    assert (answer["budget"], small["budget"]) == (2000, 400)
-    assert len(small["text"]) <= 400 < len(answer["text"])
+    assert len(answer["text"]) <= answer["budget"]
     assert "metric units" in start["text"]
     assert "Compost needs air." not in start["text"]
 
@@ -156,7 +159,6 @@ def test_an_unknown_scope_or_phase_is_refused(memory: Memory) -> None:
 
     assert host.error("memory_recall", prompt="x", scope="channel:../x")["reason"] == "usage"
     assert host.error("memory_recall", prompt="x", phase="sleep")["reason"] == "usage"
-    assert host.error("memory_recall", prompt="x", budget=100)["reason"] == "usage"
     assert host.ask("memory_recall", prompt="x", scope="channel:general", phase="plan")["phase"] == "plan"
 
 
@@ -182,4 +184,4 @@ def test_the_prompt_reflect_tells_how_to_save_what_was_learnt(memory: Memory) ->
     prompt = Host(memory).speak(lambda client: client.get_prompt("reflect"))
     text = getattr(prompt.messages[0].content, "text", "")
 
-    assert all(word in text for word in ("memory_search", "memory_append", "`replaces`", "secrets"))
+    assert all(word in text for word in ("memory_search", "memory_save", "`replaces`", "secrets"))

@@ -28,13 +28,11 @@ def test_a_call_without_its_scope_is_refused_and_changes_nothing(ada: Memory) ->
     """Tools that are hidden from a caller cannot be called by it either."""
     host = Host(ada, scopes=("read",))
     changing: dict[str, dict[str, Any]] = {
-        "memory_append": {"text": "Ada prefers tea to coffee."},
-        "memory_capture": {"text": "Ada prefers tea to coffee."},
+        "memory_save": {"text": "Ada prefers tea to coffee."},
         "memory_forget": {"id": "x"},
         "note_write": {"path": "Inbox/x.md", "text": "x"},
         "undo_last": {},
         "conversation_save": {"messages": [{"role": "user", "content": "hello"}]},
-        "conversation_close": {"session_id": "x"},
     }
     errors = {tool: host.error(tool, **arguments) for tool, arguments in changing.items()}
 
@@ -65,14 +63,14 @@ def test_an_error_says_its_reason_what_happened_and_what_to_do(ada: Memory) -> N
     result = Host(ada).call("note_read", path="People/Bob.md")
 
     assert result.is_error
-    assert text_of(result) == "missing: no such note: People/Bob.md. `commonplace note list` lists all notes."
+    assert text_of(result) == "missing: no such note: People/Bob.md. note_list lists all notes."
     assert result.structured_content == {
         "ok": False,
         "error": {
             "type": "NotFound",
             "reason": "missing",
             "message": "no such note: People/Bob.md",
-            "hint": "`commonplace note list` lists all notes.",
+            "hint": "note_list lists all notes.",
             "path": "People/Bob.md",
         },
     }
@@ -93,7 +91,7 @@ def test_wrong_arguments_are_named_with_all_that_exist(ada_host: Host, arguments
     error = ada_host.error("memory_search", **arguments)
 
     assert (error["reason"], error["message"]) == ("usage", f"wrong arguments for memory_search: {said}")
-    assert error["hint"].startswith("Arguments: query, k, kinds, ")
+    assert error["hint"].startswith("Arguments: query, source, k, ")
 
 
 def test_an_unexpected_error_is_described_only_in_the_log(capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,7 +119,7 @@ def test_a_missing_vault_is_reported() -> None:
 
     error = Host(none_there).error("note_list")
 
-    assert (error["reason"], error["hint"]) == ("missing", "Run `commonplace init FOLDER` once.")
+    assert (error["reason"], error["hint"]) == ("missing", "Ask the person: Run `commonplace init FOLDER` once.")
 
 
 def test_a_request_without_a_caller_is_refused(ada: Memory) -> None:

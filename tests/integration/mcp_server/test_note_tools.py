@@ -69,7 +69,7 @@ def test_a_list_of_notes_says_when_there_are_more(memory: Memory) -> None:
 
 def test_the_links_of_a_note_say_where_they_lead(memory: Memory) -> None:
     """A link to a missing file has no path."""
-    links = Host(memory).ask("note_links", path="People/Ada.md")["links"]
+    links = Host(memory).ask("note_read", links=True, path="People/Ada.md")["links"]
 
     assert [(each["target"], each["path"]) for each in links] == [("Jonas", "People/Jonas.md"), ("Nobody", None)]
 
@@ -119,7 +119,7 @@ def test_a_sensitive_note_is_kept_from_every_tool(memory: Memory) -> None:
     host = Host(memory)
     reasons = [
         host.error("note_read", path="Private/Diary.md")["reason"],
-        host.error("note_links", path="Private/Diary.md")["reason"],
+        host.error("note_read", links=True, path="Private/Diary.md")["reason"],
         host.error("note_write", path="Private/Diary.md", text="x\n")["reason"],
     ]
     said = str(host.ask("memory_search", query="hidden words")) + str(host.ask("memory_recall", prompt="hidden words"))
@@ -170,3 +170,56 @@ def test_tricks_with_paths_read_nothing(memory: Memory, tmp_path: Path) -> None:
             asyncio.run(host.server.read_resource(f"vault://note/{path}"))
         reason = host.error("note_read", path=path)["reason"]
         assert reason in ("path_escape", "not_markdown", "refused", "missing"), path
+
+
+def test_a_note_with_invisible_characters_says_that_its_text_is_not_to_be_written_back(memory: Memory) -> None:
+    """A model that writes back what it read would remove them; with `verbose` it reads the true text."""
+    text = "# Soft\n\nhy\u00adphen and \u202eturned\u202c.\r\nEnd.\r\n"
+    memory.notes.write("Inbox/Soft.md", text)
+    memory.notes.write("Inbox/Plain.md", "# Plain\r\n\r\n\u0646\u200c\u0647 \u00e9\r\n")
+    host = Host(memory)
+    first = host.read("note_read", path="Inbox/Soft.md").splitlines()[0]
+    true = host.ask("note_read", path="Inbox/Soft.md")["content"]
+
+    assert "3 invisible characters are left out of this text, so do not write it back" in first
+    assert true == memory.notes.read("Inbox/Soft.md").body
+    assert "\u202e" in true
+    assert "invisible" not in host.read("note_read", path="Inbox/Plain.md")
+
+
+def test_a_wrong_place_is_answered_with_the_right_one(memory: Memory) -> None:
+    """A path without its ending, a note that is not there, a folder with a typo, a line after the end."""
+    host = Host(memory)
+    memory.notes.write("Projects/Heat pump.md", "# Heat pump\n\n## Noise\n\nQuiet.\n")
+    without = host.error("note_read", path="projects/heat pump")
+    searched = host.error("memory_search", query="noise", path="heat pump.md")
+    listed = host.error("note_list", folder="Peple")
+    beyond = host.error("note_read", path="Projects/Heat pump.md", first_line=10_000)
+    section = host.error("note_read", path="Projects/Heat pump.md", section="Noise", first_line=9)
+
+    assert without["reason"] == "not_markdown"
+    assert {each["hint"] for each in (without, searched)} == {"Did you mean Projects/Heat pump.md?"}
+    assert listed["hint"] == "Did you mean People?"
+    assert beyond["message"] == "Projects/Heat pump.md ends at line 5"
+    assert section["message"] == "the section 'Heat pump > Noise' of Projects/Heat pump.md ends at line 5"
+    assert host.read("note_read", path="Projects/Heat pump.md", first_line=5).endswith("\n\nQuiet.\n")
+    assert "Quiet" in host.read("memory_search", query="noise", path="Projects/Heat pump.md")
+    assert "Paints" in host.read("memory_search", query="paints", path="People")
+
+
+def test_the_ending_of_a_sensitive_note_is_suggested_to_no_agent(memory: Memory) -> None:
+    """As for every other suggestion."""
+    assert Host(memory).error("note_read", path="Private/Diary")["hint"] == "Notes end in .md."
+
+
+def test_what_was_written_over_or_is_gone_is_said(memory: Memory) -> None:
+    """A model that meant to create a note learns that it replaced one, and an undone creation that nothing is left."""
+    host = Host(memory)
+    first = host.read("note_write", path="Inbox/x.md", text="one\n")
+    second = host.read("note_write", path="Inbox/x.md", text="two\n")
+    back, gone = host.read("undo_last"), host.read("undo_last")
+
+    assert first.startswith("Written: Inbox/x.md, version ")
+    assert second.startswith("Replaced: Inbox/x.md, version ")
+    assert back.startswith("Undone, as it was before: Inbox/x.md, version ")
+    assert gone == "Undone: Inbox/x.md is gone, as before."

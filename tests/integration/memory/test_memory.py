@@ -85,6 +85,14 @@ def test_no_vault_at_all_is_a_usage_error() -> None:
         open_memory()
 
 
+def test_an_unknown_actor_is_refused_at_once(sample: Path) -> None:
+    """Before anything is opened; the hint lists the known ones."""
+    with pytest.raises(UsageError, match="no actor is called 'bogus'") as wrong:
+        open_memory(sample, actor="bogus")  # type: ignore[arg-type]
+
+    assert wrong.value.hint == "Actors: person, agent, job."
+
+
 def test_a_folder_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
     """Opening it does not create it."""
     with pytest.raises(VaultUnavailable):

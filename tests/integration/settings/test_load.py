@@ -6,7 +6,8 @@ import platformdirs
 import pytest
 
 from commonplace.errors import Refused, UsageError
-from commonplace.settings.load import LoadedSettings, load_settings
+from commonplace.settings.load import LoadedSettings, load_settings, user_vault_file
+from commonplace.settings.registered_vaults import register_vault
 from commonplace.settings.schema import OPTIONS
 
 
@@ -199,6 +200,13 @@ def test_a_typo_in_a_variable_fails_too(name: str) -> None:
         load_settings(environ={name: "3"})
 
 
+@pytest.mark.parametrize("folder", ["../x", "/etc", ".git", "Inbox/../.."])
+def test_a_folder_outside_the_vault_fails_at_load_and_is_named(folder: str) -> None:
+    """As `init --folders` refuses it: programs may write only inside the vault."""
+    with pytest.raises(UsageError, match=f"safety.path_allowlist: '{folder}' is no folder of a vault"):
+        load_settings(environ={"COMMONPLACE_SAFETY__PATH_ALLOWLIST": f"Inbox,{folder}"})
+
+
 def test_a_yaml_file_with_a_doubled_key_fails_with_its_line() -> None:
     """Which of the two counts is not left to chance."""
     with pytest.raises(UsageError, match="line 3"):
@@ -231,7 +239,12 @@ def test_few_options_may_be_set_from_inside_a_vault() -> None:
     """How many hits to give and what not to index; everything else is the user's to set."""
     allowed = {key for key, option in OPTIONS.items() if option.vault_may_set}
 
-    assert allowed == {"retrieval.default_k", "retrieval.min_score", "sources.vault.ignore_globs"}
+    assert allowed == {
+        "retrieval.default_k",
+        "retrieval.min_score",
+        "retrieval.per_note",
+        "sources.vault.ignore_globs",
+    }
 
 
 @pytest.mark.parametrize(
@@ -259,3 +272,54 @@ def test_a_file_in_the_vault_that_is_a_link_is_not_followed(tmp_path: Path) -> N
 
     with pytest.raises(Refused, match="symbolic link"):
         load(COMMONPLACE_VAULT=str(tmp_path / "vault"))
+
+
+@pytest.fixture
+def registered(tmp_path: Path) -> Path:
+    """A registered vault, with the person's own settings for it in the folder `vaults`."""
+    (tmp_path / "garden").mkdir()
+    return register_vault(tmp_path / "garden").root
+
+
+def write_for_vault(root: Path, text: str) -> Path:
+    file = user_vault_file(root)
+    assert file is not None
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return file
+
+
+def test_the_files_of_a_vault_and_of_its_owner_win_in_their_order(registered: Path) -> None:
+    """Defaults < the vault's own file < the user's file < the user's file for that vault < environment < flags."""
+    (registered / ".commonplace.toml").write_text("[retrieval]\ndefault_k = 1\nmin_score = 0.1\n")
+    file = write_for_vault(registered, "[retrieval]\ndefault_k = 3\nmax_k = 13\n")
+    own = "[retrieval]\ndefault_k = 2\nmin_score = 0.2\n"
+    chosen: dict[str, object] = {"vault.root": str(registered)}
+    all_files = load(toml=own, flags=chosen)
+    by_variable = load(toml=own, flags=chosen, COMMONPLACE_RETRIEVAL__DEFAULT_K="4")
+    by_flag = load(toml=own, flags={**chosen, "retrieval.default_k": "5"}, COMMONPLACE_RETRIEVAL__DEFAULT_K="4")
+    other = load(toml=own, flags={"vault.root": str(registered.parent)})
+
+    assert all_files.value("retrieval.default_k") == 3
+    assert all_files.value("retrieval.min_score") == 0.2
+    assert all_files.origins["retrieval.max_k"] == str(file)
+    assert [each.value("retrieval.default_k") for each in (by_variable, by_flag, other)] == [4, 5, 2]
+
+
+def test_the_users_file_for_a_vault_counts_for_the_default_vault_too(registered: Path) -> None:
+    """And may set what a vault itself may not."""
+    write_for_vault(registered, '[safety]\npath_allowlist = ["Journal"]\nautonomy = "low"\n')
+    loaded = load()
+
+    assert loaded.settings.vault.root == registered
+    assert loaded.settings.safety.path_allowlist == ("Journal",)
+    assert loaded.settings.safety.autonomy == "low"
+
+
+@pytest.mark.parametrize("line", ['data = "/srv/data"', '[vault]\nroot = "/srv/notes"'])
+def test_a_file_for_one_vault_says_neither_which_vault_nor_where_its_data_is(registered: Path, line: str) -> None:
+    """Both decide which file is read, or where what was derived already is."""
+    write_for_vault(registered, line)
+
+    with pytest.raises(Refused, match="may not be set for one vault"):
+        load()

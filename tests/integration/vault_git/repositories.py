@@ -5,6 +5,8 @@ import stat
 import subprocess
 from pathlib import Path
 
+from commonplace.screening.secrets import is_secret_file
+from commonplace.vault.git.baseline import put_under_git
 from commonplace.vault.git.commit import Author, NewCommit
 from commonplace.vault.git.repository import Repository
 
@@ -57,7 +59,8 @@ def opened(folder: Path, *, filters: bool = False) -> Repository:
 
 def created(folder: Path) -> Repository:
     """The same, made when it is missing."""
-    return Repository.create(folder, author=US)
+    put_under_git(folder, author=US, is_secret=is_secret_file)
+    return opened(folder)
 
 
 def put(repository: Repository, folder: Path, path: str, content: bytes | None) -> str:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.screening.secrets import is_secret_file
+from commonplace.vault.git.baseline import put_under_git
 from commonplace.vault.git.commit import Author
-from commonplace.vault.git.repository import Repository
 from tests.integration.vault_git.repositories import adopted, created, git, put, script, status, write
 
 
@@ -23,9 +24,8 @@ def test_a_repository_is_created_on_first_use_and_then_kept(tmp_path: Path) -> N
 
     assert first == second == git(tmp_path, "rev-parse", "main").strip()
     assert git(tmp_path, "ls-tree", "-r", "--name-only", "HEAD").split() == [".gitignore", "Inbox/a.md"]
-    assert (
-        git(tmp_path, "log", "--format=%an|%cn|%(trailers)").strip()
-        == "Commonplace|Commonplace|Commonplace-Kind: baseline"
+    assert git(tmp_path, "log", "--format=%an|%cn|%(trailers:key=Commonplace-Kind)").strip() == (
+        "Commonplace|Commonplace|Commonplace-Kind: baseline"
     )
     assert status(tmp_path) == ""
 
@@ -33,7 +33,7 @@ def test_a_repository_is_created_on_first_use_and_then_kept(tmp_path: Path) -> N
 @pytest.mark.requirement("D-41")
 def test_the_identity_is_set_in_the_repository_only(tmp_path: Path) -> None:
     """`user.name` and `user.email` are set in the repository's configuration on init, never `--global`."""
-    Repository.create(tmp_path, author=Author("Ann Other", "ann@example.org"))
+    put_under_git(tmp_path, author=Author("Ann Other", "ann@example.org"), is_secret=is_secret_file)
 
     assert git(tmp_path, "config", "--local", "user.name") == "Ann Other\n"
     assert git(tmp_path, "config", "--local", "user.email") == "ann@example.org\n"

@@ -17,6 +17,20 @@ def staged(client: TestClient, memory: Memory, text: str, *, old: str) -> tuple[
     return mine, answer.json()["remembered"]["id"]
 
 
+def test_every_fact_in_a_review_has_the_link_that_opens_its_note(client: TestClient, memory: Memory) -> None:
+    """What waits, what it speaks against, what was approved and what ended."""
+    _, new = staged(client, memory, "Reads novels in Spanish.", old="Reads novels in French.")
+    (listed,) = client.get("/review").json()["waiting"]
+    shown = client.get(f"/review/{new}").json()["waiting"]
+    approved = _done(client, "/review/approve", ids=[new])
+    chain = client.get(f"/entries/{new}").json()
+    found = client.get("/facts").json()["facts"]
+    facts = [listed["fact"], *shown["against"], approved["fact"], *approved["ended"], *chain["versions"], *found]
+
+    assert [each["link"] for each in facts] == [memory.notes.link(each["path"]) for each in facts]
+    assert all(each["link"].startswith("obsidian://open?vault=") for each in facts)
+
+
 def test_what_waits_is_listed_shown_approved_and_rejected(client: TestClient, memory: Memory) -> None:
     """With the reason and what it speaks against; the approved entry replaces it, as the person's word."""
     old, new = staged(client, memory, "Sails in the evening.", old="Sails before breakfast.")

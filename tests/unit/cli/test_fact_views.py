@@ -84,7 +84,7 @@ NEW = replace(
             "staged: 0bbbbb fact: Ada works at Beta.\n  it was read somewhere",
         ),
         (EntryResult("forget", OLD, "never true"), "forgot 0aaaaa: Ada works at Acme.\n  never true"),
-        (EntryResult("invalidate", OLD, ""), "ends 2026-03-01: 0aaaaa Ada works at Acme."),
+        (EntryResult("end", OLD, ""), "ends 2026-03-01: 0aaaaa Ada works at Acme."),
     ],
     ids=lambda each: each.action if isinstance(each, EntryResult) else "",
 )
@@ -120,19 +120,24 @@ def test_a_day_is_a_day_and_a_moment_a_moment() -> None:
     assert [day("2026-03-01T00:00:00Z"), day("2026-03-01T09:12:44Z"), day("")] == ["2026-03-01", "2026-03-01 09:12", ""]
 
 
+def _link(path: str) -> str:
+    return f"open:{path}"
+
+
 def test_a_fact_is_a_flat_object_for_programs() -> None:
     """All its fields; where it comes from is its source, and its bonds are named."""
-    fact: dict[str, object] = dict(fact_shape(NEW))
+    fact: dict[str, object] = dict(fact_shape(NEW, _link))
 
     assert fact["source"] == {"interface": "cli", "conversation": "c-4f1d", "trust": "told"}
     assert fact["bonds"] == [{"bond": "extend", "target": "0199f3c2-3333-7000-8000-0000000ccccc"}]
     assert (fact["id"], fact["object"], fact["topics"]) == (NEW.id, "Beta", ("work",))
     assert "origins" not in fact
+    assert fact["link"] == f"open:{NEW.path}"
 
 
 def test_importance_as_aged_stands_beside_the_one_at_first() -> None:
     """Neither hides the other."""
-    held = snapshot_shape(FactSnapshot(OLD, "superseded", OLD.valid_until, NEW.id, 0.25, 3, "2026-11-15"))
+    held = snapshot_shape(FactSnapshot(OLD, "superseded", OLD.valid_until, NEW.id, 0.25, 3, "2026-11-15"), _link)
 
     assert (held["importance"], held["importance_now"]) == (0.5, 0.25)
     assert (held["uses"], held["last_used"]) == (3, "2026-11-15")
@@ -209,7 +214,7 @@ def test_a_line_was_recorded_nobody_knows_when() -> None:
 
 def test_a_chain_is_json_with_versions_and_edges() -> None:
     """Edges are objects, not rows."""
-    values = json.loads(json.dumps(chain_shape(CHAIN)))
+    values = json.loads(json.dumps(chain_shape(CHAIN, _link)))
 
     assert [each["id"] for each in values["versions"]] == [OLD.id, NEW.id]
     assert values["edges"][0] == {"source": NEW.id, "bond": "update", "target": OLD.id}

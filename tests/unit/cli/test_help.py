@@ -1,11 +1,12 @@
 """The help of every command."""
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import typer
 
-from commonplace.cli.main import COMMANDS, app, load_command
+from commonplace.cli.main import COMMANDS, CommandGroup, Group, app, load_command
 
 
 def leaves(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -35,3 +36,43 @@ def test_the_list_of_commands_shows_each_commands_own_help() -> None:
     own = {name: (load_command(name).help or "").splitlines()[0] for name in COMMANDS}
 
     assert own == {name: each.help for name, each in COMMANDS.items()}
+
+
+def help_page() -> str:
+    """What `commonplace --help` prints; no command is loaded for it."""
+    group = typer.main.get_command(app)
+    assert isinstance(group, CommandGroup)
+    with group.make_context("commonplace", [], resilient_parsing=True) as context:
+        return context.get_help()
+
+
+def test_the_help_lists_commands_by_task_with_the_ten_of_every_day_first() -> None:
+    """Under headings, in the order of the table; `search` is the first of all."""
+    page = help_page()
+    headings = re.findall(r"^([A-Z][^:\n]*):$", page, re.MULTILINE)
+    listed = re.findall(r"^  ([a-z]+) {2,}\S", page, re.MULTILINE)
+
+    assert headings == ["Options", *get_args(Group)]
+    assert listed == [*COMMANDS]
+    assert listed[0] == "search"
+    assert [name for name, each in COMMANDS.items() if each.group == "Every day"] == listed[:10]
+    assert [each.group for each in COMMANDS.values()] == sorted(
+        (each.group for each in COMMANDS.values()), key=get_args(Group).index
+    )
+    assert 'commonplace search "' in page
+
+
+def test_one_word_for_each_way_of_taking_back() -> None:
+    """Notes are deleted, entries and facts forgotten, facts ended, changes undone; what is erased is gone for good."""
+    commands = dict(leaves(typer.main.get_command(app)))
+    taking_back = r"delete|forget|undo|erase|end|reject|remove|uninstall|revoke|unset"
+    names = {name for name in commands if re.fullmatch(rf"(?:\w+ )?(?:{taking_back})", name)}
+
+    assert names == {
+        *("note delete", "forget", "fact forget", "fact end", "review reject", "undo"),
+        *("note erase", "erase", "conversation erase", "settings unset", "token revoke", "vault remove", "uninstall"),
+    }
+    for name in ("note erase", "erase", "conversation erase"):
+        assert "cannot be undone" in commands[name].help, name
+    for name in ("note delete", "forget", "fact forget", "review reject"):
+        assert "undo" in commands[name].help, name

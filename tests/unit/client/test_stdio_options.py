@@ -11,6 +11,7 @@ from commonplace.__main__ import stdio_options
         ("mcp", {}),
         ("mcp --vault v", {"--vault": "v"}),
         ("--vault v mcp --client=c", {"--vault": "v", "--client": "c"}),
+        ("mcp --entry plugin", {"--entry": "plugin"}),
         ("mcp --help", None),
         ("mcp --vault", None),
         ("mcp -v", None),

@@ -1,9 +1,9 @@
-"""Settings of contexts, and the phases of work."""
+"""Settings of contexts and hooks, and the phases of work."""
 
 import pytest
 
 from commonplace.context.compose import skipped_sections
-from commonplace.context.options import DEFAULT_PHASES, ContextOptions, Phase, find_phase, parse_phase
+from commonplace.context.options import DEFAULT_PHASES, ContextOptions, HookOptions, Phase, find_phase, parse_phase
 
 
 def test_a_line_names_a_phase_its_characters_and_its_kinds() -> None:
@@ -51,3 +51,17 @@ def test_a_briefing_goes_without_user_memory_facts_and_dated_memories(phase: str
     """It is told the news; no other phase goes without a section."""
     assert skipped_sections(phase) == {"user", "profile", "facts", "dated", "session"}
     assert skipped_sections("") == skipped_sections("work") == frozenset()
+
+
+def test_a_host_may_have_its_own_use_of_notes() -> None:
+    """The last line about a host counts; another host has none."""
+    options = HookOptions(notes=("codex off", "claude-code asked", " Codex  Auto "))
+
+    assert [options.notes_for(host) for host in ("codex", "claude-code", "cursor")] == ["auto", "asked", ""]
+
+
+@pytest.mark.parametrize("line", ["", "codex", "off", "codex never", "codex off now"])
+def test_a_line_without_a_host_and_a_mode_is_refused(line: str) -> None:
+    """With what would be right."""
+    with pytest.raises(ValueError, match="one of auto, always, asked, off"):
+        HookOptions(notes=(line,))

@@ -4,7 +4,6 @@ import pytest
 
 from commonplace.errors import UsageError
 from commonplace.facts.entry_paths import (
-    KINDS,
     LONGEST_SLUG,
     archive_path,
     checked_kind,
@@ -14,6 +13,7 @@ from commonplace.facts.entry_paths import (
     note_kind,
     slug_of,
 )
+from commonplace.model import KINDS
 from commonplace.model.layout import is_entry_path
 
 ID = "0199f3c2-7c1e-7d3a-9d55-6a2f0c1b8e11"

@@ -4,16 +4,19 @@ import numpy as np
 import pytest
 
 from commonplace.index.segments.bm25 import cutoff
-from commonplace.index.segments.quantize import quantize, quantize_query
+from commonplace.index.segments.quantize import pack_vectors, quantize, quantize_query, restore, unpack_vectors
 from commonplace.index.segments.segment import (
+    WORD_ENTRY,
     ChunkArrays,
     body_length,
     build_segment,
     pack_words,
     range_mask,
+    unpack_words,
     word_hash,
 )
 from commonplace.index.segments.segment_file import SegmentFile, UnsegmentedChunks, next_range
+from commonplace.model import WordCounts
 from tests.index_documents import vector
 
 
@@ -28,25 +31,34 @@ def test_a_mask_selects_the_numbers_within_the_ranges() -> None:
 
 
 def test_a_word_is_packed_as_its_hash_with_counts_up_to_255() -> None:
-    """Thirteen bytes a word, sorted by hash, whatever the order of the words."""
+    """Sorted by hash, whatever the order of the words; a word of a long text takes ten bytes instead of thirteen."""
     one, two = {"a": (1, 0, 0, 0, 999), "b": (0, 2, 0, 0, 3)}, {"b": (0, 2, 0, 0, 3), "a": (1, 0, 0, 0, 255)}
 
     assert pack_words(one) == pack_words(two)
-    assert len(pack_words(one)) == 26
+    entries = unpack_words(pack_words(one))
+    assert sorted(entries["hash"].tolist()) == entries["hash"].tolist()
+    assert {int(word): counts.tolist() for word, counts in entries} == {
+        word_hash("a"): [1, 0, 0, 0, 255],
+        word_hash("b"): [0, 2, 0, 0, 3],
+    }
+    assert len(unpack_words(pack_words({}))) == 0
+    many = {f"word {number}": (0, 0, number % 9 == 0, 0, 1) for number in range(100)}
+    assert len(pack_words(many)) < 1000
     assert body_length(one) == 1002
     assert word_hash("a") != word_hash("b")
 
 
 def test_a_posting_lists_the_chunks_with_a_word() -> None:
     """As rows in the order of numbers; an unknown word has an empty posting."""
-    words = [pack_words({"a": (0, 0, 0, 0, 1)}), b"", pack_words({"a": (0, 0, 0, 0, 2), "b": (1, 0, 0, 0, 1)})]
-    entries = np.array([len(each) // 13 for each in words], np.int32)
+    counts: list[WordCounts] = [{"a": (0, 0, 0, 0, 1)}, {}, {"a": (0, 0, 0, 0, 2), "b": (1, 0, 0, 0, 1)}]
+    words = [unpack_words(pack_words(each)).tobytes() for each in counts]
+    entries = np.array([*map(len, counts)], np.int32)
     lengths, replies = np.array([1, 0, 3], np.int32), np.zeros(3, np.bool_)
     chunks = ChunkArrays(np.array([5, 9, 11]), lengths, replies, entries, b"".join(words))
     segment = build_segment(5, 11, chunks=chunks, vectors={}, sentences={})
 
     assert segment.rows[segment.posting(word_hash("a"))].tolist() == [0, 2]
-    assert segment.counts[segment.posting(word_hash("b"))].tolist() == [[1, 0, 0, 0, 1]]
+    assert segment.counts(segment.posting(word_hash("b"))).tolist() == [[1, 0, 0, 0, 1]]
     assert segment.posting(word_hash("c")) == slice(0, 0)
     none = np.empty(0, np.int32)
     empty = ChunkArrays(none.astype(np.int64), none, none.astype(np.bool_), none, b"")
@@ -63,6 +75,35 @@ def test_a_quantized_vector_is_near_the_original() -> None:
     assert np.linalg.norm(again, axis=1) == pytest.approx(np.linalg.norm(vectors.astype(float), axis=1), rel=1e-6)
     assert not small.rows[2].any()
     assert quantize(vectors[:0]).rows.shape == (0, 384)
+
+
+@pytest.mark.parametrize("dim", [1, 5, 384])
+def test_a_vector_that_was_stored_and_read_is_quantized_to_the_same_bits(dim: int) -> None:
+    """So an index is the same to the last digit, whether its vectors come from the encoder or from the cache."""
+    vectors = np.array([*(vector(str(n), dim=dim) for n in range(500)), np.zeros(dim, np.int16)])
+    small = quantize(vectors)
+    read = unpack_vectors(pack_vectors(small))
+    again = quantize(restore(read))
+
+    assert (read.rows == small.rows).all()
+    assert (read.scales == small.scales).all()
+    assert (again.rows == small.rows).all()
+    assert again.scales[:-1].tolist() == small.scales[:-1].tolist()
+    assert {len(each) for each in pack_vectors(small)} == {dim + 4}
+
+
+def test_counts_are_stored_as_codes_of_the_patterns_that_occur() -> None:
+    """Two bytes a posting while there are few patterns, four beyond: what comes back is what was counted."""
+    counts = np.random.default_rng(1).integers(0, 256, (70_000, 5), np.uint8)
+    few = counts % 3
+    for given, code in ((counts, np.uint32), (few, np.uint16), (few[:0], np.uint16)):
+        words = np.zeros(len(given), WORD_ENTRY)
+        words["hash"], words["counts"] = np.arange(len(given), dtype=np.uint64), given
+        one, entries = np.ones(1, np.int32), np.array([len(given)], np.int32)
+        chunks = ChunkArrays(np.array([1]), one, np.zeros(1, np.bool_), entries, words.tobytes())
+        segment = build_segment(1, 1, chunks=chunks, vectors={}, sentences={})
+        assert (segment.counts(slice(None)) == given).all()
+        assert (segment.codes.dtype, len(segment.patterns)) == (np.dtype(code), len(np.unique(given, axis=0)))
 
 
 def test_a_quantized_vector_depends_on_itself_alone() -> None:

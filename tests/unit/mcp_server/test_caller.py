@@ -11,7 +11,7 @@ from commonplace.mcp_server.caller import interface_of
     [
         (("claude-code",), "claude-code"),
         (("socket", "claude-code/2.1"), "claude-code"),
-        (("Claude Desktop",), "claude-ai"),
+        (("Claude Desktop",), "claude-desktop"),
         (("claude-ai",), "claude-ai"),
         (("laptop", "openai-mcp"), "chatgpt"),
         (("ChatGPT",), "chatgpt"),

@@ -1,4 +1,4 @@
-"""The layout of a vault: flat names for redirects, places, folders of entries, channels and dated notes."""
+"""The layout of a vault: flat names for redirects, places, folders of entries, channels, dated notes, links."""
 
 import unicodedata
 
@@ -14,6 +14,7 @@ from commonplace.model.layout import (
     is_recallable,
     is_visible_in,
     newest_dated,
+    obsidian_link,
     place_of,
     was_staged,
 )
@@ -29,6 +30,9 @@ PATHS = st.lists(NAMES, min_size=1, max_size=5).map("/".join)
     [
         ("Inbox/x.md", "inbox"),
         ("inbox/deep/x.md", "inbox"),
+        ("01 Inbox/x.md", "inbox"),
+        ("Inbox-archive/x.md", ""),
+        ("Projects/Inbox/x.md", ""),
         ("Agent/Memory/_inbox/2026-03/x.md", "inbox"),
         ("Agent/Memory/_staging/x.md", "staging"),
         ("agent/memory/_Staging/_archive/x.md", "staging"),
@@ -133,3 +137,34 @@ def test_long_paths_that_begin_alike_are_told_apart() -> None:
 
     assert one != other
     assert len(one.rpartition("-")[2]) == len("0123456789abcdef.md")
+
+
+@pytest.mark.parametrize(
+    ("path", "headings", "file"),
+    [
+        ("Note.md", (), "Note"),
+        ("People/Ada Lindqvist.md", (), "People%2FAda%20Lindqvist"),
+        ("Plan.md", ("Plan", "Which board?"), "Plan%23Which%20board%3F"),
+        ("Plan.md", ("Costs: #1 [[Budget]] | 50 %",), "Plan%23Costs%201%20Budget%2050"),
+        ("Größe & co.md", (), "Gr%C3%B6%C3%9Fe%20%26%20co"),
+        ("50%.md", ("##",), "50%25"),
+    ],
+)
+def test_a_note_opens_in_obsidian_at_its_heading(path: str, headings: tuple[str, ...], file: str) -> None:
+    """Slashes and all other signs are encoded; a heading has no signs that Obsidian leaves out of links."""
+    assert obsidian_link(path, vault="My Notes", heading_path=headings) == (
+        f"obsidian://open?vault=My%20Notes&file={file}"
+    )
+
+
+@given(path=st.text(max_size=40), heading=st.text(max_size=40), vault=st.text(min_size=1, max_size=40))
+def test_a_link_holds_nothing_that_a_terminal_would_obey(path: str, heading: str, vault: str) -> None:
+    """Whatever a note is called: a link is plain ASCII without blanks and control characters."""
+    link = obsidian_link(path, vault=vault, heading_path=(heading,))
+
+    assert all("!" <= sign <= "~" for sign in link)
+
+
+def test_a_vault_without_a_folder_has_no_links() -> None:
+    """For example one that is kept in memory."""
+    assert obsidian_link("Note.md", vault="") == ""

@@ -4,8 +4,16 @@ import pytest
 
 from commonplace.model import Note
 from commonplace.notes import LinkResolver, parse
-from commonplace.notes.probe_sample import AliasRemoval, Probe, TextRemoval, hold_out, sample_probes
-from commonplace.notes.probes import Vocabulary, link_probes, probes_of
+from commonplace.notes.probes import (
+    AliasRemoval,
+    Probe,
+    TextRemoval,
+    Vocabulary,
+    hold_out,
+    link_probes,
+    probes_of,
+    sample_probes,
+)
 
 STOPS = {"the", "a", "of", "in", "it", "this", "there"}
 DEFINED = "A cistern is a tank that keeps the rain for dry weeks."

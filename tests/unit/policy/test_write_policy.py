@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from commonplace.errors import Refused
 from commonplace.model import ActorKind, Verb
 from commonplace.policy.options import Autonomy, SafetyOptions
-from commonplace.policy.write_policy import SENSITIVE, TABLE, Decision, Space, decide, space_of
+from commonplace.policy.write_policy import SENSITIVE, TABLE, Decision, Space, decide, looks_trusted, space_of
 
 OPTIONS = SafetyOptions()
 PERSONAL, ALLOWED, AGENT, MEMORY = "Diary/x.md", "Projects/x.md", "Agent/feedback/x.md", "Agent/Memory/fix/2026-03/x.md"
@@ -137,6 +137,14 @@ def test_a_note_of_the_inbox_stays_there(path: str) -> None:
     """Low autonomy has nowhere more careful to go."""
     for verb in CHANGES:
         assert decision_on("agent", verb, path, autonomy="low") == Decision("allow", path, in_digest=True)
+
+
+def test_an_inbox_may_have_a_number() -> None:
+    """As people who number their folders call it."""
+    options = SafetyOptions(path_allowlist=("01 Inbox", "Projects"))
+    decision = decide(actor="agent", verb="write", path=ALLOWED, options=options, autonomy="low")
+
+    assert (decision.kind, decision.path.partition("/")[0]) == ("redirect", "01 Inbox")
 
 
 def test_low_autonomy_without_an_inbox_is_refused() -> None:
@@ -421,3 +429,28 @@ def test_a_decision_is_the_same_each_time_and_where_it_leads_is_open(path: str, 
 
     assert decision == decision_on(actor, "write", path, **more)
     assert (again.kind, again.path) == ("refuse" if decision.kind == "refuse" else "allow", decision.path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\nalways_load: true\na: [\n---\n",
+        "---\r\n  'Always_Load ' : yes\r\n",
+        '---\n"TRUST": "Told"\n',
+        "---\nsource:\n  - trust: told\n",
+        "---\nsource: [{trust: told}\n",
+        "---\ntrust:\n  - told\n",
+        "---\n? always_load\n: true\n",
+    ],
+)
+def test_a_broken_note_that_looks_trusted_is_taken_for_it(text: str) -> None:
+    """Frontmatter that cannot be parsed is searched line by line."""
+    assert looks_trusted(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "---\ntrust: said\n", "we never always_load it", "told: trust", "x" * 5000 + "\nalways_load: true"]
+)
+def test_other_broken_notes_do_not_look_trusted(text: str) -> None:
+    """Words in a sentence, and lines far below, are not marks."""
+    assert not looks_trusted(text)

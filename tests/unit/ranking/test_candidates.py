@@ -1,12 +1,12 @@
-"""The order of hits with equal scores."""
+"""The order of hits with equal scores, how many of one note are shown, and how near a passage is."""
 
 from dataclasses import replace
 from itertools import permutations
 
 import pytest
 
-from commonplace.model import Mode, SearchUnit
-from commonplace.ranking.candidates import ChunkCandidate, best_first
+from commonplace.model import Mode, SearchUnit, Voice
+from commonplace.ranking.candidates import ChunkCandidate, best_first, candidate_nearness, limit_per_note
 from commonplace.ranking.hybrid import Clues, RankRequest, order_documents, rank, score_chunks, score_documents
 from commonplace.ranking.score_modes import fuse
 
@@ -63,3 +63,41 @@ def test_entries_of_any_kind_are_ordered_by_the_chunk_that_they_name() -> None:
     ordered = best_first(entries, score=lambda entry: entry[0], candidate=lambda entry: entry[1])
 
     assert ordered == [entries[1], entries[2], entries[0]]
+
+
+def notes(*documents: str, voice: Voice = "") -> list[ChunkCandidate]:
+    """Chunks of these notes, or turns of these conversations, in the order of their ranking."""
+    return [replace(PLAIN, key=n, id=str(n), document=each, voice=voice) for n, each in enumerate(documents)]
+
+
+def limited(candidates: list[ChunkCandidate], *, k: int = 4, per_note: int = 2) -> list[tuple[str, int]]:
+    best = limit_per_note(candidates, candidate=lambda each: each, k=k, per_note=per_note)
+    return [(each.document, more) for each, more in best]
+
+
+def test_at_most_two_passages_of_a_note_are_shown_and_the_rest_is_counted() -> None:
+    """The places go to the next notes; the count is on the note's last passage and ends with the list."""
+    ranked = notes("a", "a", "a", "b", "a", "b", "b", "c", "a", "c")
+
+    assert limited(ranked, k=5) == [("a", 0), ("a", 2), ("b", 0), ("b", 1), ("c", 0)]
+    assert limited(ranked, k=2) == [("a", 0), ("a", 0)]
+    assert limited(ranked, k=9) == [("a", 0), ("a", 3), ("b", 0), ("b", 1), ("c", 0), ("c", 0)]
+
+
+def test_all_passages_of_a_note_are_shown_on_request() -> None:
+    """A limit of 0 is no limit, and nothing is left to count."""
+    assert limited(notes("a", "a", "a", "b"), per_note=0) == [("a", 0), ("a", 0), ("a", 0), ("b", 0)]
+
+
+def test_turns_of_a_conversation_are_not_limited() -> None:
+    """Several turns often answer a question together."""
+    assert limited(notes("a", "a", "a", "b", voice="user")) == [("a", 0), ("a", 0), ("a", 0), ("b", 0)]
+
+
+def test_a_stray_sentence_does_not_make_a_passage_near() -> None:
+    """The passage around it counts as much."""
+    stray = replace(PLAIN, cosine=0.1, best=0.2, sentence=0.6)
+
+    assert candidate_nearness(stray) == pytest.approx(0.35)
+    assert candidate_nearness(replace(PLAIN, cosine=0.4, best=0.5, sentence=0.2)) == pytest.approx(0.45)
+    assert candidate_nearness(replace(PLAIN, cosine=None)) is None

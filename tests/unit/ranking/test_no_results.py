@@ -52,3 +52,15 @@ def test_a_long_list_of_words_is_cut() -> None:
     found = explain_no_results(replace(USUAL, mode="words", words=tuple("abcdefgh")))
 
     assert found == "None of `a`, `b`, `c`, `d`, `e` and 3 more words occurs in the 20 documents."
+
+
+def test_nothing_fits_is_said_with_how_near_it_came() -> None:
+    """And how to see the nearest passages all the same; without words, only the meaning is named."""
+    rejected = replace(USUAL, nearness=0.284, needed=0.392)
+    fits = (
+        "othing fits in meaning: the nearness of the best passage is 0.28, and unrelated questions have 0.39 here. "
+        "A min_score of 0 shows the nearest passages."
+    )
+
+    assert explain_no_results(rejected) == f"None of `river`, `stone` occurs in the 20 documents, and n{fits}"
+    assert explain_no_results(replace(rejected, words=())) == f"N{fits}"

@@ -13,8 +13,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from commonplace.daemon.service.state_files import file_lock, write_private_file
+from commonplace.daemon.service.state_files import file_lock, user_daemon_files, write_private_file
 from commonplace.errors import CommonplaceError, VaultUnavailable
+from commonplace.model.diagnostics import Finding
 from commonplace.model.moment import moment_text, parse_moment
 
 PauseKind = Literal["all", "project", "conversation"]
@@ -77,6 +78,23 @@ class Pauses:
         """What is paused now. Raises VaultUnavailable(damaged)."""
         return tuple(each for each in self._read() if not each.until)
 
+    def lines(self) -> list[str]:
+        """What is paused now and since when, one line each; why the list cannot be used, if it cannot."""
+        try:
+            return [str(each) for each in self.current()]
+        except CommonplaceError as error:
+            return [error.message]
+
+    def finding(self) -> Finding:
+        """What is paused, for `doctor`; a pause is no fault, but a list that cannot be used is one."""
+        try:
+            paused = self.current()
+        except CommonplaceError as error:
+            said, remedy = error.message, error.hint or ""
+            return Finding("recording", ok=False, said=said, remedy=remedy, path=error.path)
+        said = "; ".join(f"paused: {each}" for each in paused)
+        return Finding("recording", ok=True, said=said or "no conversation is paused")
+
     def why_not(self, *, session_id: str, folders: Sequence[str]) -> str:
         """Why that conversation is not recorded now, in a few words; empty if it is."""
         real = _real_paths(folders)
@@ -131,6 +149,11 @@ class Pauses:
             reason="damaged",
             hint="Nothing is recorded until it can be used: fix its permissions, or remove it and pause again.",
         )
+
+
+def user_pauses() -> Pauses:
+    """The list of the user who runs this program, whether or not the daemon runs; its folder may not exist yet."""
+    return Pauses(user_daemon_files().folder)
 
 
 def opt_out_file(folder: str) -> Path | None:

@@ -144,14 +144,20 @@ class TranscriptPart:
 
 
 def transcript_folders(host: str, *, more: Sequence[str], environ: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
-    """The real folders in which the host's transcripts may be. Raises UsageError for a host without transcripts."""
+    """The real folders in which the host's transcripts may be. Raises UsageError for a host without transcripts.
+
+    Those below its default folder always: the variable belongs to the shell that happened to start this program.
+    """
     agent = find_agent_host(host)
     if agent is None or not agent.transcript_folder:
         hint = f"Hosts with transcripts: {', '.join(TRANSCRIPT_HOSTS)}."
         raise UsageError(f"transcripts of {host!r} cannot be read", hint=hint)
-    config = environ.get(agent.config_variable) or os.path.join(os.path.expanduser("~"), agent.config_folder)
-    folders = (os.path.join(config, agent.transcript_folder), *map(os.path.expanduser, more))
-    return tuple(Path(os.path.realpath(folder)) for folder in folders if os.path.isabs(folder))
+    configs = (agent.named_config(environ), os.path.join(os.path.expanduser("~"), agent.config_folder))
+    folders = (
+        *(os.path.join(config, agent.transcript_folder) for config in configs if config),
+        *map(os.path.expanduser, more),
+    )
+    return tuple(dict.fromkeys(Path(os.path.realpath(folder)) for folder in folders if os.path.isabs(folder)))
 
 
 def check_transcript_path(path: str, *, folders: Sequence[Path]) -> Path:

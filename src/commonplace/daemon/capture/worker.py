@@ -29,6 +29,7 @@ from commonplace.daemon.capture.queue import (
     open_transcript,
     transcript_folders,
 )
+from commonplace.daemon.service.install_file import installed_transcript_folders
 from commonplace.errors import CommonplaceError, UsageError
 from commonplace.events import emit
 from commonplace.memory import MemoryFor
@@ -75,7 +76,7 @@ class CaptureWorker:
         second_look: float = _SECOND_LOOK,
     ) -> None:
         self.pauses = Pauses(folder)
-        self._step = CaptureStep(memory_for, self.pauses, options, clock)
+        self._step = CaptureStep(folder, memory_for, self.pauses, options, clock)
         self._options, self._clock, self._second_look = options, clock, second_look
         self._queue = CaptureQueue(folder)
         self._change = threading.Condition()
@@ -96,8 +97,7 @@ class CaptureWorker:
         if not session_id or len(session_id) > _LONGEST_ID:
             message = f"a session id must have 1 to {_LONGEST_ID} characters"
             raise UsageError(message, hint="A hook sends the id of its session.")
-        folders = transcript_folders(host, more=self._options.folders)
-        path = str(check_transcript_path(transcript, folders=folders))
+        path = str(check_transcript_path(transcript, folders=self._step.transcript_folders(host)))
         new = QueuedTranscript(host, session_id, path, handed=self._time(), vault=vault, ends=ends)
         with self._change:
             old = self._transcripts.get(new.key, new)
@@ -130,16 +130,12 @@ class CaptureWorker:
         """The part about capture in `status`."""
         with self._change:
             waiting = sum(each.is_waiting for each in self._transcripts.values())
-        try:
-            paused = [str(each) for each in self.pauses.current()]
-        except CommonplaceError as error:
-            paused = [error.message]
         return {
             "enabled": self._options.enabled,
             "waiting": waiting,
             "sessions": len(self._transcripts),
             "last_read": self._last_read,
-            "paused": paused,
+            "paused": self.pauses.lines(),
             "said": self._last_error,
         }
 
@@ -246,8 +242,12 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True)
 class CaptureStep:
-    """One read of one transcript: records what is new unless the person does not want it, and moves the cursor."""
+    """One read of one transcript: records what is new unless the person does not want it, and moves the cursor.
 
+    `folder` is the daemon's own, which lists where hosts are installed.
+    """
+
+    folder: Path
     memory_for: MemoryFor
     pauses: Pauses
     options: "CaptureOptions"
@@ -257,11 +257,19 @@ class CaptureStep:
 
     def run(self, transcript: QueuedTranscript) -> StepResult:
         """Read one part. Raises FileNotFoundError, OSError, and what the memory raises."""
-        folders = transcript_folders(transcript.host, more=self.options.folders)
+        folders = self.transcript_folders(transcript.host)
         with open_transcript(Path(transcript.path), folders=folders) as file:
             if self.why_not(session_id=transcript.session_id, folders=transcript.folders):
                 return self._skip(file, transcript)
             return self._record(file, transcript)
+
+    def transcript_folders(self, host: str) -> tuple[Path, ...]:
+        """Where the host's transcripts may be: its usual folders, those it is installed in, and those of the settings.
+
+        Raises UsageError for a host without transcripts.
+        """
+        installed = installed_transcript_folders(self.folder, host)
+        return transcript_folders(host, more=(*self.options.folders, *installed))
 
     def why_not(self, *, session_id: str, folders: Sequence[str]) -> str:
         """Why that conversation is not recorded now; empty if it is."""

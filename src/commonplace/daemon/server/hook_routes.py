@@ -28,7 +28,7 @@ from commonplace.model.change import CALLER
 from commonplace.model.context import SESSION_SECTIONS, Piece
 
 if TYPE_CHECKING:
-    from commonplace.context.hook_options import HookOptions
+    from commonplace.context.options import HookOptions
     from commonplace.history.base import ContextState
 
 MOST_CHARS: Final = 9000

@@ -9,7 +9,6 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import fastmcp
@@ -25,6 +24,7 @@ from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from commonplace import __version__
 from commonplace.daemon.jobs import RequestCounter
 from commonplace.daemon.server.guard import LONGEST_HEAD
 from commonplace.daemon.server.messages import SECURITY_HEADERS, ErrorResponse, malformed, too_many_requests
@@ -102,7 +102,7 @@ class DaemonApp:
 
 def _own_routes(control: DaemonControl, hooks: Sequence[Route]) -> Starlette:
     async def health(request: Request) -> Response:
-        return JSONResponse({"ok": True, "name": "commonplace", "version": version("commonplace")})
+        return JSONResponse({"ok": True, "name": "commonplace", "version": __version__})
 
     async def status(request: Request) -> Response:
         _require_admin(request)

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 from commonplace import events
 from commonplace.client.paths import DaemonFiles, Unreachable, daemon_files
-from commonplace.client.start import DaemonState, read_state
+from commonplace.client.start import DaemonState, is_daemon_running, read_state
 from commonplace.errors import VaultUnavailable
 from commonplace.model.layout import MEMORY
 from commonplace.model.moment import moment_text
@@ -213,18 +213,6 @@ def user_daemon_files() -> DaemonFiles:
         return daemon_files()
     except Unreachable as error:
         raise VaultUnavailable(str(error), hint="The daemon keeps its tokens there.") from error
-
-
-def is_daemon_running(files: DaemonFiles) -> bool:
-    """True if some process holds the daemon's lock, whether it is ready or not."""
-    try:
-        lock = os.open(files.lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        return not acquire_lock(lock, fcntl.LOCK_SH, within=0.0)
-    finally:
-        os.close(lock)
 
 
 def running_daemon(files: DaemonFiles) -> DaemonState | None:

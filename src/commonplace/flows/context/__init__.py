@@ -4,11 +4,9 @@ In: a `ContextRequest`. Out: a `Context`: one fenced text, what is in it and wha
 
     build     plan -> gather the parts side by side until the deadline -> compose -> record what was given and used
     conversation_state  what a conversation has been given; the prompts a new one is read with
-    notes     once in a session: the person's own memory, always-loaded, channel and dated notes
-    profile   once in a session: the standing picture of the person and the project, and the last session
-    entries   for each prompt: the entries that fit it
-    facts     for each prompt: facts about whatever it names; any fact as a line
-    passages  for each prompt: notes and conversations that it asks for, or that are very near
-    noise     how near unrelated passages of this vault come
+    session_start  once in a session: the person's own memory, always-loaded, channel and dated notes; the profile,
+              which is the standing picture of the person and the project; the last session
+    facts     for each prompt: facts about whatever it names, and the entries that fit it; any fact as a line
+    passages  for each prompt: notes and conversations that it asks for, or that are nearer than unrelated ones come
     topics    what a message is about, the lock of its conversation, the style for it
 """

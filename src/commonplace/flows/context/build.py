@@ -26,11 +26,9 @@ from commonplace.flows.context.conversation_state import (
     read_state,
     why_silent,
 )
-from commonplace.flows.context.entries import EntryPieces, EntryRequest, entry_pieces
-from commonplace.flows.context.facts import PieceOrOmission, fact_pieces
-from commonplace.flows.context.notes import marked_entry_pieces, note_pieces
+from commonplace.flows.context.facts import EntryPieces, EntryRequest, PieceOrOmission, entry_pieces, fact_pieces
 from commonplace.flows.context.passages import PassageRequest, passage_pieces
-from commonplace.flows.context.profile import profile_pieces, session_pieces
+from commonplace.flows.context.session_start import marked_entry_pieces, note_pieces, profile_pieces, session_pieces
 from commonplace.flows.context.topics import lock_topics, match_topics, style_for
 from commonplace.flows.project import project_at
 from commonplace.flows.stores import QueryCache, Session

@@ -1,18 +1,31 @@
-"""Facts as lines: those about whatever a prompt names, and the form of any fact in one line."""
+"""Facts and entries for a prompt: facts about whatever it names, the entries nearest to it, and a fact as a line.
+
+Entries are found by meaning and words and judged among entries alone; each becomes a line or a playbook.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
-from commonplace.facts.entry_paths import id_digits
+from commonplace.context.options import NOTE_KIND
+from commonplace.context.selection import EntryMatch, fitting_entries
+from commonplace.facts.entry_paths import PLAYBOOK_KINDS, id_digits
+from commonplace.facts.profile import is_about_person, is_constraint, person_names
+from commonplace.facts.relevance import possible_names
 from commonplace.facts.triples import ME, triple_sentence
-from commonplace.flows.memory.facts import doubts_of, facts_for_prompt
+from commonplace.flows.encode import query_vectors, vector_warnings
+from commonplace.flows.memory.facts import doubts_of, fact_snapshots, facts_for_prompt
+from commonplace.flows.search.candidates import CandidateSearch, Phrasing
 from commonplace.flows.stores import Session
-from commonplace.model import FactSnapshot
+from commonplace.index.base import FactQuery, IndexReader
+from commonplace.model import Fact, FactSnapshot, Filters
 from commonplace.model.context import ContextSection, OmittedPiece, Piece
-from commonplace.model.layout import is_entry_path
+from commonplace.model.layout import MEMORY, is_entry_path
 from commonplace.model.moment import long_day
+from commonplace.questions.prompt_needs import need_of
+from commonplace.questions.question import query_of_prompt
+from commonplace.questions.words import query_words
 
 PieceOrOmission = Piece | OmittedPiece
 
@@ -113,3 +126,156 @@ def _ahead(snapshot: FactSnapshot) -> str:
 def _mentions(text: str, subject: str) -> bool:
     """True if the text has the subject's name, or a part of it."""
     return bool({*_WORD.findall(subject.casefold())} & {*_WORD.findall(text.casefold())})
+
+
+_POOL: Final = 48  # entries that are read by each half of the search
+_OMITTED: Final = 5  # entries too far from the prompt that are listed as left out
+_MAX_LINE: Final = 600  # characters of an entry that is shown whole, as one line
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRequest:
+    """The prompts to judge entries by, the newest last, and what narrows or ranks them.
+
+    `kinds` are the requested ones, else those of the phase of work; empty for all. `topics` are the conversation's.
+    """
+
+    prompts: tuple[str, ...]
+    kinds: tuple[str, ...] = ()
+    project: str = ""
+    topics: tuple[str, ...] = ()
+
+    @property
+    def is_for_notes_alone(self) -> bool:
+        """True if only notes were requested."""
+        return {*self.kinds} == {NOTE_KIND}
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPieces:
+    """The pieces and omissions, and what was missing in the search for them."""
+
+    pieces: tuple[PieceOrOmission, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+    def nearest(self, *, without: Collection[ContextSection] = ()) -> float:
+        """The score of the entry that fits best and is not in a section that is left out; 0 if none fits."""
+        scores = (each.score for each in self.pieces if isinstance(each, Piece) and each.section not in without)
+        return max(scores, default=0.0)
+
+
+def entry_pieces(request: EntryRequest, session: Session) -> EntryPieces:
+    """The entries that fit one of the prompts, the best first. Raises IndexDamaged."""
+    if request.is_for_notes_alone:
+        return EntryPieces()
+    pieces: dict[str, PieceOrOmission] = {}
+    degraded: list[str] = []
+    for prompt in reversed(request.prompts):
+        found = _for_prompt(prompt, request, session)
+        degraded += found.degraded
+        for piece in found.pieces:
+            key = piece.key if isinstance(piece, Piece) else f"{piece.source}: {piece.said}"
+            pieces.setdefault(key, piece)
+    return EntryPieces(tuple(pieces.values()), tuple(dict.fromkeys(degraded)))
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCandidates:
+    """The nearest entries to a prompt by id, how near each is, and how many entries there are in all."""
+
+    snapshots: Mapping[str, FactSnapshot]
+    matches: Mapping[str, EntryMatch]
+    count: int
+    degraded: tuple[str, ...] = ()
+
+
+def entry_candidates(prompt: str, session: Session) -> EntryCandidates:
+    """The nearest entries that hold or will hold, whether they fit the prompt or not. Raises IndexDamaged."""
+    stores, query = session.stores, query_of_prompt(prompt)
+    with stores.index.reader() as reader:
+        versions = dict(reader.versions())
+    vectors, failures = query_vectors(query, versions, stores)
+    phrasing = Phrasing(query_words(query).words, vectors)
+    with stores.index.reader() as reader:
+        matches, count = _matches(phrasing, reader)
+        facts = FactQuery(paths=tuple(matches), origins=("entry",), statuses=("active",), sensitive=False)
+        records = reader.facts(facts) if matches else ()
+    held = [each for each in fact_snapshots(records, session) if each.state in ("current", "future")]
+    snapshots = {each.fact.id: each for each in held}
+    near = {
+        id: replace(matches[each.fact.path], is_constraint=is_constraint(each.fact)) for id, each in snapshots.items()
+    }
+    warnings = vector_warnings(versions, vectors, stores, failures=failures)
+    return EntryCandidates(snapshots, near, count, tuple(warnings))
+
+
+def _matches(phrasing: Phrasing, reader: IndexReader) -> tuple[dict[str, EntryMatch], int]:
+    """The nearest entries by path, and how many entries there are."""
+    filters = Filters(path=f"{MEMORY}/", sensitive="out")
+    found = CandidateSearch(reader, filters, mode="hybrid", pool=_POOL).matches(phrasing)
+    numbers = sorted(found.numbers)
+    best: dict[str, EntryMatch] = {}
+    for number, stored in zip(numbers, reader.chunks(numbers), strict=True):
+        path, words, sense = stored.document.source_id, found.words.get(number), found.vectors.get(number)
+        match = EntryMatch(sense.best if sense else None, words.score if words else 0.0)
+        best[path] = max(match, best.get(path, match), key=EntryMatch.score)
+    return best, reader.count_documents(filters)
+
+
+def _for_prompt(prompt: str, request: EntryRequest, session: Session) -> EntryPieces:
+    """A piece for each entry that fits the prompt, and an omission for the nearest that do not."""
+    candidates = entry_candidates(prompt, session)
+    names = frozenset(possible_names(prompt, session.stores.rules))
+    reasons = {id: _out_of_scope(each.fact, request, session, names=names) for id, each in candidates.snapshots.items()}
+    near = {
+        id: replace(match, is_on_topic=_is_on_topic(candidates.snapshots[id].fact, request.topics))
+        for id, match in candidates.matches.items()
+        if not reasons[id]
+    }
+    chosen = fitting_entries(near, need=need_of(prompt), count=candidates.count)
+    snapshots = [candidates.snapshots[id] for id in chosen]
+    doubts = doubts_of(snapshots, session, below=session.stores.context.doubt_below)
+    pieces = [_piece(each, near[each.fact.id], session, doubt=doubts[each.fact.id]) for each in snapshots]
+    others = sorted((id for id in near if id not in chosen), key=lambda id: -near[id].score())[:_OMITTED]
+    omitted = [
+        *(OmittedPiece("facts", id_digits(id), "scope", reason) for id, reason in reasons.items() if reason),
+        *(OmittedPiece("facts", id_digits(id), "unsure", f"too far from the prompt ({near[id]})") for id in others),
+    ]
+    return EntryPieces((*pieces, *omitted), candidates.degraded)
+
+
+def _is_on_topic(fact: Fact, topics: tuple[str, ...]) -> bool:
+    return bool({*map(str.casefold, fact.topics)} & {*map(str.casefold, topics)})
+
+
+def _out_of_scope(fact: Fact, request: EntryRequest, session: Session, *, names: frozenset[str]) -> str:
+    """Why the entry is not considered; empty if it is."""
+    kinds = {fact.kind, *(("constraint",) if is_constraint(fact) else ())}
+    if request.kinds and not kinds & {*request.kinds}:
+        return f"its kind, {fact.kind or 'none'}, was not requested"
+    if is_elsewhere(fact, session, project=request.project, names=names):
+        return f"it belongs to the project {fact.project}"
+    return ""
+
+
+def is_elsewhere(fact: Fact, session: Session, *, project: str, names: frozenset[str] = frozenset()) -> bool:
+    """True if the entry belongs to another project than the one at hand, is not about the person and is not named."""
+    rules = session.stores.rules
+    if not fact.project or not project or fact.project.casefold() == project.casefold():
+        return False
+    if is_about_person(fact, names=person_names((), user=rules.user)):
+        return False
+    return not names & {rules.entity(name) for name in (fact.project, fact.subject, fact.object) if name}
+
+
+def _piece(snapshot: FactSnapshot, match: EntryMatch, session: Session, *, doubt: str) -> Piece:
+    """The entry as a line; a playbook, or an entry too long for a line, as a text of its own."""
+    fact = snapshot.fact
+    piece = replace(
+        fact_piece(snapshot, session), why=f"fits the prompt ({match})", score=round(match.rank(), 4), doubt=doubt
+    )
+    if fact.kind in PLAYBOOK_KINDS:
+        return replace(piece, section="playbooks", text=fact.text)
+    if len(fact.text) > _MAX_LINE:
+        return replace(piece, section="recalled", text=fact.text)
+    return replace(piece, text=fact_line(snapshot, session))

@@ -2,9 +2,14 @@
 
 A person's own earlier prompts are never memory. An answer of an assistant counts below an entry: where an entry fits
 the prompt, no old answer is shown beside it.
+
+In a large vault something is always near: the noise of the vault. What a dozen everyday prompts bring up is the measure
+of that, and a passage for a prompt that does not ask for notes must be clearly nearer. Measured once for a size of the
+index, and kept in memory.
 """
 
 import re
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -18,10 +23,11 @@ from commonplace.context.selection import (
     passage_threshold,
     passage_title,
 )
+from commonplace.events import emit
 from commonplace.flows.context.facts import PieceOrOmission, with_topic_boost, withheld_note
-from commonplace.flows.context.noise import noise_level
+from commonplace.flows.search.noise import PROBES, size_step
 from commonplace.flows.search.search import SearchQuery, search
-from commonplace.flows.stores import Session
+from commonplace.flows.stores import Session, Stores
 from commonplace.model import Answer, Hit
 from commonplace.model.context import OmittedPiece, Piece
 from commonplace.model.layout import is_entry_path, is_recallable
@@ -163,3 +169,59 @@ def _source_of(hit: Hit) -> str:
         speaker = hit.metadata.get("speaker") or hit.metadata.get("role")
         return f"conversation {hit.path}, turn {hit.line}, {speaker}"
     return f"{hit.path}:{hit.line}"
+
+
+_PROBE_HITS: Final = 8  # some of which may be entries or conversations
+_UNKNOWN: Final = 0.5  # that of a garden of 748 notes is 0.49
+
+
+def noise_level(stores: Stores) -> float:
+    """The second highest score that a passage has for one of the probes; the highest may be what the vault is about.
+
+    A prompt that does not wait for the encoder does not wait for this either: it gets the noise of a large vault, and
+    the level is measured in the background. Raises IndexDamaged.
+    """
+    size = _size(stores)
+    if size is None:
+        return _UNKNOWN
+    if size not in stores.noise_levels:
+        if not stores.waits_for_encoder:
+            _measure_in_background(size, stores)
+            return _UNKNOWN
+        stores.noise_levels[size] = _measured(stores)
+    return stores.noise_levels[size]
+
+
+def _size(stores: Stores) -> int | None:
+    """The size of the index in steps, four for each doubling; None while some of it waits for vectors."""
+    with stores.index.reader() as reader:
+        versions = reader.versions()
+    if stores.encoders.current and versions.get(""):
+        return None
+    return size_step(sum(versions.values()))
+
+
+def _measured(stores: Stores) -> float:
+    return sorted(_best_score(probe, stores) for probe in PROBES)[-2]
+
+
+def _measure_in_background(size: int, stores: Stores) -> None:
+    """Measure the level in a thread of its own; until it is known, others get that of a large vault, too."""
+    stores.noise_levels[size] = _UNKNOWN
+    waiting = replace(stores, waits_for_encoder=True, query_cache=None)
+
+    def measure() -> None:
+        try:
+            stores.noise_levels[size] = _measured(waiting)
+        except BaseException as error:  # noqa: BLE001 (no thread waits for it, and the next measures again)
+            stores.noise_levels.pop(size, None)
+            emit("noise_not_measured", level="warning", error=type(error).__name__)
+
+    threading.Thread(target=measure, name="measure-noise", daemon=True).start()
+
+
+def _best_score(probe: str, stores: Stores) -> float:
+    query = SearchQuery(probe, k=_PROBE_HITS, min_score=0.0, explain_empty=False)
+    hits = search(query, stores, audience="prompt").hits
+    notes = (hit for hit in hits if hit.source_type != "chat" and not is_entry_path(hit.path))
+    return max((hit.score for hit in notes), default=0.0)

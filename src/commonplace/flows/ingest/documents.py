@@ -180,14 +180,14 @@ def _date_of(note: Note) -> str:
 
 def _time_of(note: Note, keys: Sequence[str]) -> str:
     """The time in the first of the keys that has one, or else the file's mtime; in UTC."""
-    return _moment(note.frontmatter, keys) or moment_text(_calendar_time(note.mtime))
+    return _moment(note.frontmatter, keys) or moment_text(calendar_time(note.mtime))
 
 
 def _moment(frontmatter: Mapping[str, Any], keys: Sequence[str]) -> str:
     return next((at for key in keys if (at := read_moment(frontmatter.get(key)))), "")
 
 
-def _calendar_time(mtime: float) -> datetime:
+def calendar_time(mtime: float) -> datetime:
     """An mtime as a datetime; one that the calendar does not have becomes its first or last moment."""
     try:
         return datetime.fromtimestamp(mtime, UTC)

@@ -6,13 +6,13 @@ does the work, for `sync` and other sources too. The opposite is `unindex_notes`
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from commonplace.encoders.base import heuristic_tokens
 from commonplace.errors import Conflict, NotFound, ProviderFailed, Refused, VaultUnavailable
 from commonplace.events import emit
-from commonplace.flows.encode import Encoding, encode_parts, text_hash
+from commonplace.flows.encode import Encoding, cached_vectors, document_texts, encode_parts, text_hash
 from commonplace.flows.ingest.documents import (
     VAULT,
     document_of,
@@ -24,11 +24,14 @@ from commonplace.flows.ingest.documents import (
 from commonplace.flows.read import NOTE_ENDING, locate, stat_or_none
 from commonplace.flows.stores import Chunking, Stores
 from commonplace.model import Document, Note, Problem, Stamp
-from commonplace.model.layout import MEMORY
+from commonplace.model.layout import MEMORY, is_entry_path
 from commonplace.notes import parse
 from commonplace.sources.base import Source, SourceItem
 from commonplace.vault.base import Blob
 from commonplace.vault.paths import skip_filter
+
+if TYPE_CHECKING:
+    from commonplace.index.base import Fixed
 
 BATCH: Final = 16  # documents that are encoded together
 _ATTEMPTS: Final = 5  # tries to index a note that keeps changing
@@ -160,8 +163,54 @@ def batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
     return (items[at : at + BATCH] for at in range(0, len(items), BATCH))
 
 
+def ignore_count(count: int) -> None:
+    """Count nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class PendingDocument:
+    """A document that is indexed by its words alone until its turn comes; `texts` is how many are to be encoded.
+
+    One that `had_vectors`, before its source was changed, comes before those that are new.
+    """
+
+    source_id: str
+    texts: int
+    updated: str
+    had_vectors: bool
+
+
+@dataclass(slots=True)
+class Backlog:
+    """What one sync encodes at once, and what waits until everything is indexed by words.
+
+    `at_once` is how many texts may still be encoded at once.
+    """
+
+    at_once: int
+    waiting: list[PendingDocument] = field(default_factory=list)
+
+    def takes(self, texts: int) -> bool:
+        """True if a document with so many texts to encode must wait; one that need not is counted as encoded."""
+        if texts > self.at_once:
+            return True
+        self.at_once -= texts
+        return False
+
+    def take_all(self) -> tuple[PendingDocument, ...]:
+        """What waits: entries, which prompts need, then changed documents, then the newest; empties the backlog."""
+        by_id = sorted(self.waiting, key=lambda each: each.source_id)
+        newest = sorted(by_id, key=lambda each: each.updated, reverse=True)
+        self.waiting = []
+        return tuple(sorted(newest, key=lambda each: (not is_entry_path(each.source_id), not each.had_vectors)))
+
+
 class Batch:
-    """Documents of one source on their way into the index: what it held before, and what has been done so far."""
+    """Documents of one source on their way into the index: what it held before, and what has been done so far.
+
+    With a `backlog`, what takes long to encode is indexed by words and put there. `on_encoded` is called with the
+    number of texts just encoded.
+    """
 
     def __init__(
         self,
@@ -172,9 +221,11 @@ class Batch:
         *,
         source_type: str = VAULT,
         parsed: Mapping[str, Note] | None = None,
+        backlog: Backlog | None = None,
+        on_encoded: Callable[[int], None] = ignore_count,
     ) -> None:
         self.stores, self.stamps, self.gone, self.report, self.source_type = stores, stamps, gone, report, source_type
-        self.chunking, self._parsed = stores.chunking, parsed or {}
+        self.chunking, self._parsed, self._backlog, self.on_encoded = stores.chunking, parsed or {}, backlog, on_encoded
         self._gone_by_chunks: dict[tuple[str, str], list[str]] = {}
         for path, stamp in gone.items():
             self._gone_by_chunks.setdefault((stamp.made_from, stamp.version), []).append(path)
@@ -197,13 +248,21 @@ class Batch:
 
     def encode_ahead(self, some: Sequence[str | tuple[Source, str]]) -> None:
         """Encode these notes, by path, or items of other sources into the cache; the index is left as it is."""
+        if documents := self._documents(some):
+            self._encode(documents)
+
+    def count_texts(self, some: Sequence[str | tuple[Source, str]]) -> int:
+        """How many texts of these notes and items are not encoded yet."""
+        hashes = {key for each in self._documents(some) for key in document_texts(each)}
+        return len(hashes) - len(cached_vectors([*hashes], self.stores))
+
+    def _documents(self, some: Sequence[str | tuple[Source, str]]) -> list[Document]:
         paths = [each for each in some if isinstance(each, str)]
         documents = [self._document(self._note(blob)) for blob in read_blobs(self.stores, paths, [])]
         for source, key in (each for each in some if not isinstance(each, str)):
             if item := source.read(key):
                 documents.append(self._item_document(item, source.type, stamp="", form=""))
-        if documents:
-            self._encode(documents)
+        return documents
 
     def _note(self, blob: Blob) -> Note:
         note = self._parsed.get(blob.stat.path)
@@ -256,18 +315,17 @@ class Batch:
 
     def _store(self, documents: Sequence[Document], *, now: float) -> None:
         start = time.perf_counter()
-        encoding = self._encode(documents)
+        known = self._known(documents)
+        later = {each.id for each in documents if known is not None and self._must_wait(each, known)}
+        ready = [each for each in documents if each.id not in later]
+        encoding = self._encode(ready, known=known) if ready else None
         for document in documents:
-            if encoding:
+            if encoding and document.id not in later:
                 self.stores.index.upsert(document, encoding.of(document), now=now)
+                self._count(document)
             else:
-                self.stores.index.upsert(replace(document, version=""), (), now=now)
-                self.report.waiting += 1
-            stamp = self.stamps.get(document.source_id)
-            if stamp is None or stamp.deleted:
-                self.report.added += 1
-            else:
-                self.report.changed += 1
+                self.report.waiting += document.id not in later
+                self._store_words(document, now=now)
         emit(
             "memory_ingest_batch",
             documents=len(documents),
@@ -275,13 +333,52 @@ class Batch:
             latency_ms=round((time.perf_counter() - start) * 1000, 1),
         )
 
-    def _encode(self, documents: Sequence[Document]) -> Encoding | None:
+    def _known(self, documents: Sequence[Document]) -> "Mapping[str, Fixed] | None":
+        """The cached vectors of these documents; None if all of them are encoded at once."""
+        if self._backlog is None or not self.chunking.version:
+            return None
+        return cached_vectors([*{key for each in documents for key in document_texts(each)}], self.stores)
+
+    def _must_wait(self, document: Document, known: "Mapping[str, Fixed]") -> bool:
+        """True if the document is put into the backlog, because it has too many texts that are not encoded yet."""
+        texts = sum(key not in known for key in document_texts(document))
+        if self._backlog is None or not self._backlog.takes(texts):
+            return False
+        stamp = self.stamps.get(document.source_id)
+        had_vectors = bool(stamp and not stamp.deleted and stamp.version)
+        self._backlog.waiting.append(PendingDocument(document.source_id, texts, document.updated, had_vectors))
+        return True
+
+    def _store_words(self, document: Document, *, now: float) -> None:
+        """Index the document by its words alone; if the index has it so already, its chunks are left as they are."""
+        words, stamp = replace(document, version=""), self.stamps.get(document.source_id)
+        if stamp and not stamp.version and stamp.made_from == document.made_from:
+            try:
+                self.stores.index.touch(words, now=now)
+            except (NotFound, Conflict):  # another process has just changed or erased it in the index
+                pass
+            else:
+                self.report.unchanged += 1
+                return
+        self.stores.index.upsert(words, (), now=now)
+        self._count(document)
+
+    def _count(self, document: Document) -> None:
+        stamp = self.stamps.get(document.source_id)
+        if stamp is None or stamp.deleted:
+            self.report.added += 1
+        elif not stamp.version and stamp.made_from == document.made_from:  # it had no vectors; nothing else is new
+            self.report.unchanged += 1
+        else:
+            self.report.changed += 1
+
+    def _encode(self, documents: Sequence[Document], *, known: "Mapping[str, Fixed] | None" = None) -> Encoding | None:
         """The vectors of these documents; None without an encoder. One that fails is not asked again in this batch."""
         if not self.chunking.version:
             return None
         start = time.perf_counter()
         try:
-            encoding = encode_parts(documents, self.stores)
+            encoding = encode_parts(documents, self.stores, known=known, progress=self.on_encoded)
         except ProviderFailed as failure:
             emit("encoder_failed", level="warning", said=str(failure))
             self.report.missing = str(failure)

@@ -15,6 +15,7 @@ from commonplace.flows.ingest.index_notes import SyncReport, index_notes
 from commonplace.flows.ingest.sync import sync
 from commonplace.flows.read import NOTE_ENDING, locate
 from commonplace.flows.stores import Stores
+from commonplace.model.progress import Progress, ignore_progress
 from commonplace.notes import parse
 from commonplace.sources.renames import Decision, NoteRenamed, NoteSaved, RenameDetector
 from commonplace.vault.base import Capability, WatchedBackend, WatchEvent
@@ -27,13 +28,20 @@ OnChange = Callable[[SyncReport], None]
 
 
 def watch_vault(
-    stores: Stores, stop: threading.Event, *, on_change: OnChange, every: float = RECONCILE_SECONDS
+    stores: Stores,
+    stop: threading.Event,
+    *,
+    on_change: OnChange,
+    progress: Progress = ignore_progress,
+    every: float = RECONCILE_SECONDS,
 ) -> None:
     """Keep the index up to date until `stop` is set; calls `on_change` with each report that has a change.
 
+    `progress` tells how far a sync has come.
+
     An error on the way (the index is locked, the disk is away) is an event, and everything is synced again later.
     """
-    watch = _Watch(stores, stop, on_change, every)
+    watch = _Watch(stores, stop, on_change, progress, every)
     while not stop.is_set():
         try:
             for events in _events(stores, stop):
@@ -49,8 +57,11 @@ def watch_vault(
 class _Watch:
     """The pending removals, and the sync, which may be slow and has a thread of its own."""
 
-    def __init__(self, stores: Stores, stop: threading.Event, on_change: OnChange, every: float) -> None:
+    def __init__(
+        self, stores: Stores, stop: threading.Event, on_change: OnChange, progress: Progress, every: float
+    ) -> None:
         self._stores, self._stop, self._on_change, self._every = stores, stop, on_change, every
+        self._progress = progress
         self._pending = RenameDetector(window=stores.rename_window)
         self._sync: threading.Thread | None = None
         self._next_sync = 0.0
@@ -83,11 +94,13 @@ class _Watch:
     def _run_sync(self) -> None:
         """Sync; the first report is passed on even without a change, because from then on the index is up to date."""
         try:
-            self._report(sync(self._stores, stop=self._stop), always=not self._has_synced)
+            self._report(sync(self._stores, progress=self._progress, stop=self._stop), always=not self._has_synced)
             self._has_synced = True
         except CommonplaceError as error:
             emit("watching_delayed", level="warning", said=str(error))
             self._next_sync = self._stores.clock().timestamp() + _DELAY
+        finally:
+            self._progress("notes", 0, 0)  # nothing is under way, however it ended
 
     def _report(self, report: SyncReport, *, always: bool = False) -> None:
         if always or report.added or report.changed or report.renamed or report.removed:

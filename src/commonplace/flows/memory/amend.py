@@ -1,4 +1,4 @@
-"""Amend an entry in place: confirm, forget, invalidate, always load; or erase it. Its words stay; a verb is one commit.
+"""Amend an entry in place: confirm, forget, end, always load; or erase it. Its words stay; a verb is one commit.
 
 Each verb looks up the entry under the save lock, changes keys of its note, and writes through `notes.write.change`.
 """
@@ -63,7 +63,7 @@ def forget(name: str, session: Session, *, reason: str = "") -> EntryResult:
         return _amend(fact, forgotten, here, verb="forget", action="forget", reason=reason or "it was requested")
 
 
-def invalidate(name: str, session: Session, *, at: str = "") -> EntryResult:
+def end_fact(name: str, session: Session, *, at: str = "") -> EntryResult:
     """End the entry's validity at that moment, or now, even if it had a later end.
 
     Raises NotFound, Conflict, Refused, and UsageError for an end before its beginning or after the end it has.
@@ -78,9 +78,9 @@ def invalidate(name: str, session: Session, *, at: str = "") -> EntryResult:
         if until and until <= ends:
             if at and until != at:
                 raise UsageError(f"the entry already ends at {until}", hint="To extend it, evolve the entry.")
-            return EntryResult("invalidate", fact, f"it ends at {until}", old=fact.id, changed=False)
+            return EntryResult("end", fact, f"it ends at {until}", old=fact.id, changed=False)
         ended = replace(fact, valid_until=ends, invalidated_at=now, was_valid_until=fact.valid_until, updated=now)
-        return _amend(fact, ended, here, verb="remember", action="invalidate", reason=f"it ends at {ends}")
+        return _amend(fact, ended, here, verb="remember", action="end", reason=f"it ends at {ends}")
 
 
 def load_always(name: str, session: Session, *, always: bool) -> EntryResult:
@@ -103,7 +103,8 @@ def load_always(name: str, session: Session, *, always: bool) -> EntryResult:
 def _amend(fact: Fact, changed: Fact, session: Session, *, verb: Verb, action: str, reason: str) -> EntryResult:
     """Write the changed keys into the entry's note, and move it if its path changed, in one commit."""
     stores, is_moved = session.stores, changed.path != fact.path
-    permit = Permit(session, Terms(message=commit_message(stores, verb=action, path=changed.path)), verb, fact.path)
+    terms = Terms(message=commit_message(stores, verb=action, path=changed.path), why=reason)
+    permit = Permit(session, terms, verb, fact.path)
     permit.ask()
 
     def plan(read: Reader) -> tuple[Edit, ...]:
@@ -205,7 +206,7 @@ def _drop_links(id: str, others: Sequence[Fact], session: Session) -> None:
     pairs = [(each, without) for each in others if (without := _without(each, id)) != each]
     if not pairs:
         return
-    what = f"links of {len(pairs)} entries"
+    what = "links of 1 entry" if len(pairs) == 1 else f"links of {len(pairs)} entries"
     terms = Terms(message=commit_message(session.stores, verb="erase", path=what))
     permits = [Permit(session, terms, "remember", before.path) for before, _ in pairs]
 

@@ -1,16 +1,20 @@
 """Read facts: about an entity or a topic, now or on a day; for a prompt; the versions of one; the links around one.
 
 Each reads the index once, at one moment; then `fact_snapshots` works out what holds and how important it is. A fact
-that was not asked for may end one that was, so the facts that compete with the answer are read too.
+that was not asked for may end one that was, so the facts that compete with the answer are read too. Most entries are
+plain sentences without a subject: one that names an entity is a fact about it, and comes after those of which it is the
+subject or the object.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from commonplace.errors import NotFound, UsageError
+from commonplace.facts.profile import is_about_person, person_names
 from commonplace.facts.relevance import (
     USE_WINDOW,
     RelevantFact,
@@ -25,15 +29,25 @@ from commonplace.flows.as_of import past_line_facts
 from commonplace.flows.ingest.index_notes import index_entries
 from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import Use
-from commonplace.index.base import ID_SUFFIX_LENGTH, Edge, FactQuery, IndexReader
-from commonplace.model import Chain, FactRecord, FactSnapshot
+from commonplace.index.base import ID_SUFFIX_LENGTH, Bm25Parameters, Edge, FactQuery, IndexReader
+from commonplace.model import Chain, FactRecord, FactSnapshot, Filters
+from commonplace.model.layout import MEMORY
+from commonplace.questions.words import query_words
 
 DEFAULT_LIMIT: Final = 200  # facts in an answer about no entity in particular
+_POOL: Final = 2000  # facts, the last updated first, among which the most important are chosen; as in the profile
+_LASTING: Final = ("constraint", "identity")  # kinds that are considered however old they are; as in the profile
+_MENTIONS: Final = 2000  # passages of entries that are looked through for a name
+_EVERY_WORD: Final = Bm25Parameters(common=1.0)  # a name counts however often it occurs
 _PROMPT_POOL: Final = 1000  # facts, the last updated first, that are ranked for a prompt
 _LONGEST_CHAIN: Final = 1000
 _UNUSED: Final = Use(0, 0, "")
 _WIDER: Final = 4  # times as many are read if too few of the newest hold
 _SHORTEST_PREFIX: Final = 4  # characters at the beginning of an id that suffice to name a fact
+_NAME_POOL: Final = 5000  # facts, the last updated first, whose names are compared with a name that is not known
+_LONGEST_NAME: Final = 5  # words; what is longer is a statement
+_LIKENESS: Final = 0.75  # of difflib: `Marko` is like `Marco`, `Mark` is not like `Ada`
+_SIMILAR: Final = 5
 _AMBIGUOUS: Final = 20  # facts that are read where one is meant
 
 
@@ -41,6 +55,7 @@ _AMBIGUOUS: Final = 20  # facts that are read where one is meant
 class FactRequest:
     """Which facts to read. `at` is when they hold, `known_at` when they were known; both are empty for now.
 
+    `called` is the name that was taken for the entity's, if it was another: plain sentences use the short one.
     `every` includes facts that hold no longer, or not yet. `lines` includes facts in lines of notes; for a day in the
     past, git is asked for them.
     """
@@ -54,6 +69,7 @@ class FactRequest:
     every: bool = False
     limit: int | None = None
     lines: bool = True
+    called: str = ""
 
     @property
     def needs_all(self) -> bool:
@@ -66,22 +82,71 @@ class FactRequest:
         return is_here and (self.every or snapshot.state == "current")
 
 
-def facts_about(request: FactRequest, session: Session) -> tuple[FactSnapshot, ...]:
-    """The requested facts, the most important first; for no entity in particular, the newest that hold.
+@dataclass(frozen=True, slots=True)
+class EntityMatch:
+    """How a name was understood, if nothing is known by the name itself.
 
-    Raises IndexDamaged.
+    `taken_for` is the name that is meant: the only one that contains all its words. Otherwise `similar` are some names
+    that contain them, or that are spelt like it.
     """
+
+    taken_for: str = ""
+    similar: tuple[str, ...] = ()
+
+
+def match_entity(entity: str, session: Session) -> EntityMatch:
+    """The known name that is meant by this one, or those like it; neither if it is known. Raises IndexDamaged."""
+    rules = session.stores.rules
+    own = rules.entity(entity)
+    if own in ("", ME):
+        return EntityMatch()
+    query = FactQuery(sensitive=session.sees_sensitive)
+    with entry_reader(session.stores) as reader:
+        if reader.existing_names([own]):
+            return EntityMatch()
+        records = reader.facts(replace(query, limit=_NAME_POOL))
+        is_mentioned = any(True for _ in _mentions({own}, query, reader, session))
+    ends = (end for record in records for end in (record.fact.subject, record.fact.object))
+    names = {rules.entity(end): end for end in ends if len(_words(end)) <= _LONGEST_NAME}
+    names.pop(ME, None)
+    containing = [name for folded, name in names.items() if _words(own) <= _words(folded)]
+    if len(containing) == 1:
+        return EntityMatch(containing[0])
+    if containing or is_mentioned:
+        return EntityMatch(similar=tuple(sorted(containing)[:_SIMILAR]))
+    from difflib import get_close_matches  # only for a name that is not known
+
+    near = [names[each] for each in get_close_matches(own, names, n=_SIMILAR, cutoff=_LIKENESS)]
+    return EntityMatch(similar=tuple(near))
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[^\W_]+", name.casefold()))
+
+
+def facts_about(request: FactRequest, session: Session) -> tuple[FactSnapshot, ...]:
+    """The requested facts, the most important first: those of the entity, then the sentences that mention it.
+
+    For no entity in particular, the most important of the last updated. Raises IndexDamaged.
+    """
+    request = _understood(request, session)
     limit = request.limit or (None if request.entity else DEFAULT_LIMIT)
-    pool = None if request.needs_all or limit is None else limit
+    pool = None if request.needs_all or limit is None else max(limit, _POOL)
     while True:
-        records = _matching_facts(request, session, limit=pool)
-        snapshots = fact_snapshots(records, session, at=request.at)
+        matches = _matching_facts(request, session, limit=pool)
+        snapshots = fact_snapshots(matches.records, session, at=request.at)
         facts = [each for each in snapshots if request.includes(each)]
-        if pool is None or len(facts) >= (limit or 0) or len(records) < pool:
+        if pool is None or len(facts) >= (limit or 0) or len(matches.records) < pool:
             break
         pool *= _WIDER
-    facts = sorted(facts[:limit] if pool else facts, key=_importance_order)
-    return tuple(facts[:limit])
+    ordered = sorted(facts, key=lambda each: (each.fact.id in matches.mentions, *_importance_order(each)))
+    return tuple(ordered[:limit])
+
+
+def _understood(request: FactRequest, session: Session) -> FactRequest:
+    """The request with the known name that is meant by the one in it."""
+    meant = match_entity(request.entity, session).taken_for
+    return replace(request, entity=meant, called=request.entity) if meant else request
 
 
 def _importance_order(snapshot: FactSnapshot) -> tuple[float, tuple[int, ...], str]:
@@ -108,9 +173,11 @@ def facts_for_prompt(prompt: str, session: Session, *, limit: int | None = None)
 
 def timeline(entity: str, session: Session) -> tuple[TimelineEvent, ...]:
     """The events of all facts about an entity, oldest first. Raises NotFound if there are none."""
-    records = _matching_facts(FactRequest(entity, every=True), session)
+    records = _matching_facts(_understood(FactRequest(entity, every=True), session), session).records
     if not records:
-        raise NotFound(f"nothing is known about {entity!r}", hint="`commonplace facts` lists what is known.")
+        names = match_entity(entity, session).similar
+        hint = f"Did you mean {' or '.join(names)}?" if names else "`commonplace facts` lists what is known."
+        raise NotFound(f"nothing is known about {entity!r}", hint=hint)
     return timeline_of(records)
 
 
@@ -234,13 +301,24 @@ def _disputed(facts: Sequence[FactSnapshot], session: Session) -> tuple[frozense
     return frozenset(contested & ids), frozenset(changing & ids)
 
 
-def _matching_facts(request: FactRequest, session: Session, *, limit: int | None = None) -> tuple[FactRecord, ...]:
-    """At most `limit` facts that match, each with its true end; the caller drops those that do not hold."""
+class _Matches(NamedTuple):
+    """The facts that match a request, each with its true end; `mentions` are the ids of those that only mention it."""
+
+    records: tuple[FactRecord, ...]
+    mentions: frozenset[str]
+
+
+def _matching_facts(request: FactRequest, session: Session, *, limit: int | None = None) -> _Matches:
+    """At most `limit` facts that match, and the mentions; the caller drops those that do not hold."""
     stores = session.stores
     with entry_reader(stores) as reader:
         query = replace(_query(request, reader, session), limit=limit)
         names = _names_of_one_note(request.entity, reader)
         matches, others = reader.facts(query), _other_facts_of(names, query, reader)
+        called = {*query.names, stores.rules.entity(request.called)} - {""}
+        mentions = tuple(_mentions(called, query, reader, session))
+        direct = {each.fact.id for each in matches}
+        matches += tuple(each for each in mentions if each.fact.id not in direct)
         if request.known_at:
             matches, others = _as_of(request, query, (matches, others), reader, session=session)
     records: Sequence[FactRecord] = [*{each.fact.id: each for each in (*others, *matches)}.values()]
@@ -249,7 +327,44 @@ def _matching_facts(request: FactRequest, session: Session, *, limit: int | None
     if names:
         records = merge_names(records, names=names, subject=request.entity, rules=stores.rules)
     by_id = {each.fact.id: each for each in records}
-    return tuple(by_id[each.fact.id] for each in matches if each.fact.id in by_id)
+    kept = tuple(by_id[each.fact.id] for each in matches if each.fact.id in by_id)
+    return _Matches(kept, frozenset(each.fact.id for each in mentions) - direct)
+
+
+def _mentions(names: Collection[str], query: FactQuery, reader: IndexReader, session: Session) -> Iterator[FactRecord]:
+    """The entries whose text has one of these names, as whole words; for the person, those that are about them.
+
+    None if the query has a predicate: a plain sentence has none. An entry whose subject has a longer name is not one.
+    """
+    if not names or query.predicate:
+        return
+    entries, rules = replace(query, names=(), origins=("entry",), limit=None), session.stores.rules
+    if ME in names:
+        yield from _about_person(entries, reader, session)
+        return
+    words = query_words(" ".join(sorted(names))).words
+    filters = Filters(path=f"{MEMORY}/", archived=True)
+    found = reader.match_words(words, filters, limit=_MENTIONS, bm25=_EVERY_WORD).matches
+    paths = {each.path for each in reader.chunk_attributes([match.number for match in found]).values()}
+    records = reader.facts(replace(entries, paths=tuple(sorted(paths)))) if paths else ()
+    for record in records:
+        subject = rules.entity(record.fact.subject)
+        is_longer_name = any(_words(name) < _words(subject) for name in names)  # `Bianchi` is not yet Nina Bianchi
+        if not is_longer_name and not {*names}.isdisjoint(possible_names(record.fact.text, rules)):
+            yield record
+
+
+def _about_person(entries: FactQuery, reader: IndexReader, session: Session) -> tuple[FactRecord, ...]:
+    """The entries about the person, among the last updated and the lasting ones; none that has another subject."""
+    rules, records = session.stores.rules, [*reader.facts(replace(entries, limit=_POOL))]
+    if len(records) == _POOL:
+        records += [each for kind in _LASTING for each in reader.facts(replace(entries, folder=f"{MEMORY}/{kind}/"))]
+    names = person_names((each.fact for each in records), user=rules.user)
+    return tuple(
+        each
+        for each in {each.fact.id: each for each in records}.values()
+        if rules.entity(each.fact.subject) in ("", ME) and is_about_person(each.fact, names=names)
+    )
 
 
 def _query(request: FactRequest, reader: IndexReader, session: Session) -> FactQuery:

@@ -6,16 +6,16 @@ from typing import Any
 
 from commonplace.errors import NotFound, Refused
 from commonplace.facts.entry_format import read_entry
-from commonplace.facts.entry_paths import KINDS
 from commonplace.facts.lint import Fix, lint_entry, lint_facts, safe_fixes
 from commonplace.flows.ingest.sync import sync
 from commonplace.flows.memory.new_entry import with_keys
 from commonplace.flows.notes.write import Edit, Permit, Reader, change, commit_message, parse_existing
-from commonplace.flows.read import Progress, list_notes, locate, read_all
+from commonplace.flows.read import list_notes, locate, read_all
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery, IndexReader
-from commonplace.model import Fact, Note, Problem, Stat, Terms
+from commonplace.model import KINDS, Fact, Note, Problem, Stat, Terms
 from commonplace.model.layout import MEMORY, is_entry_path, place_of
+from commonplace.model.progress import Progress
 from commonplace.policy.sensitivity import is_sensitive
 
 

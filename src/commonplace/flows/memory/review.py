@@ -25,8 +25,8 @@ from commonplace.flows.read import list_notes, locate
 from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import Candidate, Fact, FactRecord, Origins, Terms
+from commonplace.model.fact import ReviewQueue, ReviewResult, WaitingEntry
 from commonplace.model.layout import REJECTED, STAGING, is_entry_path, place_of
-from commonplace.model.review import ReviewQueue, ReviewResult, WaitingEntry
 
 _LIVE: Final = ("current", "future")  # states of a fact that something can speak against
 
@@ -326,7 +326,7 @@ def _confirm_known(fact: Fact, known: Fact, session: Session, *, dry_run: bool) 
 def _reject(fact: Fact, session: Session, *, reason: str, dry_run: bool) -> ReviewResult:
     said = reason.strip() or "The person rejected it."
     rejected = replace(_archived(fact, session), status="deleted", deleted_at=session.now, reason=said)
-    terms = _terms("reject", rejected.path, session, dry_run=dry_run)
+    terms = replace(_terms("reject", rejected.path, session, dry_run=dry_run), why=said)
     return _write(fact, ReviewResult("reject", rejected), session, terms=terms)
 
 

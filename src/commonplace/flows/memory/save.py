@@ -301,7 +301,8 @@ def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryR
     content = _content(entry, fact, stores)
     note = parse(content, path=fact.path, mtime=0.0)
     verb = "evolve" if entry.verdict.action == "supersede" else "save"
-    terms = Terms(message=commit_message(stores, verb=verb, path=fact.path), dry_run=dry_run)
+    why = entry.verdict.reason if verb == "evolve" else waits
+    terms = Terms(message=commit_message(stores, verb=verb, path=fact.path), why=why, dry_run=dry_run)
     at, permit = locate(fact.path, stores.vault), Permit(session, terms, "remember", fact.path)
     refuse_redirect(permit.ask(incoming=note), fact.path)
     ending = (

@@ -1,19 +1,33 @@
 """Erase a note for good: the file, its rows in history.db and everything derived from it; reports what git still holds.
 
-The trailers of our commits say which notes were erased, so that `undo`, `log` and searches in the past leave them out.
+The trailers of our commits say which notes were erased, so that `undo` and searches in the past leave them out, and
+`log` keeps only rows without a word of them.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from commonplace.errors import NotFound, Refused
+from commonplace.errors import Refused
 from commonplace.flows.ingest.index_notes import unindex_notes
 from commonplace.flows.ingest.memory_index_note import update_memory_index_note
 from commonplace.flows.notes.move import moves_of
-from commonplace.flows.notes.write import KIND, Edit, Permit, Plan, Reader, change, check_version, require_history
+from commonplace.flows.notes.write import (
+    KIND,
+    Edit,
+    Permit,
+    Plan,
+    Reader,
+    change,
+    check_version,
+    commit_message,
+    require_history,
+)
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session, Stores
+from commonplace.history.base import ERASED, AuditEntry
 from commonplace.model import Erasure, Terms
+from commonplace.model.layout import wordless_path
 from commonplace.vault.base import Capability, HistoricBackend, Locator, Revision
 
 PATH = "Commonplace-Path"
@@ -30,12 +44,14 @@ def erase_note(path: str, session: Session, terms: Terms) -> Erasure:
     if session.actor.kind != "person":
         raise Refused(f"only a person may erase: {at.path}", path=at.path, hint="Delete it instead: git keeps it.")
     permit = Permit(session, terms, "erase", at.path)
-    permit.ask()
     if Capability.HISTORY not in stores.vault.capabilities:
+        permit.ask_about_existing(at.path)
         return _erase_without_history(at, permit)
     vault = require_history(stores.vault)
-    if not vault.held_by(at)[0] and not vault.exists(at):
-        raise NotFound(f"no such note: {at.path}", path=at.path, hint="`commonplace note list` lists all notes.")
+    if vault.held_by(at)[0]:  # it may be deleted already
+        permit.ask()
+    else:
+        permit.ask_about_existing(at.path)
     former = _former_places(at, vault)
     contents = _contents((at, *former), vault)
     if not vault.exists(at):  # deleted before: only a commit can say that it is erased, and a commit needs a change
@@ -70,12 +86,33 @@ def _removal(at: Locator, terms: Terms) -> Plan:
 
 
 def _forget(places: Sequence[Locator], contents: Sequence[bytes], stores: Stores) -> None:
-    """Delete every row about the notes at these places, in the history and in all indexes."""
+    """Delete every row about the notes at these places, in the history and in all indexes.
+
+    The history keeps what `without_words` leaves of its rows.
+    """
     paths = [each.path for each in places]
+    rows = dict.fromkeys(row for path in paths for row in reversed(stores.history.entries(path=path)))
     for path in paths:
         stores.history.forget_path(path)
+    stores.history.record(*(kept for row in rows if (kept := without_words(row, stores))))
     unindex_notes(paths, contents, stores)
     update_memory_index_note(paths, stores)
+
+
+def without_words(row: AuditEntry, stores: Stores) -> AuditEntry | None:
+    """The row about an erased note without any word of it: no name, no reason, no version.
+
+    An entry is named by its folder and its id. Of another note, whose path is words, only its erasure is left: None for
+    the rows before it.
+    """
+    path, destination = wordless_path(row.path), wordless_path(row.destination) if row.destination else None
+    if row.path == path or (destination and row.destination == destination):
+        path, destination = ERASED, None
+    is_placeholder = row.verb == "erase" and row.after is not None
+    if is_placeholder or (path == ERASED and row.verb != "erase"):
+        return None
+    reason = commit_message(stores, verb=row.verb, path=ERASED if path == ERASED else row.path)
+    return replace(row, path=path, destination=destination, reason=reason, before=None, after=None, in_digest=False)
 
 
 def _contents(places: Sequence[Locator], vault: HistoricBackend) -> tuple[bytes, ...]:
@@ -97,7 +134,7 @@ def _former_places(at: Locator, vault: HistoricBackend) -> tuple[Locator, ...]:
 def own_paths(revision: Revision) -> tuple[str, ...]:
     """The paths that a commit of ours names as its own; a person may have amended it with others."""
     named = revision.trailers.get(PATH, "").split("\n")
-    return tuple(path for path in revision.paths if named == [""] or path in named)
+    return tuple(path for path in revision.paths if named == [""] or path in named or wordless_path(path) in named)
 
 
 def erased_since(revisions: Iterable[Revision]) -> Mapping[str, frozenset[str]]:
@@ -130,4 +167,4 @@ def erased_as_of(when: datetime, revisions: Iterable[Revision]) -> frozenset[str
 
 def _moved_from(revision: Revision, paths: Collection[str]) -> tuple[str, ...]:
     """The paths from which the commit moved notes to one of these paths."""
-    return tuple(source for source, target in moves_of(revision.trailers) if target in paths)
+    return tuple(source for source, target in moves_of(revision) if target in paths)

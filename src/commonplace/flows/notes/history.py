@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
-from commonplace.flows.notes.erase import erased_since, own_paths
+from commonplace.flows.notes.erase import erased_since, own_paths, without_words
 from commonplace.flows.notes.move import move_trailers, moves_of
 from commonplace.flows.notes.write import (
     ACTOR,
@@ -59,6 +59,8 @@ def log_entries(stores: Stores, *, path: str | None = None, limit: int | None = 
     )
     order = {revision.commit: place for place, revision in enumerate(ours)}
     rows = sorted(_rows(stores, about, limit), key=lambda entry: order.get(_change_of(entry), len(order)))
+    if farthest is None or len(ours) < farthest:
+        rows = _without_rewritten(rows, order)
     chosen = {*islice(dict.fromkeys(map(_change_of, rows)), limit)}
     return tuple(entry for entry in rows if _change_of(entry) in chosen)
 
@@ -73,23 +75,32 @@ def _rows(stores: Stores, path: str | None, limit: int | None) -> tuple[AuditEnt
         count *= 4
 
 
+def _without_rewritten(rows: Sequence[AuditEntry], commits: Collection[str]) -> list[AuditEntry]:
+    """The rows without those whose commit a rebase or a purge replaced by another: that one has rows of its own."""
+
+    def did(row: AuditEntry) -> tuple[str | None, ...]:
+        return row.verb, row.path, row.destination, row.before, row.after
+
+    there = {did(row) for row in rows if row.commit in commits}
+    return [row for row in rows if not row.commit or row.commit in commits or did(row) not in there]
+
+
 def _change_of(entry: AuditEntry) -> str:
     return entry.commit or entry.mutation
 
 
-def _entries(revision: Revision, stores: Stores, erased: Collection[str]) -> Iterator[AuditEntry]:
-    """The rows of a commit, without erased paths."""
+def _entries(revision: Revision, stores: Stores, erased: frozenset[str]) -> Iterator[AuditEntry]:
+    """The rows of a commit; those about erased notes without a word of them."""
     vault, trailers = require_history(stores.vault), revision.trailers
-    moves = dict(moves_of(trailers))
+    moves = dict(moves_of(revision))
     ends = {path: moves.get(path, path) for path in own_paths(revision)}
     for source in moves.keys() & ends.keys():
         ends.pop(moves[source], None)
-    ends = {path: end for path, end in ends.items() if path not in erased and end not in erased}
     before = [(vault.resolve(path), f"{revision.commit}^") for path in ends]
     contents = vault.read_all_at([*before, *((vault.resolve(end), revision.commit) for end in ends.values())])
     actor = trailers.get(ACTOR, "person")
     for (path, end), was, came in zip(ends.items(), contents, contents[len(ends) :], strict=False):
-        yield AuditEntry(
+        row = AuditEntry(
             mutation=revision.commit,
             when=revision.when,
             verb=trailers.get(KIND, "write"),
@@ -103,6 +114,9 @@ def _entries(revision: Revision, stores: Stores, erased: Collection[str]) -> Ite
             commit=revision.commit,
             in_digest=actor != "person" and space_of(path, stores.safety) != "memory",
         )
+        kept = without_words(row, stores) if erased & {path, end} else row
+        if kept:
+            yield kept
 
 
 def _without(erased: Collection[str], reason: str) -> str:
@@ -204,7 +218,7 @@ def _may_undo(session: Session, revision: Revision) -> bool:
 
 
 def _is_erased(revision: Revision, gone: frozenset[str]) -> bool:
-    ends = {path for move in moves_of(revision.trailers) for path in move}
+    ends = {path for move in moves_of(revision) for path in move}
     return bool(gone & {*own_paths(revision), *ends})
 
 
@@ -228,7 +242,7 @@ class _Undo:
 
     def __init__(self, revision: Revision, session: Session, terms: Terms) -> None:
         self._revision, self._session = revision, session
-        self._moves = moves_of(revision.trailers)
+        self._moves = moves_of(revision)
         self._ends = [path for move in self._moves for path in move]
         self._paths = [path for path in own_paths(revision) if path not in self._ends]
         self._first = next(iter((*self._ends, *self._paths)), "")

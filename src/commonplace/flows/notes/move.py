@@ -18,6 +18,7 @@ from commonplace.flows.notes.write import (
 from commonplace.flows.read import NOTE_ENDING, locate
 from commonplace.flows.stores import Session
 from commonplace.model import Changed, Note, Terms
+from commonplace.model.layout import wordless_path
 from commonplace.model.text import fold_name
 from commonplace.notes import LinkResolver, parse
 from commonplace.notes.link_resolver import NoteMove, rewrite_links
@@ -33,7 +34,7 @@ def move_note(path: str, to: str, session: Session, terms: Terms) -> Changed:
     """Move the note to another path and rewrite the links to it. Raises as `write_note` does, and NotFound."""
     source, target = locate(path, session.stores.vault), locate(to, session.stores.vault)
     permit = Permit(session, terms, "move", source.path)
-    permit.ask()
+    permit.ask_about_existing(source.path)
     permit.ask(target.path, moved_from=source.path)
     _refuse_same_name(source, target)
     move = _Move(source, target, permit)
@@ -55,22 +56,34 @@ def move_note(path: str, to: str, session: Session, terms: Terms) -> Changed:
 
 
 def move_trailers(*moves: tuple[str, str]) -> dict[str, str]:
-    """The trailers of a commit that moves these notes, each from its first path to its second; empty for none."""
-    sources, targets = zip(*moves, strict=True) if moves else ((), ())
+    """The trailers of a commit that moves these notes, each from its first path to its second; empty for none.
+
+    They hold no words of an entry.
+    """
+    sources, targets = zip(*(map(wordless_path, move) for move in moves), strict=True) if moves else ((), ())
     return {MOVED_FROM: "\n".join(sources), MOVED_TO: "\n".join(targets)} if moves else {}
 
 
-def moves_of(trailers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The moves that the trailers of a commit name: the path before and the path after of each note."""
-    sources, targets = trailers.get(MOVED_FROM, ""), trailers.get(MOVED_TO, "")
-    return tuple(zip(sources.split("\n"), targets.split("\n"), strict=False)) if sources and targets else ()
+def moves_of(revision: Revision) -> tuple[tuple[str, str], ...]:
+    """The moves that the trailers of a commit name: the path before and the path after of each note.
+
+    A path that was named without its words is the path of that form which the commit removed, or added.
+    """
+    sources, targets = revision.trailers.get(MOVED_FROM, ""), revision.trailers.get(MOVED_TO, "")
+    if not sources or not targets:
+        return ()
+    removed = {wordless_path(path): path for path, what in revision.paths.items() if what == "removed"}
+    present = {wordless_path(path): path for path, what in revision.paths.items() if what != "removed"}
+    before, after = {**present, **removed}, {**removed, **present}
+    moves = zip(sources.split("\n"), targets.split("\n"), strict=False)
+    return tuple((before.get(source, source), after.get(target, target)) for source, target in moves)
 
 
 def moved_since(when: datetime, revisions: Iterable[Revision]) -> Mapping[str, str]:
     """For notes moved after that moment: their path now by their path then. Takes the commits, newest first."""
     names: dict[str, str] = {}
     for revision in revisions:
-        moves = moves_of(revision.trailers) if revision.when > when else ()
+        moves = moves_of(revision) if revision.when > when else ()
         names |= {source: names.get(target, target) for source, target in moves}
     return names
 

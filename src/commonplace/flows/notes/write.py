@@ -16,17 +16,17 @@ from commonplace.errors import CommonplaceError, Conflict, NotFound, Refused, Us
 from commonplace.events import emit
 from commonplace.flows.ingest.index_notes import index_notes
 from commonplace.flows.ingest.memory_index_note import update_memory_index_note
-from commonplace.flows.read import locate
+from commonplace.flows.read import locate, stat_note
 from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import AuditEntry
 from commonplace.model import Changed, Note, Terms, Verb
+from commonplace.model.layout import wordless_name
 from commonplace.notes import parse
 from commonplace.notes.frontmatter_edit import merge_note
 from commonplace.notes.note_text import note_diff
 from commonplace.policy.options import SafetyOptions
 from commonplace.policy.sensitivity import is_sensitive
-from commonplace.policy.trust import ALWAYS_LOAD, looks_trusted
-from commonplace.policy.write_policy import Decision, decide
+from commonplace.policy.write_policy import ALWAYS_LOAD, Decision, decide, looks_trusted
 from commonplace.vault.base import (
     ABSENT,
     Blob,
@@ -139,7 +139,7 @@ def delete_note(path: str, session: Session, terms: Terms) -> Changed:
     """Remove the note; git keeps it. Raises as `write_note` does, and NotFound."""
     at = locate(path, session.stores.vault)
     permit = Permit(session, terms, "delete", at.path)
-    permit.ask()
+    permit.ask_about_existing(at.path)
 
     def plan(read: Reader) -> tuple[Edit, ...]:
         there = read(at)
@@ -159,6 +159,21 @@ class Permit:
         history = session.stores.history
         self._granted = bool(terms.grant and history.has_grant(terms.grant, path, now=session.clock()))
         self.in_digest = False
+
+    def ask_about_existing(self, path: str) -> Decision:
+        """Policy's decision for a note that must exist. Raises NotFound with similar paths, and Refused.
+
+        A person is told first that the note does not exist, a program that it may not change it.
+        """
+        decision = None if self.session.actor.kind == "person" else self.ask(path)
+        is_person, stores = self.session.actor.kind == "person", self.session.stores
+        stat_note(
+            path,
+            stores.vault,
+            skip=stores.ignored,
+            shows=lambda note: is_person or not is_sensitive(note, stores.safety),
+        )
+        return decision or self.ask(path)
 
     def use_up(self) -> None:
         """Use up the grant just before the change is made. Raises Refused if another call was quicker."""
@@ -285,12 +300,14 @@ def change_result(edit: Edit, permit: Permit, result: TransactionResult, *, more
     version = version_of(edit.after) if edit.after is not None else None
     if not permit.terms.dry_run:
         is_changed = result.changed and edit.makes_a_difference
-        return Changed(permit.verb, path, permit.path, result.commit, version, is_changed)
+        existed = edit.before is not None
+        return Changed(permit.verb, path, permit.path, result.commit, version, is_changed, existed=existed)
     diff = "".join(
         note_diff(each.before, each.after, path=each.at.path, to=each.moved_to.path if each.moved_to else None)
         for each in (edit, *more)
     )
-    return Changed(permit.verb, path, permit.path, None, version, changed=diff != "", difference=diff)
+    existed = edit.before is not None
+    return Changed(permit.verb, path, permit.path, None, version, diff != "", difference=diff, existed=existed)
 
 
 def require_history(vault: StorageBackend) -> HistoricBackend:
@@ -342,8 +359,8 @@ def _refuse_too_large(content: bytes, path: str, safety: SafetyOptions) -> None:
 
 
 def commit_message(stores: Stores, *, verb: str, path: str) -> str:
-    """The commit message that the settings give to this change."""
-    return stores.commit_message.replace("{verb}", verb).replace("{path}", path)
+    """The commit message that the settings give to this change; it holds no words of an entry."""
+    return stores.commit_message.replace("{verb}", verb).replace("{path}", wordless_name(path))
 
 
 def _label(permit: Permit, path: str, trailers: Mapping[str, str]) -> Label:
@@ -382,7 +399,7 @@ def _record(edits: tuple[Edit, ...], permits: Sequence[Permit], message: str, co
             destination=edit.moved_to.path if edit.moved_to else None,
             actor=session.actor.kind,
             origin=session.actor.origin,
-            reason=message,
+            reason=permit.terms.why or message,
             before=version_of(edit.before) if edit.before is not None else None,
             after=version_of(edit.after) if edit.after is not None else None,
             commit=commit,

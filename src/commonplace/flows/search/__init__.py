@@ -4,4 +4,5 @@ In: a `SearchQuery`. Out: an `Answer`: hits, confidence, what the search had to 
 
     search      understand -> encode -> candidates -> rank -> hits; checks that no hit's note has changed since
     candidates  the best chunks by words and by meaning; scores of chunks and documents in hybrid mode
+    noise       how near a passage must be to a question none of whose words occurs
 """

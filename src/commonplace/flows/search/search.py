@@ -14,27 +14,37 @@ from typing import Any, Final
 from commonplace.errors import CommonplaceError
 from commonplace.events import emit
 from commonplace.flows.as_of import open_past
-from commonplace.flows.encode import query_vectors, vector_warnings
+from commonplace.flows.encode import never_synced_text, query_vectors, vector_warnings
 from commonplace.flows.ingest.documents import VAULT
 from commonplace.flows.ingest.index_notes import index_notes
 from commonplace.flows.read import stat_or_none
 from commonplace.flows.search.candidates import CandidateSearch, HybridScorer, Phrasing
+from commonplace.flows.search.noise import needed_nearness
 from commonplace.flows.stores import Stores
 from commonplace.index.base import Bm25Parameters, IndexReader, StoredChunk
 from commonplace.model import Answer, Filters, Hit, Mode, SearchUnit
-from commonplace.model.layout import is_visible_in
+from commonplace.model.layout import is_visible_in, obsidian_link
 from commonplace.model.moment import moment_text
+from commonplace.model.progress import Progress, ignore_progress
 from commonplace.policy.sensitivity import Audience, visibility
 from commonplace.questions.question import Question, understand
 from commonplace.questions.snippets import cut_snippet
 from commonplace.questions.words import STOP_WORDS, query_words
-from commonplace.ranking.candidates import WEIGHTS, best_cosine, effective_k
+from commonplace.ranking.candidates import (
+    DECIMALS,
+    WEIGHTS,
+    best_cosine,
+    candidate_nearness,
+    effective_k,
+    limit_per_note,
+)
 from commonplace.ranking.hybrid import Clues, RankRequest, RecencyDecay, ScoredDocument, confidence, rank
 from commonplace.ranking.options import RankingPart
 from commonplace.ranking.score_modes import EmptySearch, RankedChunk, best_per_document, explain_no_results, fuse
 
 POOL: Final = 48  # candidates from each half of the search, or four for each requested hit
 HYBRID_POOL: Final = 96  # in the mode hybrid, which compares candidates by their sentences
+ENCODED_ENOUGH: Final = 0.9  # of all chunks; below it one without vectors would come after every one that has them
 SCORED: Final = 48  # chunks that the mode hybrid scores with their documents, or six for each requested hit
 WIDER: Final = 2  # times as many if documents are ranked: each needs only one chunk
 WIDEST: Final = 32  # times as many at most, if few documents have most of the chunks
@@ -53,6 +63,8 @@ class SearchQuery:
     `by` is what is ranked. Phrases such as "last week" are relative to `now`, or to the clock if it is None. With
     `snippets`, hits show the part of their text that has most of the question's words. `explain_empty` says why there
     are no hits, for which the whole index is counted. `channel` leaves out what other channels hold, unless it is None.
+    At most `per_note` passages of one note are among the hits, 0 for any number. Without a `min_score`, there are no
+    hits if none of the question's words occurs and no passage is nearer than unrelated questions are to the vault.
     """
 
     text: str
@@ -65,17 +77,22 @@ class SearchQuery:
     by: SearchUnit = "chunk"
     now: datetime | None = None
     channel: str | None = None
+    per_note: int = 0
     explain_empty: bool = True
 
 
-def search(query: SearchQuery, stores: Stores, *, audience: Audience) -> Answer:
-    """The hits for a query, best first. Raises UsageError, IndexDamaged, and NotFound before history begins."""
+def search(query: SearchQuery, stores: Stores, *, audience: Audience, progress: Progress = ignore_progress) -> Answer:
+    """The hits for a query, best first. Raises UsageError, IndexDamaged, and NotFound before history begins.
+
+    `progress` counts the notes that a search of the past has to index first.
+    """
     start = time.perf_counter()
     if not query.text.strip():
         return Answer(query.text, query.mode, searched=False, hits=(), took_ms=0.0, empty="The question is empty.")
     k = effective_k(query.k, default_k=stores.retrieval.default_k, max_k=stores.retrieval.max_k)
     wider = query if query.channel is None else replace(query, k=k + _SPARE)
-    answer = _search_past(wider, stores, audience) if query.as_of else _search_today(wider, stores, audience)
+    past = bool(query.as_of)
+    answer = _search_past(wider, stores, audience, progress) if past else _search_today(wider, stores, audience)
     if query.channel is not None:
         answer = _in_channel(answer, query.channel, limit=k)
     answer = replace(answer, took_ms=round((time.perf_counter() - start) * 1000, 1))
@@ -97,9 +114,9 @@ def _in_channel(answer: Answer, channel: str, *, limit: int) -> Answer:
     return replace(answer, hits=hits, empty=answer.empty if hits or not answer.hits else _ELSEWHERE)
 
 
-def _search_past(query: SearchQuery, stores: Stores, audience: Audience) -> Answer:
+def _search_past(query: SearchQuery, stores: Stores, audience: Audience, progress: Progress) -> Answer:
     last = datetime.fromisoformat(query.as_of) - timedelta(seconds=1)
-    past = open_past(last, stores)
+    past = open_past(last, stores, progress=progress)
     try:
         answer = search_index(query, past.stores, audience).answer
         degraded = (*answer.degraded, *_missing_in_past(query, stores))
@@ -180,11 +197,17 @@ class _Encoded:
 
 @dataclass(frozen=True, slots=True)
 class _Ranking:
-    """The ranked chunks, the best cosine of all candidates, and how confident the ranking is."""
+    """The ranked chunks, the best cosine and the best nearness of all candidates, and how confident the ranking is.
+
+    `is_by_clue`: a word of the question occurs, or who spoke or when counts. `rejected` is as in the answer.
+    """
 
     chunks: tuple[RankedChunk, ...]
     best_cosine: float | None
+    nearness: float | None = None
+    is_by_clue: bool = True
     confidence: float | None = None
+    rejected: Mapping[str, float] = field(default_factory=dict)
 
 
 def search_index(query: SearchQuery, stores: Stores, audience: Audience) -> IndexAnswer:
@@ -200,13 +223,13 @@ def search_index(query: SearchQuery, stores: Stores, audience: Audience) -> Inde
     degraded = list(encoded.warnings)
     with stores.index.reader() as reader:
         if reader.last_sync() is None:
-            degraded.append("index: the vault was never synced (run `commonplace sync`)")
-        ranking = _rank(reader, request, encoded, times)
+            degraded.append(f"index: {never_synced_text(stores)}")
+        ranking = _without_noise(_rank(reader, request, encoded, times), reader, request, stores)
         with _timed(times, "hits"):
             chunks = reader.chunks([each.key for each in ranking.chunks])
-            hits = _hits(chunks, ranking, request, words=encoded.plain.words)
+            hits = _hits(chunks, ranking, request, words=encoded.plain.words, vault=stores.vault_name)
         if not request.sees_sensitive:
-            titles = withheld_titles(reader, encoded.plain.words, path=query.filters.path, limit=request.k)
+            titles = _withheld_titles(reader, request, words=encoded.plain.words, vault=stores.vault_name)
             hits = (*hits, *titles)[: request.k]
         empty = _why_empty(reader, request, encoded.mode, ranking) if query.explain_empty and not hits else None
     answer = Answer(
@@ -220,6 +243,7 @@ def search_index(query: SearchQuery, stores: Stores, audience: Audience) -> Inde
         times=times,
         confidence=ranking.confidence,
         understood=_understood(question),
+        rejected=ranking.rejected,
     )
     notes = (each.document for each in chunks if each.document.source_type == VAULT)
     return IndexAnswer(answer, {note.source_id: (note.mtime, note.size) for note in notes})
@@ -251,13 +275,13 @@ def _timed(times: dict[str, float], what: str) -> Iterator[None]:
 def _encode(
     query: SearchQuery, question: Question, versions: Mapping[str, int], stores: Stores, times: dict[str, float]
 ) -> _Encoded:
-    """The question with its words and vectors; without any vector, the mode becomes `words`."""
+    """The question with its words and vectors; without enough vectors to compare, the mode becomes `words`."""
     words, mode = query_words(query.text).words, query.mode
     if not WEIGHTS[mode][1]:
         return _Encoded(question, Phrasing(words, {}), None, mode)
     with _timed(times, "encode"):
         vectors, failures = query_vectors(query.text, versions, stores)
-        if not vectors and (versions or stores.encoders.current is None):
+        if not _are_enough(vectors, versions, mode) and (versions or stores.encoders.current is None):
             mode = "words"
         spoken = None
         if question.speakers and mode == "hybrid":
@@ -271,6 +295,14 @@ def _encode(
         warnings = vector_warnings(versions, vectors, stores, failures=failures)
     plain, count = Phrasing(words, vectors), sum(versions.values())
     return _Encoded(question, plain, spoken, mode, halves, chunks=count, warnings=tuple(warnings))
+
+
+def _are_enough(vectors: Mapping[str, object], versions: Mapping[str, int], mode: Mode) -> bool:
+    """True if chunks can be ranked by meaning. While a vault is being encoded, a search by both goes by words alone."""
+    if not WEIGHTS[mode][0]:
+        return bool(vectors)
+    seen = sum(number for version, number in versions.items() if version in vectors)
+    return seen > 0 and seen >= ENCODED_ENOUGH * sum(versions.values())
 
 
 def _rank(reader: IndexReader, request: _Request, encoded: _Encoded, times: dict[str, float]) -> _Ranking:
@@ -288,8 +320,9 @@ def _rank(reader: IndexReader, request: _Request, encoded: _Encoded, times: dict
         for what, took in candidates.times.items():
             times[what] = round(times.get(what, 0.0) + took, 2)
             times["rank"] = round(times["rank"] - took, 2)
-        is_short = by_document and len(ranking.chunks) < request.k and candidates.count >= pool
-        if not is_short or wider >= WIDEST:
+        is_crowded = by_document or any(each.more for each in ranking.chunks)
+        is_short = is_crowded and len(ranking.chunks) < request.k and candidates.count >= pool
+        if not is_short or wider >= (WIDEST if by_document else WIDER):
             return ranking
         wider *= 2 * WIDER
 
@@ -308,9 +341,16 @@ def _rank_hybrid(
     )
     scorer = HybridScorer(reader, candidates, clues, most=most)
     documents, dropped = scorer.documents(encoded.plain, encoded.spoken, encoded.halves)
-    cosine = _highest(best_cosine(one.candidate) for document in documents for one in document.chunks)
-    ranked = rank(documents, RankRequest(request.query.by, request.k, request.min_score, dropped))
-    return _Ranking(ranked, cosine, _confidence(documents, encoded) if ranked else 0.0)
+    chunks = [one.candidate for document in documents for one in document.chunks]
+    query = request.query
+    ranked = rank(documents, RankRequest(query.by, request.k, request.min_score, dropped, query.per_note))
+    return _Ranking(
+        ranked,
+        _highest(map(best_cosine, chunks)),
+        _highest(map(candidate_nearness, chunks)),
+        is_by_clue=bool(clues.windows or clues.speakers or any(each.by for each in chunks)),
+        confidence=_confidence(documents, encoded) if ranked else 0.0,
+    )
 
 
 def _confidence(documents: Sequence[ScoredDocument], encoded: _Encoded) -> float | None:
@@ -331,7 +371,30 @@ def _rank_fused(reader: IndexReader, candidates: CandidateSearch, request: _Requ
     ranked = fuse(chunks, mode=mode, min_score=request.min_score, word_count=count, dropped=matches.dropped)
     if request.query.by == "document":
         ranked = best_per_document(ranked, {each.key: each.document for each in chunks})
-    return _Ranking(ranked[: request.k], _highest(best_cosine(each, mode) for each in chunks))
+    of_key = {each.key: each for each in chunks}
+    best = limit_per_note(ranked, candidate=lambda one: of_key[one.key], k=request.k, per_note=request.query.per_note)
+    return _Ranking(
+        tuple(replace(each, more=more) for each, more in best),
+        _highest(best_cosine(each, mode) for each in chunks),
+        _highest(map(candidate_nearness, chunks)),
+        is_by_clue=not WEIGHTS[mode][0] or any(each.by for each in chunks),
+    )
+
+
+def _without_noise(ranking: _Ranking, reader: IndexReader, request: _Request, stores: Stores) -> _Ranking:
+    """The ranking, or one without chunks if no word of the question occurs and nothing is nearer than noise.
+
+    A caller that gives a `min_score` decides how near is enough. The modes sense and vector ignore words.
+    """
+    if not ranking.chunks or ranking.is_by_clue or ranking.nearness is None or request.query.min_score is not None:
+        return ranking
+    words = query_words(request.query.text).spelled
+    needed = needed_nearness(words, reader, request.filters, stores)
+    if ranking.nearness >= needed:
+        return ranking
+    numbers = {"score": ranking.chunks[0].score, "nearness": ranking.nearness, "needed": needed}
+    rejected = {name: round(value, DECIMALS) for name, value in numbers.items()}
+    return replace(ranking, chunks=(), confidence=0.0 if request.query.mode == "hybrid" else None, rejected=rejected)
 
 
 def _highest(cosines: Iterable[float | None]) -> float | None:
@@ -339,19 +402,22 @@ def _highest(cosines: Iterable[float | None]) -> float | None:
 
 
 def _hits(
-    chunks: Sequence[StoredChunk], ranking: _Ranking, request: _Request, *, words: Sequence[str]
+    chunks: Sequence[StoredChunk], ranking: _Ranking, request: _Request, *, words: Sequence[str], vault: str
 ) -> tuple[Hit, ...]:
     return tuple(
-        hit_of(chunk, ranked, words=words, snippet=request.query.snippets, at=request.filters.at)
+        _hit_of(chunk, ranked, words=words, snippet=request.query.snippets, at=request.filters.at, vault=vault)
         for chunk, ranked in zip(chunks, ranking.chunks, strict=True)
         if request.sees_sensitive or not chunk.document.sensitive
     )
 
 
-def hit_of(stored: StoredChunk, ranked: RankedChunk, *, words: Sequence[str], snippet: bool, at: str = "") -> Hit:
+def _hit_of(
+    stored: StoredChunk, ranked: RankedChunk, *, words: Sequence[str], snippet: bool, at: str = "", vault: str = ""
+) -> Hit:
     """The chunk as a hit; with `snippet`, it has the part of its text with most of the words.
 
-    If it begins after the moment `at`, its metadata say from when it is planned.
+    If it begins after the moment `at`, its metadata say from when it is planned. A note of a `vault` that has a name
+    has a link to open it.
     """
     document, chunk = stored.document, stored.chunk
     begins = document.valid_from
@@ -374,21 +440,25 @@ def hit_of(stored: StoredChunk, ranked: RankedChunk, *, words: Sequence[str], sn
         why=ranked.why,
         snippet=cut.text if cut else "",
         marks=cut.marks if cut else (),
+        link=obsidian_link(document.source_id, vault=vault, heading_path=chunk.heading_path)
+        if document.source_type == VAULT
+        else "",
+        more_in_note=ranked.more,
     )
 
 
-def withheld_titles(reader: IndexReader, words: Sequence[str], *, path: str, limit: int) -> tuple[Hit, ...]:
+def _withheld_titles(reader: IndexReader, request: _Request, *, words: Sequence[str], vault: str) -> tuple[Hit, ...]:
     """Sensitive documents whose title has a word of the query, as hits without text.
 
     Nothing else of them is searched: an answer that depended on their text would reveal it.
     """
-    filters = Filters(path=path, sensitive="only")
-    matches = reader.match_words(words, filters, limit=limit, bm25=_TITLE_ONLY).matches
+    filters = Filters(path=request.query.filters.path, sensitive="only")
+    matches = reader.match_words(words, filters, limit=request.k, bm25=_TITLE_ONLY).matches
     chunks = {each.document.id: each for each in reader.chunks([match.number for match in matches])}
-    return tuple(map(_withheld_hit, chunks.values()))
+    return tuple(_withheld_hit(each, vault=vault) for each in chunks.values())
 
 
-def _withheld_hit(stored: StoredChunk) -> Hit:
+def _withheld_hit(stored: StoredChunk, *, vault: str) -> Hit:
     document = stored.document
     return Hit(
         chunk_id=stored.chunk.id,
@@ -405,6 +475,7 @@ def _withheld_hit(stored: StoredChunk) -> Hit:
         updated=document.updated,
         metadata={"sensitive": True},
         why={"title": {"withheld": "the text is sensitive"}},
+        link=obsidian_link(document.source_id, vault=vault) if document.source_type == VAULT else "",
     )
 
 
@@ -419,6 +490,8 @@ def _why_empty(reader: IndexReader, request: _Request, mode: Mode, ranking: _Ran
             words=query_words(request.query.text).spelled,
             nearest=ranking.best_cosine,
             min_score=request.min_score,
+            nearness=ranking.rejected.get("nearness"),
+            needed=ranking.rejected.get("needed", 0.0),
         )
     )
 

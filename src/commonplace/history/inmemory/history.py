@@ -321,6 +321,10 @@ class InMemoryHistory(InMemoryUsage):
             self._calls = remaining
         return removed
 
+    def size(self) -> int:
+        """Return 0: nothing is on disk."""
+        return 0
+
     def close(self) -> None:
         """Do nothing: nothing is open."""
 

@@ -1,4 +1,4 @@
-"""Audit, grants and model calls in SQL: the tables `commits`, `audit`, `grants` and `invocation_log`.
+"""Audit, grants and model calls in SQL: the tables `commits`, `audit`, `grants`, and those of model calls.
 
 Below them are the numbered migrations of `history.db`: `user_version` says how many a file has applied. A released
 migration is never changed; new tables and columns come in a new one. Times are text such as 2026-03-01T09:12:44Z, so
@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
@@ -170,6 +171,36 @@ ALTER TABLE conversation_threads ADD COLUMN project TEXT NOT NULL DEFAULT '';
 CREATE INDEX conversation_threads_by_project ON conversation_threads (project, updated);
 """
 
+# A row for each text that was given to a model; what the texts of one call have in common is in `invocation_batches`.
+# `input_hash` is the sha256 in 32 bytes. A row takes 49 bytes; with all columns in it and two indexes it took 245.
+_8_BATCHES_OF_CALLS = """
+CREATE TABLE invocation_batches (
+  number      INTEGER PRIMARY KEY,
+  at          TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z'),
+  task_type   TEXT NOT NULL,
+  model_alias TEXT NOT NULL,
+  version     TEXT NOT NULL,
+  duration_ms REAL NOT NULL,
+  tokens      INTEGER NOT NULL,
+  cost        REAL NOT NULL
+) STRICT;
+ALTER TABLE invocation_log RENAME TO older_log;
+CREATE TABLE invocation_log (
+  number     INTEGER PRIMARY KEY,
+  batch      INTEGER NOT NULL REFERENCES invocation_batches (number),
+  input_hash BLOB NOT NULL
+) STRICT;
+INSERT INTO invocation_batches
+SELECT min(number), at, task_type, model_alias, version, duration_ms, tokens, cost FROM older_log
+GROUP BY at, task_type, model_alias, version, duration_ms, tokens, cost;
+INSERT INTO invocation_log
+SELECT number,
+  min(number) OVER (PARTITION BY at, task_type, model_alias, version, duration_ms, tokens, cost),
+  coalesce(unhex(input_hash), CAST(input_hash AS BLOB))
+FROM older_log ORDER BY number;
+DROP TABLE older_log;
+"""
+
 MIGRATIONS: Final = (
     _1_AUDIT_AND_GRANTS,
     _2_MODEL_CALLS,
@@ -178,6 +209,7 @@ MIGRATIONS: Final = (
     _5_CLOSED_CONVERSATIONS,
     _6_CONTEXT_STATES,
     _7_PROJECTS,
+    _8_BATCHES_OF_CALLS,
 )
 
 
@@ -218,17 +250,20 @@ _GIVE_GRANT: Final = "INSERT INTO grants (token_hash, path, expires) VALUES (:to
 _HAS_GRANT: Final = "SELECT 1 FROM grants WHERE token_hash = :token AND path = :path AND expires > :now"
 _USE_GRANT: Final = "DELETE FROM grants WHERE token_hash = :token AND path = :path AND expires > :now"
 _DELETE_EXPIRED_GRANTS: Final = "DELETE FROM grants WHERE expires <= :now"
-_ADD_CALL: Final = """
-INSERT INTO invocation_log (at, task_type, model_alias, input_hash, version, duration_ms, tokens, cost)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+_ADD_BATCH: Final = """
+INSERT INTO invocation_batches (at, task_type, model_alias, version, duration_ms, tokens, cost)
+VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number
 """
-_CALLS: Final = """
-SELECT at, task_type, model_alias, input_hash, version, duration_ms, tokens, cost FROM invocation_log
+_ADD_CALL: Final = "INSERT INTO invocation_log (batch, input_hash) VALUES (?, unhex(?))"
+_BATCHES: Final = " FROM invocation_log JOIN invocation_batches AS batch ON batch.number = invocation_log.batch"
+_CALLS: Final = f"""
+SELECT at, task_type, model_alias, lower(hex(input_hash)), version, duration_ms, tokens, cost{_BATCHES}
 """
 _CALL_CONDITIONS: Final = {"task_type": "task_type = :task_type", "since": "at >= :since"}
-_NEWEST_CALL_FIRST: Final = " ORDER BY at DESC, number DESC LIMIT :limit"
-_COUNT_CALLS: Final = "SELECT count(*) FROM invocation_log"
-_FORGET_CALLS: Final = "DELETE FROM invocation_log WHERE input_hash IN (SELECT value FROM json_each(:hashes))"
+_NEWEST_CALL_FIRST: Final = " ORDER BY at DESC, invocation_log.number DESC LIMIT :limit"
+_COUNT_CALLS: Final = f"SELECT count(*){_BATCHES}"
+_FORGET_CALLS: Final = "DELETE FROM invocation_log WHERE input_hash IN (SELECT unhex(value) FROM json_each(:hashes))"
+_FORGET_BATCHES: Final = "DELETE FROM invocation_batches WHERE number NOT IN (SELECT batch FROM invocation_log)"
 
 
 class SqliteHistory(SqliteUsage):
@@ -314,10 +349,13 @@ class SqliteHistory(SqliteUsage):
             return connection.changes() == 1
 
     def log_calls(self, calls: Sequence[ModelCall]) -> None:
-        """Add a row for each call, all or none."""
-        if calls:
-            with self._database.write_transaction() as connection:
-                connection.executemany(_ADD_CALL, map(_call_row, calls))
+        """Add a row for each call, all or none; those in a row that differ in their text alone are one batch."""
+        if not calls:
+            return
+        with self._database.write_transaction() as connection:
+            for batch, some in groupby(calls, key=_batch_row):
+                number: int = connection.execute(_ADD_BATCH, batch).get
+                connection.executemany(_ADD_CALL, ((number, call.input_hash) for call in some))
 
     def calls(
         self, *, task_type: str | None = None, since: datetime | None = None, limit: int | None = None
@@ -349,8 +387,13 @@ class SqliteHistory(SqliteUsage):
         with self._database.write_transaction() as connection:
             connection.execute(_FORGET_CALLS, {"hashes": json.dumps(sorted(set(input_hashes)))})
             removed = connection.changes()
+            connection.execute(_FORGET_BATCHES)
         self._database.vacuum()
         return removed
+
+    def size(self) -> int:
+        """The bytes of the file and its log."""
+        return self._database.size()
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""
@@ -385,12 +428,11 @@ def _entry(row: Iterable[Any]) -> AuditEntry:
     return AuditEntry(**values, when=when, in_digest=in_digest)
 
 
-def _call_row(call: ModelCall) -> tuple[str | int | float, ...]:
+def _batch_row(call: ModelCall) -> tuple[str | int | float, ...]:
     return (
         stored_moment(call.at),
         call.task_type,
         call.model_alias,
-        call.input_hash,
         call.version,
         float(call.duration_ms),
         call.tokens,

@@ -12,7 +12,7 @@ from commonplace.errors import Conflict, NotFound, UsageError
 from commonplace.index.base import Linker, Rules, vector_texts
 from commonplace.index.inmemory.documents import StoredDocument, VectorRows
 from commonplace.index.inmemory.queries import InMemoryReader
-from commonplace.index.segments.quantize import quantize
+from commonplace.index.segments.quantize import quantize, restore
 from commonplace.model import Document, Stamp
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class InMemoryVectorCache:
 
     def put(self, version: str, vectors: "Mapping[str, Fixed]") -> None:
         """Cache these vectors."""
-        self._vectors |= {(version, each): vector.copy() for each, vector in vectors.items()}
+        self._vectors |= {(version, each): restore(quantize(vector[None, :]))[0] for each, vector in vectors.items()}
 
     def forget(self, hashes: Sequence[str]) -> None:
         """Delete the vectors of these texts, of every version."""
@@ -171,6 +171,10 @@ class InMemoryVectorCache:
 
     def drop_unused(self, *, before: date) -> int:
         """Delete nothing: the vectors are lost with the process."""
+        return 0
+
+    def size(self) -> int:
+        """Return 0: nothing is on disk."""
         return 0
 
     def close(self) -> None:

@@ -132,7 +132,7 @@ def _scores(query: WordQuery, segment: Segment, selection: ChunkSelection, at: i
     sums = np.zeros(len(segment.numbers))
     for word in query.words:
         posting = segment.posting(word.hash)
-        rows, counts = segment.rows[posting], segment.counts[posting]
+        rows, counts = segment.rows[posting], segment.counts(posting)
         if is_narrow:
             selected = mask[rows]
             rows, counts = rows[selected], counts[selected]
@@ -158,11 +158,11 @@ def _matches(query: WordQuery, segment: Segment, rows: npt.NDArray[np.int64], sc
     most, wanted = query.most, rows.astype(np.int32)  # the type of the postings: otherwise numpy copies a whole one
     for word in query.words:
         posting = segment.posting(word.hash)
-        having, counts = segment.rows[posting], segment.counts[posting]
+        having = segment.rows[posting]
         if not len(having):
             continue
         positions = np.minimum(np.searchsorted(having, wanted), len(having) - 1)
-        contributions = _contributions(word, query, counts[positions], segment.lengths[rows])
+        contributions = _contributions(word, query, segment.counts(positions + posting.start), segment.lengths[rows])
         contributions /= most
         has = np.flatnonzero(having[positions] == rows)
         for match, contribution in zip(has.tolist(), contributions[has].tolist(), strict=True):
@@ -204,7 +204,7 @@ class _DocumentCounts:
         every, groups = expand_ranges(*_posting_ranges(query, segment, np.concatenate([begins, ends])))
         if not len(every):
             return
-        counts, replies = segment.counts[every], segment.replies[segment.rows[every]]
+        counts, replies = segment.counts(every), segment.replies[segment.rows[every]]
         starts = np.flatnonzero(np.diff(groups, prepend=-1))
         highest = np.maximum.reduceat(counts[:, :_BODY], starts, axis=0)
         self.repeated[groups[starts]] = np.maximum(self.repeated[groups[starts]], highest)

@@ -4,16 +4,19 @@ Products of integers are exact, and their factors depend on the two vectors alon
 digit on every machine, in every index, and in whatever order it is computed.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-Fixed = npt.NDArray[np.int16]
+Fixed = npt.NDArray[np.int16 | np.float64]
+"""Numbers of which 32767 stands for 1: 16 bits from an encoder, or 8 bits times a scale from the cache."""
 
 _ONE: Final = 32767  # stands for 1 in a 16-bit vector
 _MAX: Final = 127
+_SCALE_BYTES: Final = 4
 _SUM_SCALE: Final = 2.0**15  # products with it lose nothing: a scale has 24 bits and a number 8
 
 
@@ -35,12 +38,30 @@ class QuantizedQuery:
 
 def quantize(vectors: Fixed) -> QuantizedVectors:
     """The vectors in 8 bits: the largest number of each becomes 127, and the scale preserves its length."""
-    wide = vectors.astype(np.int64)
+    wide = vectors.astype(np.float64)
     peaks = np.abs(wide).max(axis=1, initial=1)
     rows = np.rint(wide * _MAX / peaks[:, None])
     before, after = ((each**2).sum(axis=1) for each in (wide, rows))
     scales = np.sqrt(before) / np.sqrt(np.maximum(after, 1))
     return QuantizedVectors(rows=rows.astype(np.int8), scales=scales.astype(np.float32))
+
+
+def restore(vectors: QuantizedVectors) -> Fixed:
+    """The numbers that the 8 bits stand for: quantized again, they become the same bits and the same scale."""
+    return vectors.rows * vectors.scales.astype(np.float64)[:, None]
+
+
+def pack_vectors(vectors: QuantizedVectors) -> list[bytes]:
+    """Each vector as bytes: its scale (32-bit float, little endian), then its numbers."""
+    scales = np.ascontiguousarray(vectors.scales, "<f4")
+    return [scale.tobytes() + row.tobytes() for scale, row in zip(scales, vectors.rows, strict=True)]
+
+
+def unpack_vectors(packed: Sequence[bytes]) -> QuantizedVectors:
+    """The vectors in these bytes, all of one length."""
+    table = np.frombuffer(b"".join(packed), np.int8).reshape(len(packed), -1)
+    scales = np.ascontiguousarray(table[:, :_SCALE_BYTES]).view("<f4")[:, 0]
+    return QuantizedVectors(rows=table[:, _SCALE_BYTES:], scales=scales)
 
 
 def quantize_query(vector: Fixed) -> QuantizedQuery:

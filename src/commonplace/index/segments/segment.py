@@ -4,6 +4,7 @@ The row of a chunk is its position in `numbers`. The content of a segment depend
 Words are stored as hashes with counts, so that no word is readable next to the text.
 """
 
+import zlib
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ _MAX_COUNT: Final = 255
 _PIECES: Final = 16  # postings are sorted in this many passes, to bound the memory used at once
 _PIECE_SHIFT: Final = np.uint64(60)
 _SCALE_BYTES: Final = 4
+_MOST_SHORT_CODES: Final = 1 << 16
 
 Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -39,14 +41,24 @@ def word_hash(word: str) -> int:
 
 
 def pack_words(words: WordCounts) -> bytes:
-    """The words as consecutive WORD_ENTRY values, sorted by hash; counts are capped at 255."""
+    """The words, sorted by hash; counts are capped at 255. `unpack_words` reads them.
+
+    All hashes, then the counts of each field, compressed: nearly all counts are 0 or 1.
+    """
     hashes = np.fromiter(map(word_hash, words), np.uint64, len(words))
     counts = np.fromiter(chain.from_iterable(words.values()), np.int64).reshape(-1, 5)
     order = np.argsort(hashes)
-    entries = np.empty(len(words), WORD_ENTRY)
-    entries["hash"] = hashes[order]
-    entries["counts"] = np.minimum(counts[order], _MAX_COUNT)
-    return entries.tobytes()
+    capped = np.minimum(counts[order], _MAX_COUNT).astype(np.uint8)
+    return zlib.compress(hashes[order].astype("<u8").tobytes() + capped.T.tobytes())
+
+
+def unpack_words(packed: bytes) -> npt.NDArray[Any]:
+    """The words as WORD_ENTRY values."""
+    content = zlib.decompress(packed)
+    entries = np.empty(len(content) // WORD_ENTRY.itemsize, WORD_ENTRY)
+    entries["hash"] = np.frombuffer(content, "<u8", len(entries))
+    entries["counts"] = np.frombuffer(content, np.uint8, offset=8 * len(entries)).reshape(5, -1).T
+    return entries
 
 
 def body_length(words: WordCounts) -> int:
@@ -91,12 +103,30 @@ class Segment:
     hashes: npt.NDArray[np.uint64]
     starts: npt.NDArray[np.int64]
     rows: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.uint8]
+    codes: npt.NDArray[np.uint16 | np.uint32]  # which of the patterns each posting has
+    patterns: npt.NDArray[np.uint8]  # every different row of counts, in order
     vectors: Mapping[str, PartVectors]
     sentences: Mapping[str, SentenceVectors]
 
+    def vectors_of(self, number: int, version: str) -> tuple[bytes, bytes] | None:
+        """The scales and the rows of a chunk's vectors of that version, the parts first; None if it has none here."""
+        row = int(np.searchsorted(self.numbers, number))
+        parts, sentences = self.vectors.get(version), self.sentences.get(version)
+        if row == len(self.numbers) or self.numbers[row] != number or parts is None or sentences is None:
+            return None
+        own = slice(*np.searchsorted(parts.owners, [row, row + 1]).tolist())
+        fine = slice(int(sentences.starts[row]), int(sentences.starts[row + 1]))
+        if own.start == own.stop:
+            return None
+        scales = parts.scales[own].tobytes() + sentences.scales[fine].tobytes()
+        return scales, parts.rows[own].tobytes() + sentences.rows[fine].tobytes()
+
+    def counts(self, postings: slice | Numbers) -> npt.NDArray[np.uint8]:
+        """How often the word of each posting occurs in each of the FIELDS of its chunk."""
+        return self.patterns[self.codes[postings]]
+
     def posting(self, word: int) -> slice:
-        """The slice of `rows` and `counts` that holds the chunks with the word of that hash."""
+        """The slice of `rows` and `codes` that holds the chunks with the word of that hash."""
         position = int(np.searchsorted(self.hashes, np.uint64(word)))
         if position == len(self.hashes) or self.hashes[position] != word:
             return slice(0, 0)
@@ -105,7 +135,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChunkArrays:
-    """The chunks from which a segment is built, in the order of their numbers; `words` are their packed words."""
+    """The chunks from which a segment is built, in the order of their numbers; `words` are their WORD_ENTRY values."""
 
     numbers: Numbers
     lengths: npt.NDArray[np.int32]
@@ -127,6 +157,7 @@ def build_segment(
     owners = np.repeat(np.arange(len(chunks.numbers), dtype=np.int32), chunks.entries)
     pieces = [_postings(entries, owners, piece) for piece in range(_PIECES)]
     hashes, frequencies, rows, counts = (np.concatenate(each) for each in zip(*pieces, strict=True))
+    codes, patterns = _patterns(counts)
     return Segment(
         first=first,
         last=last,
@@ -136,10 +167,20 @@ def build_segment(
         hashes=hashes,
         starts=np.concatenate([[0], np.cumsum(frequencies)]).astype(np.int64),
         rows=rows,
-        counts=counts,
+        codes=codes,
+        patterns=patterns,
         vectors=dict(sorted(vectors.items())),
         sentences=dict(sorted(sentences.items())),
     )
+
+
+def _patterns(counts: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint16 | np.uint32], npt.NDArray[np.uint8]]:
+    """Every different row of counts, in order, and which of them each row is: nearly all are the same few."""
+    wide = np.zeros((len(counts), 8), np.uint8)
+    wide[:, : counts.shape[1]] = counts
+    keys, codes = np.unique(wide.view("<u8")[:, 0], return_inverse=True)
+    patterns = keys.astype("<u8")[:, None].view(np.uint8)[:, : counts.shape[1]]
+    return codes.astype(np.uint16 if len(keys) <= _MOST_SHORT_CODES else np.uint32), np.ascontiguousarray(patterns)
 
 
 def _postings(entries: npt.NDArray[Any], owners: npt.NDArray[np.int32], piece: int) -> tuple[npt.NDArray[Any], ...]:
@@ -164,8 +205,9 @@ class SegmentBuilder:
         self._numbers.append(number)
         self._lengths.append(length)
         self._replies.append(is_reply)
-        self._entries.append(len(words) // WORD_ENTRY.itemsize)
-        self._words += words
+        entries = unpack_words(words)
+        self._entries.append(len(entries))
+        self._words += entries.tobytes()
 
     def add_vectors(self, number: int, version: str, counts: tuple[int, int], *, scales: bytes, rows: bytes) -> None:
         """Add the vectors of a chunk: as many of parts and of sentences as `counts` says, the parts first."""

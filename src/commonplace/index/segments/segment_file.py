@@ -23,10 +23,10 @@ import numpy.typing as npt
 
 from commonplace.index.segments.segment import PartVectors, Segment, SentenceVectors
 
-_MAGIC: Final = b"CPSEGMT3"
+_MAGIC: Final = b"CPSEGMT4"
 _HEADER_START: Final = 44
 _ALIGN: Final = 64
-_SEGMENT_ARRAYS: Final = ("numbers", "lengths", "replies", "hashes", "starts", "rows", "counts")
+_SEGMENT_ARRAYS: Final = ("numbers", "lengths", "replies", "hashes", "starts", "rows", "codes", "patterns")
 _PART_ARRAYS: Final = ("owners", "starts", "scales", "rows")
 _SENTENCE_ARRAYS: Final = ("starts", "scales", "rows")
 _BLOCK: Final = 1 << 24  # bytes
@@ -75,15 +75,18 @@ def write_segment(folder: Path, segment: Segment) -> SegmentFile:
     )
 
 
-def open_segment(folder: Path, listed: SegmentFile) -> Segment:
-    """The segment, memory-mapped: pages are read on access. Raises BadSegment or FileNotFoundError."""
+def open_segment(folder: Path, listed: SegmentFile, *, check: bool = False) -> Segment:
+    """The segment, memory-mapped: pages are read on access. Raises BadSegment or FileNotFoundError.
+
+    The whole file is checked if its mtime is another than the listed one, or if `check` asks for it.
+    """
     with (folder / listed.name).open("rb") as file:
         stat = os.fstat(file.fileno())
         if stat.st_size != listed.size:
             raise BadSegment(f"{listed.name} has {stat.st_size} bytes instead of {listed.size}")
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     header, start = _header(mapped, listed.name)
-    if stat.st_mtime_ns != listed.mtime and _checksum(mapped, start) != header["checksum"]:
+    if (check or stat.st_mtime_ns != listed.mtime) and _checksum(mapped, start) != header["checksum"]:
         raise BadSegment(f"{listed.name} was changed")
     arrays = {name: _array(mapped, start, layout) for name, layout in header["arrays"].items()}
     return _segment(header, arrays)

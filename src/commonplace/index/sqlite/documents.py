@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import chain
 from typing import Any, Final
 
 import apsw
@@ -15,7 +16,7 @@ import numpy as np
 from commonplace.errors import UsageError
 from commonplace.index.base import StoredChunk, vector_texts
 from commonplace.index.document_values import document_importance, ends_at, entry_fact, fold_label, valid_unicode
-from commonplace.index.segments.quantize import Fixed, QuantizedVectors, quantize
+from commonplace.index.segments.quantize import Fixed, QuantizedVectors, pack_vectors, quantize
 from commonplace.index.segments.segment import body_length, pack_words
 from commonplace.model import Chunk, Document, Problem, Stamp
 from commonplace.model.moment import timestamp_text
@@ -30,17 +31,20 @@ d.aliases_json, d.tags_json, d.topics_json, d.problems_json, d.metadata_json, d.
 STAMP_COLUMNS: Final = (
     "source_id, id, content_hash, made_from, embedding_version, mtime, size, seen, deleted_at IS NOT NULL"
 )
+_HASH_BYTES: Final = 32  # of a sha256
 _NEXT_NUMBER: Final = "SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = 'memory_chunks'"
 _ADD_LABEL: Final = "INSERT INTO memory_labels (document, field, label) VALUES (?, ?, ?)"
 _DELETE_LABELS: Final = "DELETE FROM memory_labels WHERE document = ? AND (field = 'speaker') = ?"
+_ADD_WORDS: Final = "INSERT INTO memory_words (number, length, words) VALUES (?, ?, ?)"
 _ADD_VECTORS: Final = """
-INSERT INTO memory_vectors (number, embedding_version, parts, sentences, hashes, scales, vectors)
-VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO memory_vectors (number, embedding_version, parts, sentences, hashes, lead) VALUES (?, ?, ?, ?, ?, ?)
 """
+_ADD_NEW_VECTORS: Final = "INSERT INTO memory_new_vectors (number, scales, vectors) VALUES (?, ?, ?)"
 _DIMS: Final = "SELECT version, dim FROM memory_encoders"
 _ADD_DIM: Final = "INSERT INTO memory_encoders (version, dim) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _CHUNK_STATE: Final = """
-SELECT c.words, c.voice, v.parts, v.hashes FROM memory_chunks c LEFT JOIN memory_vectors v USING (number)
+SELECT w.words, c.voice, v.parts, v.hashes
+FROM memory_chunks c JOIN memory_words w USING (number) LEFT JOIN memory_vectors v USING (number)
 WHERE c.number >= :first AND c.number < :first + :count ORDER BY c.number
 """
 
@@ -72,9 +76,9 @@ def insert_document(connection: apsw.Connection, document: Document, vectors: Se
     key: int = connection.execute(insertion("memory_documents", columns) + " RETURNING key", columns).get
     connection.executemany(_ADD_LABEL, ((key, *label) for label in sorted(_labels(document))))
     _add_speakers(connection, key, document.chunks)
-    quantized = _quantized(vectors) if vectors else [None] * len(document.chunks)
-    for place, chunk in enumerate(document.chunks):
-        _insert_chunk(connection, first + place, document, chunk, quantized[place], now=now)
+    for number, chunk in enumerate(document.chunks, start=first):
+        _insert_chunk(connection, number, document, chunk, now=now)
+    _insert_vectors(connection, document, _quantized(vectors), first=first)
     return key
 
 
@@ -83,7 +87,6 @@ def _insert_chunk(
     number: int,
     document: Document,
     chunk: Chunk,
-    vectors: QuantizedVectors | None,
     *,
     now: float,
 ) -> None:
@@ -91,14 +94,24 @@ def _insert_chunk(
         "number": number,
         "document_id": document.id,
         "user_id": document.user,
-        "embedding_version": document.version if vectors else "",
+        "embedding_version": document.version if vector_texts(chunk) else "",
         "created_at": timestamp_text(now),
     }
     connection.execute(insertion("memory_chunks", columns), columns)
-    if vectors:
-        counts = (len(chunk.parts), len(chunk.sentences))
-        blobs = (_hashes(chunk), vectors.scales.astype("<f4").tobytes(), vectors.rows.tobytes())
-        connection.execute(_ADD_VECTORS, (number, document.version, *counts, *blobs))
+    connection.execute(_ADD_WORDS, (number, body_length(chunk.words), pack_words(chunk.words)))
+
+
+def _insert_vectors(
+    connection: apsw.Connection, document: Document, vectors: Sequence[QuantizedVectors | None], *, first: int
+) -> None:
+    """Insert the vectors of the document's chunks, numbered from `first`. The next segment takes them over."""
+    lead = next((pack_vectors(each)[0] for each in vectors if each), None)
+    for number, (chunk, own) in enumerate(zip(document.chunks, vectors, strict=False), start=first):
+        if own:
+            counts = (len(chunk.parts), len(chunk.sentences))
+            connection.execute(_ADD_VECTORS, (number, document.version, *counts, _hashes(chunk), lead))
+            connection.execute(_ADD_NEW_VECTORS, (number, own.scales.astype("<f4").tobytes(), own.rows.tobytes()))
+            lead = None
 
 
 def update_document(connection: apsw.Connection, key: int, document: Document, *, now: float) -> None:
@@ -168,8 +181,6 @@ def _chunk_columns(chunk: Chunk) -> dict[str, Any]:
         "voice": chunk.voice,
         "speaker": valid_unicode(chunk.speaker),
         "at": valid_unicode(chunk.at),
-        "length": body_length(chunk.words),
-        "words": pack_words(chunk.words),
         "content": valid_unicode(chunk.text),
     }
 
@@ -254,8 +265,12 @@ def has_same_chunks(connection: apsw.Connection, document: Document, *, first: i
 def stored_hashes(connection: apsw.Connection, *, first: int, count: int) -> tuple[str, ...]:
     """The sha256 of each part and sentence of these chunks that has a vector."""
     rows = connection.execute(_CHUNK_STATE, {"first": first, "count": count})
-    every = b"".join(hashes or b"" for *_, hashes in rows)
-    return tuple(every[at : at + 32].hex() for at in range(0, len(every), 32))
+    return tuple(chain.from_iterable(split_hashes(hashes or b"") for *_, hashes in rows))
+
+
+def split_hashes(hashes: bytes) -> list[str]:
+    """The hashes in a row of `memory_vectors`, each as hexadecimal digits."""
+    return [hashes[at : at + _HASH_BYTES].hex() for at in range(0, len(hashes), _HASH_BYTES)]
 
 
 def stored_chunk(row: Sequence[Any]) -> StoredChunk:

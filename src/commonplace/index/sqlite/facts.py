@@ -27,7 +27,7 @@ from commonplace.index.document_values import (
     note_entity_names,
     valid_unicode,
 )
-from commonplace.index.segments.quantize import summable, unit_vector
+from commonplace.index.segments.quantize import summable, unit_vector, unpack_vectors
 from commonplace.index.sqlite.documents import insertion, json_text
 from commonplace.index.sqlite.filters import NOT_ARCHIVED, NOT_STAGED
 from commonplace.model import Document, Fact, FactEnd, FactRecord, Origins, Topic
@@ -59,7 +59,7 @@ SELECT topics_json, embedding_version, first_chunk, chunk_count FROM memory_docu
 WHERE key = ? AND deleted_at IS NULL AND NOT sensitive AND {NOT_STAGED} AND {NOT_ARCHIVED} AND topics_json <> '[]'
 """  # noqa: S608
 _FIRST_VECTOR: Final = """
-SELECT parts + sentences, scales, vectors FROM memory_vectors
+SELECT lead FROM memory_vectors
 WHERE number >= :first AND number < :first + :count ORDER BY number LIMIT 1
 """
 _TOPIC_ROW: Final = " WHERE user_id = :user AND topic = :topic AND name = :name AND embedding_version = :version"
@@ -300,9 +300,8 @@ def _document_vector(connection: apsw.Connection, first: int, count: int) -> byt
     row = connection.execute(_FIRST_VECTOR, {"first": first, "count": count}).fetchone()
     if row is None:
         return b""
-    vector_count, scales, vectors = row
-    (scale,) = np.frombuffer(scales, "<f4", 1)
-    return summable(np.frombuffer(vectors, np.int8, len(vectors) // vector_count), float(scale)).astype("<i8").tobytes()
+    lead = unpack_vectors(row)
+    return summable(lead.rows[0], float(lead.scales[0])).astype("<i8").tobytes()
 
 
 def _added(total: bytes, vector: bytes, *, sign: int) -> bytes:

@@ -22,10 +22,12 @@ _ADD_LINK: Final = (
     "INSERT INTO memory_links (document, position, line, target, relation, link_json)"
     " VALUES (?, ?, ?, ?, ?, ?) RETURNING key"
 )
+_LINK_COLUMNS: Final = ("target", "line", "relation")
 _ADD_LINK_NAME: Final = "INSERT INTO memory_link_names (name, link) VALUES (?, ?)"
 # CROSS JOIN fixes the order of the tables: otherwise SQLite scans all documents of the user.
 _AFFECTED: Final = """
-SELECT l.key, d.source_id, l.link_json FROM memory_links l CROSS JOIN memory_documents d ON d.key = l.document
+SELECT l.key, d.source_id, l.target, l.line, l.relation, l.link_json
+FROM memory_links l CROSS JOIN memory_documents d ON d.key = l.document
 WHERE d.user_id = :user AND l.key IN
   (SELECT key FROM memory_links WHERE document = :document
    UNION SELECT link FROM memory_link_names WHERE name IN (SELECT value FROM json_each(:names)))
@@ -95,7 +97,7 @@ class LinkTables:
                 link.line,
                 valid_unicode(link.target),
                 valid_unicode(link.relation),
-                json_text(asdict(link)),
+                _other_fields(link),
             )
             row: int = connection.execute(_ADD_LINK, values).get
             targets = {valid_unicode(name) for name in self.linker.names_in(link)}
@@ -107,8 +109,8 @@ class LinkTables:
         values = {"user": self.user, "document": document, "names": json_text([*changed])}
         affected: list[Any] = connection.execute(_AFFECTED, values).fetchall()
         candidates: dict[frozenset[str], dict[str, tuple[str, ...]]] = {}
-        for key, source, text in affected:
-            link = Link(**json.loads(text))
+        for key, source, *fields in affected:
+            link = _stored_link(*fields)
             names = frozenset(self.linker.names_in(link))
             if names not in candidates:
                 candidates[names] = {path: aliases for _, path, aliases in self._among(connection, names)}
@@ -136,6 +138,17 @@ class LinkTables:
         values: Mapping[str, Any] = {"user": self.user, "names": json_text([*names])}
         rows = connection.execute(_AMONG, values)
         return [(key, path, tuple(json.loads(aliases))) for key, path, aliases in rows]
+
+
+def _other_fields(link: Link) -> str:
+    """The fields of a link that have no column of their own, those that are None left out; as JSON."""
+    fields = {name: value for name, value in asdict(link).items() if name not in _LINK_COLUMNS and value is not None}
+    return json_text(fields)
+
+
+def _stored_link(target: str, line: int, relation: str, others: str) -> Link:
+    fields: dict[str, Any] = {"heading": None, "block": None, "alias": None, **json.loads(others)}
+    return Link(target=target, line=line, relation=relation, **fields)
 
 
 def _link_to(name: str) -> Link:

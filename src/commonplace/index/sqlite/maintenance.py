@@ -18,6 +18,7 @@ from commonplace.database import Database, translate_errors
 from commonplace.database.connection import exclusive_lock
 from commonplace.database.errors import locked_error
 from commonplace.errors import IndexDamaged
+from commonplace.index.base import VectorCache
 from commonplace.index.segments.segment_file import (
     BadSegment,
     SegmentFile,
@@ -37,6 +38,7 @@ _LAST_NUMBER: Final = "SELECT coalesce(max(number), 0) FROM memory_chunks"
 _IDENTITY: Final = "SELECT identity FROM memory_state"
 _UNLIST: Final = "DELETE FROM memory_segments WHERE first <= :last AND last >= :first"
 _LIST: Final = "INSERT INTO memory_segments (first, last, chunks, name, size, mtime) VALUES (?, ?, ?, ?, ?, ?)"
+_DROP_NEW_VECTORS: Final = "DELETE FROM memory_new_vectors WHERE number BETWEEN :first AND :last"
 BUMP_GENERATION: Final = "UPDATE memory_state SET generation = generation + 1"
 """Part of every change, so that a snapshot of an earlier state is recognized as such."""
 
@@ -50,6 +52,7 @@ class SegmentMaintenance:
 
     file: Path
     database: Database
+    cache: VectorCache | None
     min_chunks: int
     max_chunks: int
     wait: float
@@ -59,8 +62,10 @@ class SegmentMaintenance:
         with translate_errors(self.file, INDEX_ERRORS), self._lock(wait=0) as is_locked:
             if not is_locked:
                 return
-            while self._write_next():
-                pass
+            if self._write_next():
+                while self._write_next():
+                    pass
+                self.database.shrink()
             with self.database.read_transaction() as connection:
                 _delete_unlisted_files(connection)
 
@@ -77,7 +82,7 @@ class SegmentMaintenance:
                 connection.execute(BUMP_GENERATION)
                 for each in segment_files(connection):
                     if each.chunks > _living(connection, each.first, each.last):
-                        segment = read_segment(connection, each.first, each.last)
+                        segment = read_segment(connection, each.first, each.last, self.cache)
                         _list_segment(connection, write_segment(open_segment_folder(connection), segment))
             with self.database.read_transaction() as connection:
                 _delete_unlisted_files(connection)
@@ -93,7 +98,7 @@ class SegmentMaintenance:
             if due is None:
                 return False
             try:
-                written = write_segment(folder, read_segment(connection, *due))
+                written = write_segment(folder, read_segment(connection, *due, self.cache))
             except FileNotFoundError:  # a rebuild deleted the folder: this index is no longer the current one
                 return False
         with self.database.write_transaction() as connection:
@@ -136,10 +141,11 @@ def _living(connection: apsw.Connection, first: int, last: int) -> int:
 
 
 def _list_segment(connection: apsw.Connection, written: SegmentFile) -> None:
-    """List the segment in place of those that it overlaps."""
+    """List the segment in place of those that it overlaps. Its vectors need no row any more."""
     connection.execute(_UNLIST, {"first": written.first, "last": written.last})
     row = (written.first, written.last, written.chunks, written.name, written.size, written.mtime)
     connection.execute(_LIST, row)
+    connection.execute(_DROP_NEW_VECTORS, {"first": written.first, "last": written.last})
 
 
 def _delete_unlisted_files(connection: apsw.Connection) -> None:

@@ -6,15 +6,20 @@ takes over what the last one has read.
 
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 import apsw
+import numpy as np
 
-from commonplace.index.base import ChunkAttributes
+from commonplace.errors import IndexDamaged
+from commonplace.index.base import ChunkAttributes, VectorCache
+from commonplace.index.segments.quantize import quantize
 from commonplace.index.segments.segment import ChunkSelection, Segment, SegmentBuilder
 from commonplace.index.segments.segment_file import BadSegment, SegmentFile, open_segment
+from commonplace.index.sqlite.documents import split_hashes
 from commonplace.model import Filters
 
 _STATE: Final = (
@@ -23,11 +28,12 @@ _STATE: Final = (
 )
 _FILES: Final = "SELECT first, last, chunks, name, size, mtime FROM memory_segments ORDER BY first"
 _CHUNKS: Final = """
-SELECT number, length, voice = 'assistant', words FROM memory_chunks WHERE number BETWEEN ? AND ? ORDER BY number
+SELECT number, length, voice = 'assistant', words FROM memory_chunks JOIN memory_words USING (number)
+WHERE number BETWEEN ? AND ? ORDER BY number
 """
 _VECTORS: Final = """
-SELECT number, embedding_version, parts, sentences, scales, vectors FROM memory_vectors
-WHERE number BETWEEN ? AND ? ORDER BY number
+SELECT number, embedding_version, parts, sentences, hashes, scales, vectors
+FROM memory_vectors LEFT JOIN memory_new_vectors USING (number) WHERE number BETWEEN ? AND ? ORDER BY number
 """
 _MAX_RECENT: Final = 8  # segments in memory of chunks newer than the files; more are read again as one
 _MAX_SELECTIONS: Final = 32  # filters whose selections are cached
@@ -84,7 +90,8 @@ class Snapshot:
 class SnapshotCache:
     """The newest snapshot of one index file, shared by the threads of this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, cache: VectorCache | None) -> None:
+        self._cache = cache
         self._lock = threading.Lock()
         self._newest: Snapshot | None = None
 
@@ -106,10 +113,10 @@ class SnapshotCache:
         stored = []
         for each in files:
             try:
-                stored.append(_open(connection, each))
+                stored.append(self._open(connection, each))
             except FileNotFoundError:
-                stored.append(read_segment(connection, each.first, each.last))
-        self._newest = Snapshot(state, files, tuple(stored), _extended(connection, (), state))
+                stored.append(read_segment(connection, each.first, each.last, self._cache))
+        self._newest = Snapshot(state, files, tuple(stored), self._extended(connection, (), state))
         return self._newest
 
     def clear(self) -> None:
@@ -125,11 +132,28 @@ class SnapshotCache:
             else {}
         )
         try:
-            stored = tuple(opened.get(each.name) or _open(connection, each) for each in files)
+            stored = tuple(opened.get(each.name) or self._open(connection, each) for each in files)
         except FileNotFoundError:
             return None
         recent = previous.recent if previous and previous.state.covered == state.covered else ()
-        return Snapshot(state, files, stored, _extended(connection, recent, state))
+        return Snapshot(state, files, stored, self._extended(connection, recent, state))
+
+    def _open(self, connection: apsw.Connection, listed: SegmentFile) -> Segment:
+        try:
+            return open_segment(open_segment_folder(connection), listed)
+        except BadSegment:  # slower, and never wrong; `optimize` writes the file again
+            return read_segment(connection, listed.first, listed.last, self._cache)
+
+    def _extended(
+        self, connection: apsw.Connection, recent: tuple[Segment, ...], state: IndexState
+    ) -> tuple[Segment, ...]:
+        """The recent segments, extended to the last chunk."""
+        upto = recent[-1].last if recent else state.covered
+        if upto >= state.last:
+            return recent
+        if len(recent) < _MAX_RECENT:
+            return (*recent, read_segment(connection, upto + 1, state.last, self._cache))
+        return (read_segment(connection, state.covered + 1, state.last, self._cache),)
 
 
 def segment_folder(file: Path) -> Path:
@@ -147,31 +171,46 @@ def segment_files(connection: apsw.Connection) -> tuple[SegmentFile, ...]:
     return tuple(SegmentFile(*row) for row in connection.execute(_FILES))
 
 
-def read_segment(connection: apsw.Connection, first: int, last: int) -> Segment:
-    """The segment of these numbers, built from the rows, which are the record."""
+def read_segment(connection: apsw.Connection, first: int, last: int, cache: VectorCache | None) -> Segment:
+    """The segment of these numbers, built from the rows; vectors that are in files already come from the files.
+
+    Those of a bad or missing file come from the cache. Raises IndexDamaged if they are not there either.
+    """
     builder = SegmentBuilder()
     for number, length, is_reply, words in connection.execute(_CHUNKS, (first, last)):
         builder.add_chunk(number, length, is_reply=bool(is_reply), words=words)
-    for number, version, parts, sentences, scales, rows in connection.execute(_VECTORS, (first, last)):
+    files = _good_segments(connection, first, last)
+    for number, version, parts, sentences, hashes, *new in connection.execute(_VECTORS, (first, last)):
+        stored = next((found for each in files if (found := each.vectors_of(number, version))), None)
+        scales, rows = new if new[0] is not None else stored or _cached(cache, version, hashes)
         builder.add_vectors(number, version, (parts, sentences), scales=scales, rows=rows)
     return builder.build(first, last)
 
 
-def _open(connection: apsw.Connection, listed: SegmentFile) -> Segment:
-    try:
-        return open_segment(open_segment_folder(connection), listed)
-    except BadSegment:  # the rows are the record: slower, and never wrong; `optimize` writes the file again
-        return read_segment(connection, listed.first, listed.last)
+def _good_segments(connection: apsw.Connection, first: int, last: int) -> list[Segment]:
+    """The segments in files that hold some of these numbers; bad and missing files are left out.
+
+    What is copied from them is checked first, so that damage does not spread.
+    """
+    good = []
+    for each in segment_files(connection):
+        if each.first <= last and each.last >= first:
+            with suppress(BadSegment, FileNotFoundError):
+                good.append(open_segment(open_segment_folder(connection), each, check=True))
+    return good
 
 
-def _extended(connection: apsw.Connection, recent: tuple[Segment, ...], state: IndexState) -> tuple[Segment, ...]:
-    """The recent segments, extended to the last chunk."""
-    upto = recent[-1].last if recent else state.covered
-    if upto >= state.last:
-        return recent
-    if len(recent) < _MAX_RECENT:
-        return (*recent, read_segment(connection, upto + 1, state.last))
-    return (read_segment(connection, state.covered + 1, state.last),)
+def _cached(cache: VectorCache | None, version: str, hashes: bytes) -> tuple[bytes, bytes]:
+    """The scales and rows of the texts with these hashes. Raises IndexDamaged if the cache lacks one."""
+    keys = split_hashes(hashes)
+    found = cache.get(version, keys) if cache else {}
+    if any(key not in found for key in keys):
+        raise IndexDamaged(
+            "a segment of the index is damaged, and the cache does not have its vectors",
+            hint="Run `commonplace rebuild`.",
+        )
+    vectors = quantize(np.array([found[key] for key in keys]))
+    return vectors.scales.astype("<f4").tobytes(), vectors.rows.tobytes()
 
 
 def _state(connection: apsw.Connection) -> IndexState:

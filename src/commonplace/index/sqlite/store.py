@@ -10,7 +10,7 @@ import apsw
 
 from commonplace.database import Database
 from commonplace.errors import Conflict, NotFound
-from commonplace.index.base import Linker, Rules
+from commonplace.index.base import Linker, Rules, VectorCache
 from commonplace.index.document_values import valid_unicode
 from commonplace.index.segments.quantize import Fixed
 from commonplace.index.segments.segment_file import MAX_SEGMENT_CHUNKS, MIN_SEGMENT_CHUNKS
@@ -71,6 +71,7 @@ class _Before:
 class SqliteIndex:
     """The index of one user in one file, created at first use; any number of processes may share it.
 
+    `cache` has the vectors of texts, for the case that a segment file is damaged.
     `wait` is how many seconds a change waits for a lock before it raises VaultUnavailable(locked).
     `min_chunks` and `max_chunks` bound the size of a segment.
     """
@@ -82,6 +83,7 @@ class SqliteIndex:
         user: str,
         linker: Linker,
         rules: Rules,
+        cache: VectorCache | None = None,
         wait: float = 10.0,
         min_chunks: int = MIN_SEGMENT_CHUNKS,
         max_chunks: int = MAX_SEGMENT_CHUNKS,
@@ -93,9 +95,9 @@ class SqliteIndex:
         self._facts = FactTables(user=user, rules=rules)
         self._topics = TopicTable(user=user)
         self._segments = SegmentMaintenance(
-            file, self._database, min_chunks=min_chunks, max_chunks=max_chunks, wait=wait
+            file, self._database, cache, min_chunks=min_chunks, max_chunks=max_chunks, wait=wait
         )
-        self._snapshots = SnapshotCache()
+        self._snapshots = SnapshotCache(cache)
 
     def stamps(self, source_type: str) -> Mapping[str, Stamp]:
         """The stamp of every document of a source, including removed ones, by its `source_id`."""
@@ -233,6 +235,7 @@ class SqliteIndex:
             user=self._user,
             linker=self._links.linker,
             rules=self._facts.rules,
+            cache=segments.cache,
             wait=segments.wait,
             min_chunks=segments.min_chunks,
             max_chunks=segments.max_chunks,

@@ -1,4 +1,4 @@
-"""The vectors of texts that were encoded before, in the file `vectors.db`."""
+"""The vectors of texts that were encoded before, in 8 bits, in the file `vectors.db`."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -10,22 +10,31 @@ import numpy as np
 
 from commonplace.database import Database
 from commonplace.errors import IndexDamaged
-from commonplace.index.segments.quantize import Fixed
+from commonplace.index.segments.quantize import Fixed, pack_vectors, quantize, restore, unpack_vectors
 from commonplace.index.sqlite.schema import VECTOR_CACHE_ERRORS, VECTOR_MIGRATIONS
 
-_THESE: Final = "hash IN (SELECT value FROM json_each(:hashes))"
-_GET: Final = f"SELECT hash, vector, used FROM cached_vectors WHERE version = :version AND {_THESE}"  # noqa: S608
-_MARK_USED: Final = f"UPDATE cached_vectors SET used = :today WHERE version = :version AND {_THESE}"  # noqa: S608
+_THESE: Final = "hash IN (SELECT unhex(substr(value, 1, 32)) FROM json_each(:hashes))"
+_OF_VERSION: Final = f"version = (SELECT number FROM cached_versions WHERE version = :version) AND {_THESE}"  # noqa: S608
+_GET: Final = f"SELECT hash, vector, used FROM cached_vectors WHERE {_OF_VERSION}"  # noqa: S608
+_MARK_USED: Final = f"UPDATE cached_vectors SET used = :today WHERE {_OF_VERSION}"  # noqa: S608
+_ADD_VERSION: Final = "INSERT INTO cached_versions (version) VALUES (?) ON CONFLICT DO NOTHING"
 _PUT: Final = """
-INSERT INTO cached_vectors (version, hash, used, vector) VALUES (?, ?, ?, ?)
+INSERT INTO cached_vectors (version, hash, used, vector)
+VALUES ((SELECT number FROM cached_versions WHERE version = ?), unhex(substr(?, 1, 32)), ?, ?)
 ON CONFLICT DO UPDATE SET used = excluded.used, vector = excluded.vector
 """
 _FORGET: Final = f"DELETE FROM cached_vectors WHERE {_THESE}"  # noqa: S608
 _DROP_UNUSED: Final = "DELETE FROM cached_vectors WHERE used < ?"
+_HASH_BYTES: Final = 16
 
 
 def _today() -> date:
     return datetime.now(UTC).date()
+
+
+def _eight_bits(vector: bytes) -> bytes:
+    """A vector of 16-bit numbers, as an earlier version stored it, in 8 bits."""
+    return pack_vectors(quantize(np.frombuffer(vector, "<i2")[None, :]))[0]
 
 
 class SqliteVectorCache:
@@ -33,28 +42,37 @@ class SqliteVectorCache:
 
     def __init__(self, file: Path, *, wait: float = 10.0, today: Callable[[], date] = _today) -> None:
         self._file = file
-        self._database = Database(file, migrations=VECTOR_MIGRATIONS, wording=VECTOR_CACHE_ERRORS, wait=wait)
+        self._database = Database(
+            file,
+            migrations=VECTOR_MIGRATIONS,
+            functions={"eight_bits": _eight_bits},
+            wording=VECTOR_CACHE_ERRORS,
+            wait=wait,
+        )
         self._today = today
 
     def get(self, version: str, hashes: Sequence[str]) -> Mapping[str, Fixed]:
         """The cached vectors among these, by hash; marks them as used today."""
         with self._database.read_transaction() as connection:
             rows: list[Any] = connection.execute(_GET, {"version": version, "hashes": json.dumps([*hashes])}).fetchall()
-        today = self._today().isoformat()
-        stale = [hash_ for hash_, _, used in rows if used < today]
+        today = self._today().toordinal()
+        by_hash = {hash_[: 2 * _HASH_BYTES]: hash_ for hash_ in hashes}
+        found = [by_hash[each.hex()] for each, _, _ in rows]
+        stale = [hash_ for hash_, (_, _, used) in zip(found, rows, strict=True) if used < today]
         if stale:
             with self._database.write_transaction() as connection:
                 connection.execute(_MARK_USED, {"version": version, "hashes": json.dumps(stale), "today": today})
-        return {hash_: np.frombuffer(blob, "<i2") for hash_, blob, _ in rows}
+        return dict(zip(found, restore(unpack_vectors([blob for _, blob, _ in rows])), strict=True)) if rows else {}
 
     def put(self, version: str, vectors: Mapping[str, Fixed]) -> None:
         """Cache these vectors."""
-        today = self._today().isoformat()
-        rows = [
-            (version, hash_, today, np.ascontiguousarray(vector, "<i2").tobytes()) for hash_, vector in vectors.items()
-        ]
+        if not vectors:
+            return
+        today = self._today().toordinal()
+        packed = zip(vectors, pack_vectors(quantize(np.array([*vectors.values()]))), strict=True)
         with self._database.write_transaction() as connection:
-            connection.executemany(_PUT, rows)
+            connection.execute(_ADD_VERSION, (version,))
+            connection.executemany(_PUT, ((version, hash_, today, blob) for hash_, blob in packed))
 
     def forget(self, hashes: Sequence[str]) -> None:
         """Delete every trace of the vectors of these texts, of every version."""
@@ -78,8 +96,14 @@ class SqliteVectorCache:
     def drop_unused(self, *, before: date) -> int:
         """Delete the vectors that were last used before that day; returns how many."""
         with self._database.write_transaction() as connection:
-            connection.execute(_DROP_UNUSED, (before.isoformat(),))
-            return connection.changes()
+            connection.execute(_DROP_UNUSED, (before.toordinal(),))
+            dropped = connection.changes()
+        self._database.shrink()
+        return dropped
+
+    def size(self) -> int:
+        """The bytes of the file and its log."""
+        return self._database.size()
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""

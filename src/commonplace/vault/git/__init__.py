@@ -2,7 +2,8 @@
 
 A commit of ours touches exactly our paths, whatever else a person has staged, edited or configured.
 
-- `repository`  the facade that the rest of the vault uses; creates a repository with a baseline commit
+- `repository`  the facade that the rest of the vault uses
+- `baseline`    what the first commit of a new vault holds and leaves out, and the repository for it
 - `location`    where the repository is: its working tree, git directory and the vault's prefix
 - `state`       the branch, an operation in progress, change stamps of index and branch
 - `path_state`  what git knows about paths: blobs, attributes, ignored, excluded

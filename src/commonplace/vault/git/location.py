@@ -51,6 +51,14 @@ def covers(git: Git) -> bool:
     return not prefix or bool(git.run("ls-files", "-z", "--", ".").stdout)
 
 
+def identity(git: Git) -> str:
+    """What stays the same when the folder moves: the oldest commit, and the vault's place in it. Empty without one."""
+    if not covers(git):
+        return ""
+    oldest = git.try_run("rev-list", "--max-parents=0", "HEAD").stdout.decode().split()
+    return f"{oldest[-1]}:{find(git).prefix}" if oldest else ""
+
+
 def _rev_parse(git: Git) -> GitResult:
     return git.try_run(
         "rev-parse",

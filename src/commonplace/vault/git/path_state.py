@@ -109,7 +109,7 @@ class PathStates:
 
     def is_excluded(self, path: str) -> bool:
         """True if we have excluded exactly this path from git: `info/exclude` has a line for it."""
-        return _exclude_line(self._location, path) in _read_if_exists(_exclude_file(self._location)).splitlines()
+        return exclude_line(self._location, path) in _read_if_exists(_exclude_file(self._location)).splitlines()
 
     def exclude(self, path: str) -> None:
         """Keep git from ever adding this path, in any working tree of this clone.
@@ -198,7 +198,7 @@ def _append_exclude_line(location: RepositoryLocation, path: str) -> None:
     """Append a line for this path to `info/exclude`, which belongs to this clone and is not committed."""
     file = _exclude_file(location)
     before = _read_if_exists(file)
-    line = _exclude_line(location, path)
+    line = exclude_line(location, path)
     if line in before.splitlines():
         return
     gap = b"" if before.endswith(b"\n") or not before else b"\n"
@@ -262,7 +262,7 @@ def _exclude_file(location: RepositoryLocation) -> Path:
     return location.common_dir / "info" / "exclude"
 
 
-def _exclude_line(location: RepositoryLocation, path: str) -> bytes:
+def exclude_line(location: RepositoryLocation, path: str) -> bytes:
     """The pattern that matches this one file, whatever characters its path contains."""
     return os.fsencode("/" + _PATTERN_CHARACTERS.sub(r"\\\1", location.inside(path)))
 

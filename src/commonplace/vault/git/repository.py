@@ -1,4 +1,4 @@
-"""The git repository of a vault: how it is created, what is committed, staged and ignored, and our own commits."""
+"""The git repository of a vault: what is committed, staged and ignored, and our own commits."""
 
 import os
 import secrets
@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Final
 
-from commonplace.vault.base import KIND, Listing, Merge, Revision, Skip
+from commonplace.vault.base import Listing, Merge, Revision, Skip
 from commonplace.vault.git import history, path_state, state
 from commonplace.vault.git.commit import (
     Author,
@@ -20,10 +19,9 @@ from commonplace.vault.git.commit import (
     stage,
 )
 from commonplace.vault.git.conversion import Attributes, Converter, disable_filter
-from commonplace.vault.git.location import FILE_MODES, covers, find
-from commonplace.vault.git.path_state import PathStates, TrackedBlobs, id_query, read_ids, stdin_paths
-from commonplace.vault.git.run import Git, version
-from commonplace.vault.syscalls import translate_os_errors
+from commonplace.vault.git.location import FILE_MODES, find
+from commonplace.vault.git.path_state import PathStates, TrackedBlobs, id_query, read_ids
+from commonplace.vault.git.run import Git
 
 _MAINTENANCE_TIMEOUT_S = 600.0
 
@@ -39,14 +37,6 @@ class Repository:
         self.paths = PathStates(self._git, self._location)
         self._converter = Converter(self._git, self._location, filters)
         self._modes: dict[str, str] = {}  # of the last committed files, for their index entries
-
-    @staticmethod
-    def create(folder: Path, *, author: Author) -> "Repository":
-        """Open the repository that covers the folder, without changing it; create one when there is none."""
-        git = Git(folder.resolve())
-        if not covers(git):
-            create_repository(git, author=author)
-        return Repository(folder, author=author)
 
     def refuse_if_busy(self) -> None:
         """Raise VaultUnavailable(repository_busy) during a merge, rebase, bisect..., and with a detached HEAD."""
@@ -185,61 +175,3 @@ class Repository:
     @cached_property
     def _trusts_modes(self) -> bool:
         return self._git.try_run("config", "--type=bool", "--get", "core.fileMode").stdout != b"false\n"
-
-
-ATTRIBUTES: Final = "*.md -text\n"
-"""Notes are stored byte for byte, whatever line endings they have and whatever is configured for other repositories."""
-
-
-EXCLUDED: Final = ".commonplace-*.tmp\n.commonplace-*.part\n"
-"""Temporary files: a program that adds everything must not commit what a killed writer left."""
-
-
-_INTO_ONE_PACK: Final = ("core.bigFileThreshold=1",)  # seven times as fast as one object file a note, at 10,000 notes
-
-
-_FIRST_WITH_PACKING: Final = (2, 37)
-
-
-_TIMEOUT_S: Final = 3600.0  # a vault can hold many pictures
-
-
-def create_repository(git: Git, *, author: Author) -> None:
-    """Create a repository in the folder, and commit every file in it that is not ignored."""
-    has_default = git.try_run("config", "--get", "init.defaultBranch").ok
-    git.run("init", "--quiet", *([] if has_default else ["--initial-branch=main"]))
-    for name, value in (("user.name", author.name), ("user.email", author.email), ("core.autocrlf", "false")):
-        git.run("config", "--local", name, value)
-    location = find(git)
-    info = location.common_dir / "info"
-    with translate_os_errors(str(info / "attributes"), doing="write"):
-        info.mkdir(exist_ok=True)
-        (info / "attributes").write_text(ATTRIBUTES)
-        with (info / "exclude").open("a") as exclude:
-            exclude.write(EXCLUDED)
-    _stage_all(git, PathStates(git, location))
-    _commit_baseline(git, author=author)
-
-
-def _stage_all(git: Git, path_states: PathStates) -> None:
-    """Stage every file except nested repositories, temporary files and files that an external filter must see first."""
-    untracked = git.run("ls-files", "-z", "--others", "--exclude-standard").fields
-    files = [path for path in untracked if not path.endswith("/")]
-    if files:
-        attributes = path_states.attributes(files)
-        packing = _INTO_ONE_PACK if version() >= _FIRST_WITH_PACKING else ()
-        plain = [path for path in files if attributes[path].driver is None]
-        git.run(
-            "update-index", "-z", "--add", "--stdin", stdin=stdin_paths(plain), settings=packing, timeout=_TIMEOUT_S
-        )
-
-
-def _commit_baseline(git: Git, *, author: Author) -> None:
-    switches = ("--quiet", "--allow-empty", "--no-verify", "--no-gpg-sign", "--cleanup=verbatim", "--file=-")
-    identity = [
-        f"{role}.{field}"
-        for role in ("user", "author", "committer")
-        for field in (f"name={author.name}", f"email={author.email}")
-    ]
-    message = f"commonplace: baseline of existing files\n\n{KIND}: baseline\n"
-    git.run("commit", *switches, stdin=message.encode(), settings=identity)

@@ -70,10 +70,11 @@ class GitCommand:
 
 
 class Git:
-    """The git program, run in one folder."""
+    """The git program, run in one folder, on the repository that git finds there or on the one in `git_dir`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, git_dir: Path | None = None) -> None:
         self.folder = folder
+        self._location = [f"--git-dir={git_dir}", f"--work-tree={folder}"] if git_dir else []
 
     def try_run(
         self, *arguments: str, stdin: bytes = b"", settings: Iterable[str] = (), timeout: float = TIMEOUT_S
@@ -112,7 +113,7 @@ class Git:
 
     def start(self, *arguments: str, settings: Iterable[str] = ()) -> "subprocess.Popen[bytes]":
         """Start git with pipes to and from it. Raises VaultUnavailable when git is missing."""
-        return _spawn([*_command_line(fsync_settings(), settings), *arguments], self.folder)
+        return _spawn([*_command_line(fsync_settings(), settings), *self._location, *arguments], self.folder)
 
 
 def finish(

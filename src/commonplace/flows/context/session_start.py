@@ -1,0 +1,232 @@
+"""What a session gets once: notes that are loaded as they are, and the profile.
+
+The notes are the person's own memory, always-loaded notes, a channel's, and dated notes. The profile has entries and
+structured lines about the person and the project, and the project's last session.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from commonplace.context.selection import passage_title, strip_own_heading
+from commonplace.errors import NotFound
+from commonplace.facts.entry_format import read_entry
+from commonplace.facts.entry_paths import id_digits
+from commonplace.facts.profile import MAX_LINE, ProfileLine, choose_profile, rank_profile
+from commonplace.facts.triples import EPHEMERAL, ME, predicate_key
+from commonplace.facts.validity import state_of
+from commonplace.flows.context.facts import PieceOrOmission, fact_line, fact_piece, is_elsewhere, withheld_note
+from commonplace.flows.memory.facts import doubts_of, fact_snapshots
+from commonplace.flows.memory.review import waiting_count, waiting_text
+from commonplace.flows.read import list_notes, read_note, stat_or_none
+from commonplace.flows.stores import Session
+from commonplace.index.base import FactQuery
+from commonplace.model import Fact, FactRecord, FactSnapshot, Message, Note, Thread
+from commonplace.model.context import ContextSection, OmittedPiece, Piece
+from commonplace.model.layout import (
+    ALWAYS_LOAD,
+    ALWAYS_LOAD_FOLDER,
+    DATED_NOTES,
+    MEMORY,
+    USER_NOTE,
+    channel_folder,
+    folder_of,
+    is_recallable,
+    newest_dated,
+    place_of,
+)
+from commonplace.model.moment import long_day, moment_text
+from commonplace.policy.sensitivity import is_sensitive
+
+_LOADED: Final = "always loaded"
+
+
+def note_pieces(session: Session, *, channel: str) -> tuple[PieceOrOmission, ...]:
+    """The notes in the folders for it, with those of the channel, if any; reads no index. Raises VaultUnavailable."""
+    loaded = [*_notes_in(ALWAYS_LOAD, session), *_notes_in(f"{MEMORY}/{ALWAYS_LOAD_FOLDER}", session)]
+    return (
+        *_pieces(USER_NOTE, session, section="user", why="the person's own memory", is_pinned=True),
+        *(piece for path in loaded for piece in _pieces(path, session, section="user", why=_LOADED)),
+        *_dated_pieces(DATED_NOTES, session),
+        *(_channel_pieces(channel_folder(channel), session) if channel else ()),
+    )
+
+
+def marked_entry_pieces(session: Session) -> tuple[PieceOrOmission, ...]:
+    """The entries in other folders whose frontmatter says that they are always loaded. Raises IndexDamaged."""
+    with session.stores.index.reader() as reader:
+        marked = reader.facts(FactQuery(always_load=True, statuses=("active",), sensitive=False))
+    paths = [record.fact.path for record in marked if folder_of(record.fact.path) != ALWAYS_LOAD_FOLDER]
+    return tuple(piece for path in paths for piece in _pieces(path, session, section="user", why=_LOADED))
+
+
+def _channel_pieces(folder: str, session: Session) -> Iterator[PieceOrOmission]:
+    yield from _pieces(f"{folder}/CHANNEL.md", session, section="channel", why="the channel's memory", is_pinned=True)
+    yield from _dated_pieces(f"{folder}/memories", session)
+
+
+def _dated_pieces(folder: str, session: Session) -> Iterator[PieceOrOmission]:
+    today, limit = session.now[:10], session.stores.context.dated_days
+    for path in newest_dated(_notes_in(folder, session), today=today, limit=limit):
+        yield from _pieces(path, session, section="dated", why="one of the newest dated notes")
+
+
+def _notes_in(folder: str, session: Session) -> list[str]:
+    stores = session.stores
+    try:
+        return [stat.path for stat in list_notes(folder, stores.vault, skip=stores.ignored, recursive=False)]
+    except NotFound:
+        return []
+
+
+def _pieces(
+    path: str, session: Session, *, section: ContextSection, why: str, is_pinned: bool = False
+) -> Iterator[PieceOrOmission]:
+    """The note as a piece; nothing if it is missing or empty, and only an omission if it is sensitive or over."""
+    stores = session.stores
+    if stat_or_none(path, stores.vault) is None:  # NotFound would search all notes for a similar name
+        return
+    try:
+        note = read_note(path, stores.vault, skip=stores.ignored)
+    except NotFound:
+        return
+    if is_sensitive(note, stores.safety):
+        yield withheld_note(path, section)
+        return
+    fact, _ = read_entry(note, place=place_of(path), sensitive=False, rules=stores.rules)
+    state = state_of(FactRecord(fact, None), at=session.now) if fact else "current"
+    if state != "current":
+        yield OmittedPiece(section, path, "over", f"it is {state}")
+    elif text := strip_own_heading(note.body.strip(), path=path):
+        yield Piece(
+            section=section,
+            key=fact.id if fact else path,
+            document=path,
+            source=path,
+            text=text,
+            why=why,
+            title="" if fact else passage_title(path, [note.title]),
+            kind=fact.kind if fact else "",
+            score=_score(note, section, fact),
+            day=path.rpartition("/")[2][:10] if section == "dated" else "",
+            is_pinned=is_pinned,
+            fact=fact.id if fact else "",
+        )
+
+
+def _score(note: Note, section: ContextSection, fact: Fact | None) -> float:
+    """Dated notes by day, the newest first; others by importance, the person's own notes first."""
+    if section == "dated":
+        return float(note.path.rpartition("/")[2][:10].replace("-", ""))
+    return fact.importance if fact else 1.0
+
+
+_POOL: Final = 2000  # entries, the last updated first, among which the profile chooses
+_LASTING: Final = ("constraint", "identity")  # kinds that are considered however old they are
+_LISTED: Final = 20  # entries for which the profile had no room that are listed one by one
+_SESSION_LINE: Final = 160  # characters of each line about the last session
+_THREADS: Final = 5  # sessions, the newest first, among which the last one is looked for
+_TURNS: Final = 12  # messages that are read at the beginning and at the end of a session
+_WORTH_A_LINE: Final = 8  # characters below which a message says nothing: "ok", "thanks"
+
+
+def profile_pieces(session: Session, *, project: str, channel: str) -> tuple[PieceOrOmission, ...]:
+    """A line for each entry and fact of the profile, the most important first. Raises IndexDamaged."""
+    known = [each for each in _known(session) if is_recallable(each.fact.path, channel=channel)]
+    here = [each for each in known if not is_elsewhere(each.fact, session, project=project)]
+    ranked = rank_profile(here, project=project, user=session.stores.rules.user)
+    chosen, left_out = choose_profile(ranked, budget=session.stores.context.profile)
+    doubts = doubts_of([line.snapshot for line in chosen], session, below=session.stores.context.doubt_below)
+    pieces = [_piece(line, session, doubt=doubts[line.snapshot.fact.id]) for line in chosen]
+    said = "the profile is full: what is more important, or says something new, came first"
+    more = f"and {len(left_out) - _LISTED} others: the profile is full"
+    return (
+        *pieces,
+        *(OmittedPiece("profile", _source(line), "section", said) for line in left_out[:_LISTED]),
+        *((OmittedPiece("profile", "", "section", more),) if len(left_out) > _LISTED else ()),
+    )
+
+
+def _known(session: Session) -> list[FactSnapshot]:
+    """Entries that hold or will hold, and the structured lines about the person."""
+    with session.stores.index.reader() as reader:
+        query = FactQuery(statuses=("active",), origins=("entry",), sensitive=False, limit=_POOL)
+        entries = [*reader.facts(query)]
+        if len(entries) == _POOL:  # an old allergy counts more than the newest of many facts
+            entries += [each for kind in _LASTING for each in reader.facts(replace(query, folder=f"{MEMORY}/{kind}/"))]
+        lines = reader.facts(replace(query, names=(ME,), origins=("line",)))
+    records = {each.fact.id: each for each in (*entries, *lines)}
+    snapshots = fact_snapshots([*records.values()], session)
+    return [each for each in snapshots if each.state in ("current", "future") and _lasts(each.fact)]
+
+
+def _lasts(fact: Fact) -> bool:
+    """False for a passing event, which a prompt must name, for what is loaded whole anyway, and for what was imported.
+
+    Anyone may have written what was imported: until it is confirmed, it comes only where a prompt is about it.
+    """
+    is_foreign = fact.origins.trust == "imported" and not fact.confirmed
+    return not fact.always_load and not is_foreign and predicate_key(fact.predicate) not in EPHEMERAL
+
+
+def _piece(line: ProfileLine, session: Session, *, doubt: str) -> Piece:
+    return replace(
+        fact_piece(line.snapshot, session),
+        section="profile",
+        group=line.group,
+        text=fact_line(line.snapshot, session, longest=MAX_LINE),
+        why=f"in the profile ({line.group.lower()}, score {line.score:.2f})",
+        score=line.score,
+        doubt=doubt,
+    )
+
+
+def _source(line: ProfileLine) -> str:
+    fact = line.snapshot.fact
+    return id_digits(fact.id) if fact.origin == "entry" else f"{fact.path}:{fact.line}"
+
+
+def session_pieces(session: Session, *, project: str, conversation: str) -> tuple[Piece, ...]:
+    """At most three lines about the last session of the project, and one that says how much waits for review."""
+    lines = [*_last_session(session, project=project, conversation=conversation)] if project else []
+    if waiting := waiting_text(waiting_count(session)):
+        lines.append(waiting)
+    return tuple(
+        Piece(section="session", key=f"session#{number}", document="", source="", text=text, why="the last session")
+        for number, text in enumerate(lines)
+    )
+
+
+def _last_session(session: Session, *, project: str, conversation: str) -> Iterator[str]:
+    history = session.stores.history
+    threads = history.conversations(project=project, limit=_THREADS)
+    own = (each for each in threads if each.trust != "imported" and not _is_same(each, conversation))
+    thread = next(own, None)
+    if thread is None:
+        return
+    end = max(_TURNS, thread.count - _TURNS) + 1
+    turns = (*history.messages(thread.id, last=_TURNS), *history.messages(thread.id, first=end))
+    messages = [each for each in turns if len(each.text.strip()) > _WORTH_A_LINE]
+    requests = [each for each in messages if each.role == "user"]
+    answers = [each for each in messages if each.role == "assistant"]
+    if requests:
+        day = long_day(moment_text(thread.updated))
+        yield f"Last session in {project} ({thread.interface}, {day}) began with: {_line(requests[0])}"
+    if len(requests) > 1:
+        yield f"Its last request: {_line(requests[-1])}"
+    if answers:
+        yield f"Its last answer: {_line(answers[-1])}"
+
+
+def _is_same(thread: Thread, conversation: str) -> bool:
+    return conversation in (thread.id, thread.source_id, f"{thread.interface}:{thread.source_id}")
+
+
+def _line(message: Message) -> str:
+    """The beginning of a message on one line, in quotes, without secrets."""
+    from commonplace.screening.secrets import redact  # its expressions are compiled at first use
+
+    (text,) = redact([" ".join(message.text[: 4 * _SESSION_LINE].split())])
+    if len(text) > _SESSION_LINE:
+        text = f"{text[:_SESSION_LINE].rpartition(' ')[0] or text[:_SESSION_LINE]} ..."
+    return f'"{text}"'
