@@ -74,6 +74,7 @@ bench: $(MODEL)      ## speed, on generated notes and on the vaults in $(DATA)
 	@$(BIN)/python bench/gate.py $(KEEP)
 	@$(BIN)/python bench/context.py --data "$(DATA)" $(KEEP)
 	@$(BIN)/python bench/first_answer.py $(KEEP)
+	@$(BIN)/python bench/answers.py $(KEEP)
 	@$(BIN)/python bench/clients.py $(KEEP)
 	@$(BIN)/python bench/hooks.py $(KEEP)
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import context_tables, entries_tables, figures, gate, hooks, memory_tables, sessions, updates_tables
 from bench.cold import TARGET_S
+from bench.first_hour import FIRST_ANSWER_S
 from bench.index import TARGET_FIRST_S
 from bench.quality_tables import table, tables
 from bench.search import TARGET_MB, TARGETS
@@ -181,6 +182,28 @@ def first_answer_tables(told: dict[str, Any]) -> Iterator[str]:
     yield from table(["started", "first answer, s", "the slowest", "then tools/list, ms", "then a search, ms"], rows)
 
 
+def first_hour_tables(told: dict[str, Any]) -> Iterator[str]:
+    """What a new user waits for, and what is stored."""
+    stored = dict(told["stored_mb"])
+    together = stored.pop("all")
+    parts = ", ".join(f"{name} {size}" for name, size in stored.items() if size)
+    yield from ["## The first hour, 748 notes", "", _where(told)]
+    yield from [
+        f"First answer {told['first_answer_s']} s after the start of `init` (target {FIRST_ANSWER_S:.0f}). "
+        f"{told['texts_encoded']:,} texts encoded. {told['notes_mb']} MB of notes; stored {together} MB: {parts}.",
+        "",
+    ]
+    rows = [[name, step["clock_s"], step["computed_s"]] for name, step in told["steps"].items()]
+    yield from table(["step, each a process of its own", "seconds", "of computing"], rows)
+
+
+def answer_tables(told: dict[str, Any]) -> Iterator[str]:
+    """What an agent reads."""
+    yield from ["## What an agent reads, in characters", "", _where(told), ""]
+    rows = [[name, f"{each['text']:,}", f"{each['structured']:,}"] for name, each in told["characters"].items()]
+    yield from table(["answer", "text", "structured content"], rows)
+
+
 def client_tables(told: dict[str, Any]) -> Iterator[str]:
     """Many MCP clients at once on one daemon."""
     yield from [f"## {told['clients']} MCP clients at once", "", _where(told)]
@@ -230,6 +253,8 @@ def written() -> str:
         "search": search_tables,
         "context": contexts,
         "hooks": hook_tables,
+        "first_hour": first_hour_tables,
+        "answers": answer_tables,
         "first_answer": first_answer_tables,
         "clients": client_tables,
         "cold": cold_tables,

@@ -1,10 +1,9 @@
-"""`commonplace install | uninstall`: our entries in the files of an agent's host."""
+"""`commonplace install`: our entries in the files of an agent's host."""
 
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from urllib.parse import urlsplit
 
@@ -18,7 +17,7 @@ from commonplace.hosts.registry import HOSTS, host_named
 if TYPE_CHECKING:
     from commonplace.hosts.file_changes import FileChange
     from commonplace.hosts.host import Environment, Host, InstallOptions, InstallScope, Transport
-    from commonplace.hosts.install import InstallResult, RemainingData
+    from commonplace.hosts.install import InstallResult
     from commonplace.hosts.install_record import Install
 
 
@@ -41,10 +40,10 @@ def show_installed(
             print_line(f"{host.title}: already installed, nothing to change")
         show_changes(result.changes)
         for copy in result.backups:
-            _print_path(f"backup: {copy}")
+            print_path(f"backup: {copy}")
         print_line(f"{host.title} sees: {sees}")
         if vault:
-            _print_path(f"vault: {vault}{' (the default one)' if is_default else ''}")
+            print_path(f"vault: {vault}{' (the default one)' if is_default else ''}")
         for note in notes if any(change.has_effect for change in result.changes) else ():
             invocation.inform(note)
 
@@ -57,12 +56,12 @@ def show_changes(changes: "Sequence[FileChange]") -> None:
     """A line for each file that changed, and for each that is a person's own and stays."""
     for change in changes:
         if change.has_effect:
-            _print_path(f"{_verb(change)}: {change.path}")
+            print_path(f"{_verb(change)}: {change.path}")
         elif change.is_foreign:
-            _print_path(f"left alone: {change.path} (your own file or link, or changed by you)")
+            print_path(f"left alone: {change.path} (your own file or link, or changed by you)")
 
 
-def _print_path(line: str) -> None:
+def print_path(line: str) -> None:
     """Print a line with a path, also into a pipe without control characters: a folder may have any name."""
     print_line(printable(line))
 
@@ -74,7 +73,7 @@ def show_diffs(invocation: Invocation, changes: "Sequence[FileChange]") -> None:
     def show() -> None:
         for change in changes:
             if change.has_effect:
-                _print_path(unified_diff(change) or f"{change.path}: permissions restricted to your user")
+                print_path(unified_diff(change) or f"{change.path}: permissions restricted to your user")
         if not any(change.has_effect for change in changes):
             print_line("nothing to change")
 
@@ -95,13 +94,14 @@ def _verb(change: "FileChange") -> Literal["left", "unchanged", "removed", "made
     return "removed" if change.after is None else "made" if change.before is None else "changed"
 
 
-HOST_NAMES = "|".join(HOSTS)
+HOST_NAMES = ", ".join(HOSTS)
 
 
 def install(
     context: typer.Context,
     host: Annotated[
-        str, typer.Argument(metavar=HOST_NAMES, help="The program your agent runs in.", autocompletion=hosts)
+        str,
+        typer.Argument(metavar="HOST", help=f"The program your agent runs in: {HOST_NAMES}.", autocompletion=hosts),
     ],
     scope: Annotated[
         str,
@@ -300,190 +300,3 @@ def _install(invocation: Invocation, host: "Host", options: "InstallOptions", en
     if previous and previous.token != token:
         revoke_token(previous.token, now=now)
     show_installed(invocation, host, options, environment, result)
-
-
-def remove_installs(invocation: Invocation, installs: "Sequence[Install]", *, dry_run: bool) -> None:
-    """Revert these installs and print what changed."""
-    from commonplace.hosts.install import plan_uninstalls
-
-    if dry_run:
-        show_diffs(invocation, plan_uninstalls(installs))
-        return
-    changes = _removed(installs)
-    copies = _copies_of(changes)
-
-    def show() -> None:
-        show_changes(changes)
-        if not installs:
-            print_line("not installed")
-        for copy in copies:
-            _print_path(f"backup from before the install: {copy}")
-
-    invocation.answer({"files": file_shapes(changes), "backups": [str(copy) for copy in copies]}, show)
-
-
-def uninstall_everything(invocation: Invocation, *, with_data: bool, dry_run: bool, yes: bool) -> None:
-    """Remove the entries in hosts, the daemon and its files; with `with_data` everything but the vaults."""
-    from commonplace.hosts.install import find_remaining_data, plan_uninstalls
-    from commonplace.hosts.install_record import read_record
-
-    installs, remaining = read_record().installs, find_remaining_data(invocation.flags)
-    if dry_run:
-        show_diffs(invocation, plan_uninstalls(installs))
-        _tell_left(invocation, remaining)
-        return
-    if with_data:
-        _agree(remaining, invocation=invocation, yes=yes)
-    changes = _removed(installs)
-    report = {**_end_daemon(), **_files_gone(remaining if with_data else None)}
-    _tell(invocation, changes, report, None if with_data else remaining)
-
-
-def _removed(installs: "Sequence[Install]") -> "list[FileChange]":
-    from commonplace.hosts.host_tokens import revoke_token
-    from commonplace.hosts.install import uninstall
-
-    changes: list[FileChange] = []
-    for install in installs:
-        changes += uninstall(install).changes
-        revoke_token(install.token, now=datetime.now(UTC))
-    return changes
-
-
-def _copies_of(changes: "Sequence[FileChange]") -> list[Path]:
-    from commonplace.hosts.file_changes import backup_path
-
-    return [copy for change in changes if (copy := backup_path(change.path)).exists()]
-
-
-def _end_daemon() -> dict[str, Any]:
-    """Stop the daemon and remove its service."""
-    from commonplace.daemon.service.control import stop_daemon
-    from commonplace.daemon.service.units import current_service
-    from commonplace.daemon.service.units import uninstall_service as uninstall_unit
-
-    unit = uninstall_unit(current_service())
-    return {"stopped": stop_daemon(), "unit": str(unit.path) if unit.changed else None, "left": list(unit.left)}
-
-
-def _files_gone(remaining: "RemainingData | None") -> dict[str, Any]:
-    """Remove the daemon's files, the backups of files that are unchanged, and the data in `left`."""
-    from commonplace.hosts.install import remove_backups, remove_daemon_state, remove_remaining_data
-
-    copies, kept = remove_backups()
-    removed = [*copies, *remove_daemon_state()]
-    if remaining:
-        remove_remaining_data(remaining)
-        removed += [*remaining.data, *remaining.settings]
-    return {"removed": [str(path) for path in removed], "backups": [str(path) for path in kept]}
-
-
-def _agree(remaining: "RemainingData", *, invocation: Invocation, yes: bool) -> None:
-    """Ask before data is removed. Raises UsageError where it cannot ask, Exit on a no."""
-    if yes:
-        return
-    if invocation.json or not sys.stdin.isatty():
-        hint = "Add --yes to remove them, or drop --with-data."
-        raise UsageError("recorded conversations would be lost; nothing was changed", hint=hint)
-    print_line("These will be removed, with the conversations recorded in them:")
-    for path in (*remaining.data, *remaining.settings):
-        _print_path(f"  {path}")
-    if not typer.confirm("Remove them?", default=False):
-        invocation.inform("nothing was changed")
-        raise typer.Exit(1)
-
-
-def _tell(
-    invocation: Invocation, changes: "Sequence[FileChange]", report: dict[str, Any], remaining: "RemainingData | None"
-) -> None:
-    def show() -> None:
-        show_changes(changes)
-        if report["stopped"]:
-            print_line("stopped: the daemon")
-        if report["unit"]:
-            _print_path(f"removed: {report['unit']}")
-        for path in report["removed"]:
-            _print_path(f"removed: {path}")
-        for path in report["backups"]:
-            _print_path(f"kept, because the file has changed since: {path}")
-        for command in report["left"]:
-            print_line(f"run: {command}")
-        _show_left(remaining)
-
-    invocation.answer({"files": file_shapes(changes), **report, "kept": _left_shape(remaining)}, show)
-
-
-def _tell_left(invocation: Invocation, remaining: "RemainingData") -> None:
-    if not invocation.json:
-        _show_left(remaining)
-
-
-def _show_left(remaining: "RemainingData | None") -> None:
-    if remaining is None:
-        return
-    for vault in remaining.vaults:
-        _print_path(f"stays: {vault} (your notes)")
-    for folder in remaining.data:
-        _print_path(
-            f"stays: {folder} (index, recorded conversations; `commonplace uninstall --all --with-data` removes it)"
-        )
-    for file in remaining.settings:
-        _print_path(f"stays: {file}")
-
-
-def _left_shape(remaining: "RemainingData | None") -> dict[str, list[str]]:
-    if remaining is None:
-        return {}
-    groups = {"vaults": remaining.vaults, "data": remaining.data, "settings": remaining.settings}
-    return {name: [str(path) for path in paths] for name, paths in groups.items()}
-
-
-def uninstall(
-    context: typer.Context,
-    host: Annotated[
-        str | None, typer.Argument(metavar=f"[{HOST_NAMES}]", help="The host.", autocompletion=hosts)
-    ] = None,
-    scope: Annotated[
-        str | None,
-        typer.Option(
-            metavar="user|project",
-            help="Only yours, or only in this folder. [default: both]",
-            autocompletion=offer("user", "project"),
-        ),
-    ] = None,
-    everything: Annotated[
-        bool, typer.Option("--all", help="Every host, and the daemon with its tokens, log and service.")
-    ] = False,
-    with_data: Annotated[
-        bool,
-        typer.Option("--with-data", help="With --all: also indexes, recorded conversations and settings."),
-    ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; show what would change.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing data.")] = False,
-) -> None:
-    """Remove what `install` added.
-
-    That is its entries, and the files and folders it created. Your notes are not touched.
-
-    \b
-    Examples:
-      commonplace uninstall codex
-      commonplace uninstall --all --dry-run
-      commonplace uninstall --all
-    """
-    if everything == bool(host) or (with_data and not everything) or (everything and scope):
-        hint = "Write `commonplace uninstall HOST [--scope ...]` or `commonplace uninstall --all [--with-data]`."
-        raise UsageError("name a host to uninstall, or use --all", hint=hint)
-    invocation = invocation_of(context)
-    if host is None:
-        uninstall_everything(invocation, with_data=with_data, dry_run=dry_run, yes=yes)
-    else:
-        remove_installs(invocation, _installs_of(host, scope, environment_of(invocation)), dry_run=dry_run)
-
-
-def _installs_of(host: str, scope: str | None, environment: "Environment") -> "tuple[Install, ...]":
-    from commonplace.hosts.install import select_installs
-    from commonplace.hosts.install_record import read_record
-
-    chosen_scope = None if scope is None else one_of(scope, ("user", "project"), "--scope")
-    return select_installs(read_record(), host_named(host), environment, scope=chosen_scope)

@@ -135,7 +135,7 @@ COMMANDS: Final[dict[str, CommandSource]] = {
         "Install this memory in an agent's host: an MCP server, hooks and skills.",
         "Agents' hosts",
     ),
-    "uninstall": CommandSource("install", "uninstall", "Remove what `install` added.", "Agents' hosts"),
+    "uninstall": CommandSource("uninstall", "uninstall", "Remove what `install` added.", "Agents' hosts"),
     "mcp": CommandSource(
         "serve", "mcp", "Speak MCP on standard input and output, through the daemon.", "Agents' hosts"
     ),
