@@ -80,7 +80,8 @@ def say(what: str) -> None:
 
 def save(name: str, figures: dict[str, Any]) -> Path:
     """Keep the figures under the commit that ran, with the machine and the day."""
-    kept = {**CODE, "date": datetime.now(UTC).strftime("%Y-%m-%d"), "machine": machine()}
+    now = datetime.now(UTC)
+    kept = {**CODE, "date": now.strftime("%Y-%m-%d"), "at": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "machine": machine()}
     file = HERE / f"results/{name}-{CODE['commit']}.json"
     file.parent.mkdir(exist_ok=True)
     file.write_text(json.dumps({**kept, **figures}, indent=2) + "\n")
