@@ -68,6 +68,13 @@ def garden(data: Path, folder: Path) -> Path | None:
     return None
 
 
+def register(vault: Path) -> None:
+    """Make the folder a vault and register it, without a question."""
+    from commonplace.app.registration import carry_out_init, plan_init
+
+    carry_out_init(plan_init(vault, flags={}), then=lambda: None)
+
+
 def percentile(values: Sequence[float], share: float) -> float:
     """The value that this share of all values does not exceed."""
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]

@@ -25,12 +25,11 @@ from bench import corpus, figures
 from bench.clients import stop_daemon
 from bench.context import prompts_of
 from bench.context_vault import built
-from bench.figures import percentile, say
+from bench.figures import percentile, register, say
 from bench.quality_tables import table
 from bench.search import Place
 
 from commonplace.app.encoders import make_encoder
-from commonplace.app.registration import init_vault
 from commonplace.client.http import call
 from commonplace.client.start import ensure_running
 from commonplace.settings.load import load_settings
@@ -101,7 +100,7 @@ def ways(script: Path) -> dict[str, Way]:
 def measure(place: Place, prompts: Sequence[str], *, script: Path, chunks: int) -> dict[str, Any]:
     """The figures of one size; the daemon is started and stopped here."""
     os.environ["COMMONPLACE_DATA"] = str(place.folder / "data")
-    init_vault(place.vault, flags={})
+    register(place.vault)
     ensure_running(timeout=60)
     try:
         wait_until_synced()

@@ -24,14 +24,13 @@ from typing import Any, Final
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import figures
 from bench.clients import stop_daemon
-from bench.figures import percentile, say
+from bench.figures import percentile, register, say
 from bench.hooks import checked_script, wait_until_synced
 from bench.memory_sets import LabelledPrompt, Person, garden_of, sets_folder
 from bench.memory_vault import Needles, Opener, fold, new_vault, save_entries
 from bench.quality_tables import table
 from bench.sessions_days import read_days
 
-from commonplace.app.registration import init_vault
 from commonplace.client.start import ensure_running
 
 ABOUT: Final = """## A working day through the hooks
@@ -112,7 +111,7 @@ def measure_day(day: Person, opener: Opener, garden: Path, folder: Path, script:
     if saved.missing:
         say(f"{day.name}: not held as they are: {', '.join(saved.missing)}")
     os.environ["COMMONPLACE_DATA"] = str(place / "data")
-    init_vault(place / "vault", flags={})
+    register(place / "vault")
     ensure_running(timeout=60)
     try:
         wait_until_synced()

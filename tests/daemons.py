@@ -157,11 +157,11 @@ def small_vault(root: Path) -> Path:
 
 def register(environ: Mapping[str, str], *vaults: Path) -> None:
     """What `commonplace init` does in these surroundings for each of the vaults, without a process for each."""
-    from commonplace.app.registration import init_vault
+    from commonplace.app.registration import carry_out_init, plan_init
 
     with patch.dict(os.environ, environ, clear=True):
         for vault in vaults:
-            init_vault(vault, flags={})
+            carry_out_init(plan_init(vault, flags={}), then=lambda: None)
 
 
 def command(environ: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]:

@@ -218,7 +218,7 @@ def test_a_part_of_a_name_is_taken_for_the_only_one_that_has_it(run: Run) -> Non
     added(run, "Nina Bianchi", "works_at", "Brenta")
     several = run("timeline", "Bianchi")
 
-    assert ("Acme" in found.stdout, "'marco' was taken for 'Marco Bianchi'" in found.stderr) == (True, True)
+    assert ("Acme" in found.stdout, "'marco' was understood as 'Marco Bianchi'" in found.stderr) == (True, True)
     assert "similar names: Marco Bianchi" in slip.stderr
-    assert ("Acme" in timeline.stdout, "was taken for 'Marco Bianchi'" in timeline.stderr) == (True, True)
+    assert ("Acme" in timeline.stdout, "was understood as 'Marco Bianchi'" in timeline.stderr) == (True, True)
     assert (several.returncode, "Did you mean Marco Bianchi or Nina Bianchi?" in several.stderr) == (2, True)

@@ -327,8 +327,13 @@ def test_init_names_the_repository_around_the_folder(tmp_path: Path) -> None:
     write(outer, "M/b.md")
     inner, nested = (run_commonplace("init", str(outer / name), "--dry-run").stdout for name in ("N", "M"))
 
-    assert f"git: adopted as it is, inside the repository {outer}, where commits of agents go\n" in inner
-    assert f"git: created, with this first commit, inside the repository {outer}, which has no file of this" in nested
+    assert (
+        f"git: existing repository, left as it is, inside the repository {outer}, where commits of agents go\n" in inner
+    )
+    assert (
+        f"git: new repository, with the first commit above, inside the repository {outer}, which has no file of this"
+        in nested
+    )
 
 
 def test_the_plan_names_notes_with_keys_and_with_v_all_that_is_left_out(tmp_path: Path) -> None:

@@ -121,11 +121,6 @@ class Initialised:
         return self.default == self.plan.root.resolve()
 
 
-def init_vault(folder: Path, *, flags: Mapping[str, object]) -> Initialised:
-    """Make or adopt a vault and register it, without a question. No note is changed. Raises as `plan_init` does."""
-    return carry_out_init(plan_init(folder, flags=flags), then=lambda: None)
-
-
 def plan_init(folder: Path, *, flags: Mapping[str, object], folders: Sequence[str] | None = None) -> InitPlan:
     """What `init` would do; changes nothing.
 
@@ -431,7 +426,7 @@ def _refuse_other_vault(entry: RegisteredVault, root: Path) -> None:
     is_same = first == known and bool(place) == bool(known_place)
     if entry.repository and not is_same and not is_same_folder(entry, root):
         raise Refused(
-            f"the folder is not the vault that was in {entry.root}: its git history is another one",
+            f"the folder is not the vault that was in {entry.root}: its git history is different",
             path=str(root),
             hint="Name the folder in which that vault is now, or register this one with `commonplace init`.",
         )

@@ -44,7 +44,7 @@ def answer_remembered(invocation: Invocation, remembered: EntryResult, memory: M
 def inform_of_name(asked: str, meant: EntityMatch, invocation: Invocation) -> None:
     """Say for which name the one that was asked for was taken, or which names are like it."""
     if meant.taken_for:
-        invocation.inform(f"{asked!r} was taken for {meant.taken_for!r}")
+        invocation.inform(f"{asked!r} was understood as {meant.taken_for!r}")
     elif meant.similar:
         invocation.inform(f"similar names: {', '.join(meant.similar)}")
 

@@ -124,14 +124,16 @@ def install(
     skills: Annotated[
         bool | None,
         typer.Option(
-            "--skills/--no-skills", help="Skills and commands, such as /recall. [default: as before, else yes]"
+            "--skills/--no-skills",
+            help="Skills and commands, such as /recall. [default: as in the last install, or yes]",
         ),
     ] = None,
     allow_reading: Annotated[
         bool | None,
         typer.Option(
             "--allow-reading/--ask-before-reading",
-            help="Whether the host may call tools that only read without asking you. [default: ask now, else no]",
+            help="Whether the host may call tools that only read without asking you. "
+            "[default: asks once in a terminal, otherwise no]",
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; show what would change.")] = False,
@@ -139,7 +141,7 @@ def install(
 ) -> None:
     """Install this memory in an agent's host: an MCP server, hooks and skills.
 
-    Only our own entries in its files change; a backup of each file is kept next to it, and `uninstall` reverts
+    Only entries of Commonplace in its files change; a backup of each file is kept next to it, and `uninstall` reverts
     everything. With --vault the host uses that vault, until another install names another one.
     With hooks, conversations are recorded on this machine; the first install says so and asks, or requires --yes
     where it cannot ask. `commonplace pause` stops recording.

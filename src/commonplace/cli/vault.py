@@ -22,7 +22,11 @@ app = typer.Typer(
 
 _Vault = Annotated[
     str,
-    typer.Argument(metavar="VAULT", help="Its folder, the folder's name, or its name.", autocompletion=vault_names),
+    typer.Argument(
+        metavar="VAULT",
+        help="The path of its folder, the folder's name, or its name in `vault list`.",
+        autocompletion=vault_names,
+    ),
 ]
 
 

@@ -133,16 +133,16 @@ def vector_warnings(
     versions: Mapping[str, int], vectors: "Mapping[str, Fixed]", stores: Stores, *, failures: Sequence[str]
 ) -> list[str]:
     """What a search misses by meaning, in words for people."""
-    current, warnings = stores.encoders.current, [f"sense: {failure}" for failure in failures]
+    current, warnings = stores.encoders.current, [f"search by meaning: {failure}" for failure in failures]
     if current is None:
-        warnings.append(f"sense: {stores.encoders.missing}")
+        warnings.append(f"search by meaning: {stores.encoders.missing}")
     unseen, total = sum(n for version, n in versions.items() if version not in vectors), sum(versions.values())
     if current and unseen and not warnings:
-        waiting = f"{unseen:,} of {total:,} chunks are not encoded yet and are found by words only"
-        warnings.append(f"sense: {waiting} ({_remedy(stores)})")
+        waiting = f"{unseen:,} of {total:,} passages are not encoded yet and are found by words only"
+        warnings.append(f"search by meaning: {waiting} ({_remedy(stores)})")
     if len(vectors) > 1:
         two = f"vectors of two encoders are ranked together until all are encoded again ({_remedy(stores)})"
-        warnings.append(f"sense: {two}")
+        warnings.append(f"search by meaning: {two}")
     return warnings
 
 

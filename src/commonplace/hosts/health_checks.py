@@ -85,7 +85,9 @@ def probe_daemon(host: str) -> HookStatus:
     start = time.monotonic()
     ping = call("POST", "/hooks/v1/ping", body=b"{}", headers={"Commonplace-Client": host}, timeout=_TIMEOUT)
     if ping.status != 200:
-        raise Unreachable(f"the daemon answered a hook with HTTP status {ping.status}: `commonplace stop` stops it")
+        raise Unreachable(
+            f"the daemon answered a hook with HTTP status {ping.status}; stop it first with `commonplace stop`"
+        )
     took_ms = (time.monotonic() - start) * 1000
     status = json.loads(call("GET", "/daemon/status", timeout=_TIMEOUT).body)
     entry = next((each for each in status["hooks"] if each["host"] == host), None)
@@ -114,7 +116,7 @@ def _check(install: Install, environment: Environment, probe: Probe) -> Iterator
     if install.vault and not Path(install.vault).is_dir():
         moved = f"if it has moved, run `commonplace install {install.host} --vault FOLDER` with its new folder"
         mount = f"Mount its disk; {moved}."
-        yield Finding(what, ok=False, said="the vault that it uses is away", remedy=mount, path=install.vault)
+        yield Finding(what, ok=False, said="the vault that it uses is not there", remedy=mount, path=install.vault)
     if install.host == _TRUST_HOST and install.options.hooks:
         yield from _check_trust(_hook_keys(install, environment), environment, what=what)
     yield from _check_both(install, environment, what=what)
@@ -163,7 +165,9 @@ def _check_entries(install: Install, environment: Environment, *, what: str, rem
         return _error_finding(what, error)
     changed = [change.path for change in plan.changes if change.has_effect]
     if changed:
-        return Finding(what, ok=False, said="our entries are missing or changed", remedy=remedy, path=str(changed[0]))
+        return Finding(
+            what, ok=False, said="entries of Commonplace are missing or changed", remedy=remedy, path=str(changed[0])
+        )
     files = [change.path for change in plan.changes if not change.is_foreign]
     entries = ", ".join(str(path) for path in files if path.name != SKILL_FILE)
     skills = sum(path.name == SKILL_FILE for path in files)
@@ -280,7 +284,7 @@ def _check_lateness(status: HookStatus, *, what: str) -> Finding:
     is_often = status.late > _OFTEN * status.recalls
     said = f"recall was late for {status.late} of the last {status.recalls} prompts and session starts"
     remedy = (
-        "Run `commonplace status` to see whether the daemon is indexing; `commonplace stop` ends a daemon that hangs."
+        "Run `commonplace status` to see if the daemon is indexing; `commonplace stop --force` ends one that hangs."
     )
     return Finding(what, ok=not is_often, said=f"{said}, last at {status.last_late}", remedy=remedy if is_often else "")
 

@@ -200,7 +200,7 @@ def consent_text(host: Host) -> str:
   Before a prompt   What your vault knows about the prompt is added to it, at most 9,000 characters. It goes with
                     the prompt to the model that {host.title} uses.
   After each turn   The text of the conversation, yours and the agent's, is read from {host.title}'s transcript and
-                    kept in this machine's history, next to the vault's index. What our rules recognize as a secret
+                    kept in this machine's history, next to the vault's index. What its rules recognise as a secret
                     is left out. The text leaves this machine only if your settings name an embedding server on
                     another machine, or when it is recalled before a later prompt.
   To pause          commonplace pause, or commonplace pause --project FOLDER; commonplace resume ends the pause.
@@ -264,7 +264,9 @@ def install_notes(host: Host, options: InstallOptions, environment: Environment)
     if not registered_vaults().vaults:
         notes.append("There is no vault yet: `commonplace init FOLDER` creates or adopts one.")
     elif not _has_model():
-        notes.append("Search by meaning is off, for no model is installed: `commonplace model install` installs one.")
+        notes.append(
+            "Search by meaning is off because no model is installed: `commonplace model install` installs one."
+        )
     if registered_vaults().vaults and options.hooks and not is_daemon_running(user_daemon_files()):
         notes.append("The daemon is not running: the first session starts it, and has no memory until then;")
         notes.append("`commonplace serve --background` starts it now.")

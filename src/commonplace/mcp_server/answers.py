@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from commonplace.mcp_server.errors import for_agents
 from commonplace.memory.context import clean_text
+from commonplace.model.text import counted
 
 NOTHING_KNOWN: Final = "Nothing relevant is known."
 _NOTHING_FITS: Final = "Nothing fits."
@@ -70,7 +71,7 @@ def facts_text(answer: Values) -> str:
 
 def timeline_text(answer: Values) -> str:
     """One line for each event: the day, what happened, and the statement."""
-    lines = [_taken(answer), f"{answer['count']} events, oldest first; {_DATA}."]
+    lines = [_taken(answer), f"{counted(answer['count'], 'event')}, oldest first; {_DATA}."]
     lines += [
         f"- {each['at'][:_DAY] or 'undated'} {each['what']}: {_fact(each['fact'])}" for each in answer["timeline"]
     ]
@@ -81,7 +82,7 @@ def timeline_text(answer: Values) -> str:
 
 def _taken(answer: Values) -> str:
     taken = answer["taken_for"]
-    return f"{_line(answer['entity'])!r} was taken for {_line(taken)!r}." if taken else ""
+    return f"{_line(answer['entity'])!r} was understood as {_line(taken)!r}." if taken else ""
 
 
 def _near(similar: Iterable[str]) -> str:
@@ -116,7 +117,7 @@ def entry_text(result: Values) -> str:
         "confirm": f"Already known, confirmed. Id {id}",
         "supersede": f"Saved as {id}, which replaces {old}",
         "contradict": f"Saved as {id}; it contradicts {old}",
-        "forget": f"Forgotten: {id}. undo_last brings it back",
+        "forget": f"Forgotten (undo_last brings it back). Id {id}",
     }
     return f"{done.get(result['action'], f'Saved as {id}')}: {statement}"
 
@@ -176,7 +177,9 @@ def change_text(change: Values) -> str:
 def conversation_text(saved: Values) -> str:
     """How much of the conversation was new, its id, and whether it is closed."""
     closed = " It is closed now." if saved["closed"] else ""
-    return f"Conversation {saved['id']}: {saved['added']} new messages, {saved['known']} known before.{closed}"
+    return (
+        f"Conversation {saved['id']}: {counted(saved['added'], 'new message')}, {saved['known']} known before.{closed}"
+    )
 
 
 def context_text(context: Values) -> str:

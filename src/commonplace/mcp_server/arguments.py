@@ -23,12 +23,12 @@ def _as_list(value: object) -> object:
 
 
 Question = Annotated[str, Field(description="What to look for, in plain words.", min_length=1, max_length=4000)]
-Hits = Annotated[int, Field(description="Results at most.", ge=1, le=MAX_HITS)]
+Hits = Annotated[int, Field(description="Maximum number of results.", ge=1, le=MAX_HITS)]
 Rows = Annotated[int, Field(ge=1, le=MAX_ROWS)]
 SessionId = Annotated[str, Field(description="Your id for this conversation.", max_length=200)]
 Word = Annotated[str, Field(max_length=MAX_WORD)]
 """A name, a kind, a day, a reason: anything short."""
-Since = Annotated[Word, Field(description="From 2026-03-01, yesterday, 7d.")]
+Since = Annotated[Word, Field(description="From this day: 2026-03-01, yesterday, 7d.")]
 Until = Annotated[Word, Field(description="Up to that day.")]
 AsOf = Annotated[Word, Field(description="As of the end of that day.")]
 Names = Annotated[tuple[Word, ...], Field(max_length=MAX_NAMES), BeforeValidator(_as_list)]
@@ -41,7 +41,7 @@ EntryId = Annotated[Word, Field(description="The memory's id, or its last six di
 Scope = Annotated[
     str, Field(description="channel:<token> in a shared channel.", max_length=200, pattern=r"^(channel:.+)?$")
 ]
-Kind = Annotated[Word, Field(description="None for a rough thought.", json_schema_extra={"enum": [*KINDS]})]
+Kind = Annotated[Word, Field(description="Leave out for a rough thought.", json_schema_extra={"enum": [*KINDS]})]
 Phase = Annotated[Word, Field(json_schema_extra={"enum": [*_PHASES]})]
 Source = Annotated[
     Literal["all", "notes", "memories", "conversations"],

@@ -35,7 +35,7 @@ _TOOL_FOR: Final[Mapping[str, str]] = {
 """Commands of the command line, and the tool that does the same."""
 
 _COMMAND: Final = re.compile(r"`commonplace ([a-z]+(?: [a-z]+)?)[^`]*`")
-_ASK: Final = "Ask the person: "
+_TELL: Final = "Tell the person: "
 
 
 class CallFailed(FastMCPError):
@@ -70,7 +70,7 @@ def for_agents(text: str) -> str:
         return next((name for n in (2, 1) if (name := _TOOL_FOR.get(" ".join(words[:n])))), command[0])
 
     text = _COMMAND.sub(tool, text)
-    return f"{_ASK}{text}" if _COMMAND.search(text) and not text.startswith(_ASK) else text
+    return f"{_TELL}{text}" if _COMMAND.search(text) and not text.startswith((_TELL, "Ask the person")) else text
 
 
 def error_line(error: CommonplaceError) -> str:

@@ -242,7 +242,9 @@ class MemoryTools:
         memory = self._call.memory()
         facts, link = memory.facts, memory.notes.link
         if timeline and (topic or as_of or not entity.strip()):
-            raise UsageError("a timeline is of one entity, whole", hint="Give `entity`, without `topic` and `as_of`.")
+            raise UsageError(
+                "a timeline needs one entity and cannot be filtered", hint="Give `entity`, without `topic` and `as_of`."
+            )
         named = facts.named(entity)
         told: FactList = {
             "entity": entity,

@@ -149,7 +149,7 @@ def checked_folders(folders: Sequence[str]) -> tuple[str, ...]:
         parts = folded_parts(folder)
         if not parts or any(name.startswith(".") for name in parts) or not folder.isprintable():
             raise UsageError(
-                f"{folder!r} is no folder of a vault",
+                f"{folder!r} is not a folder inside the vault",
                 hint="Name folders relative to the vault, such as `Inbox,Journal` or `Areas/Work`.",
             )
         clean.append(folder.strip().strip("/"))

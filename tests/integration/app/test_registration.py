@@ -4,14 +4,15 @@ import errno
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from commonplace.app import open_memory
 from commonplace.app.registration import (
+    Initialised,
     carry_out_init,
-    init_vault,
     move_vault,
     plan_init,
     recognise_vault,
@@ -32,6 +33,11 @@ def notes_in(folder: Path) -> Path:
     (folder / "Journal").mkdir(parents=True)
     (folder / "Journal/a.md").write_text("apples\n")
     return folder
+
+
+def init_vault(folder: Path, *, flags: Mapping[str, object]) -> Initialised:
+    """What `commonplace init` does if nobody is asked."""
+    return carry_out_init(plan_init(folder, flags=flags), then=lambda: None)
 
 
 def fail() -> None:
@@ -179,7 +185,7 @@ def test_move_refuses_what_is_not_that_vault(tmp_path: Path) -> None:
         move_vault("one", Path.home(), flags={})
     remove_vault(registered_vaults().select("two"), keeps_data=False)
     shutil.rmtree(tmp_path / "one")
-    with pytest.raises(Refused, match="its git history is another one"):
+    with pytest.raises(Refused, match="its git history is different"):
         move_vault(str(tmp_path / "one"), tmp_path / "two", flags={})
     assert registered_vaults().vaults == (tmp_path / "one",)
 

@@ -42,6 +42,7 @@ def test_agents_are_answered_by_words_until_everything_is_encoded(
     assert (during["catching_up"], during["seconds_left"]) == ("encoded 0 of 1 texts; found by words until then", None)
     assert (early.mode, [hit.path for hit in early]) == ("words", ["a.md"])
     assert early.degraded == (
-        "sense: 1 of 1 chunks are not encoded yet and are found by words only (catching up, newest notes first)",
+        "search by meaning: 1 of 1 passages are not encoded yet and are found by words only "
+        "(catching up, newest notes first)",
     )
     assert (after.mode, after.degraded) == ("hybrid", ())

@@ -573,7 +573,7 @@ def test_search_goes_on_with_old_vectors_until_all_are_new(root: Path, tmp_path:
 
     assert versions == {"model-1": 1, "model-2": 1}
     assert sorted(hit.path for hit in answer) == ["a.md", "b.md"]
-    assert [said.split(" ")[1:5] for said in answer.degraded] == [["vectors", "of", "two", "encoders"]]
+    assert [said.split(" ")[3:7] for said in answer.degraded] == [["vectors", "of", "two", "encoders"]]
     assert [texts.count("apple") for texts in (old.texts, new.texts)] == [1, 1]
     close(second)
 
@@ -588,7 +588,7 @@ def test_without_an_encoder_words_are_indexed_and_found(root: Path, tmp_path: Pa
 
     assert (synced.added, synced.waiting, synced.missing) == (1, 1, "no encoder is installed")
     assert ([hit.path for hit in answer], answer.mode) == (["a.md"], "words")
-    assert answer.degraded == ("sense: no encoder is installed",)
+    assert answer.degraded == ("search by meaning: no encoder is installed",)
     close(stores)
 
 

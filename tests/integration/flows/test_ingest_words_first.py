@@ -74,7 +74,7 @@ def test_the_first_answer_by_words_comes_before_anything_is_encoded(
 
     assert (early.mode, early.hits[0].path) == ("words", "07.md")
     assert early.degraded == (
-        f"sense: {NOTES} of {NOTES} chunks are not encoded yet and are found by words only"
+        f"search by meaning: {NOTES} of {NOTES} passages are not encoded yet and are found by words only"
         " (catching up, newest notes first)",
     )
     assert (report.added, report.changed, report.waiting, report.encoded) == (NOTES, 0, 0, len(encoder.texts))

@@ -590,6 +590,6 @@ def test_an_encoder_that_fails_at_the_second_wording_is_told(stores: Stores, mon
     monkeypatch.setattr(encoder, "encode", failing)
     answer = look(stores, "Which bicycle did Ann buy?")
 
-    assert answer.degraded == ("sense: the encoder is gone",)
+    assert answer.degraded == ("search by meaning: the encoder is gone",)
     assert answer.mode == "hybrid"
     assert "sense" in answer.hits[0].why

@@ -285,7 +285,7 @@ def test_an_encoder_that_fails_now_leaves_words(root: Path, tmp_path: Path, mode
     answer = ask(stores, "apple", mode=mode)
 
     assert ([hit.path for hit in answer], answer.mode) == (["a.md"], "words")
-    assert answer.degraded == ("sense: the server does not answer",)
+    assert answer.degraded == ("search by meaning: the server does not answer",)
     close(stores)
 
 
@@ -299,7 +299,7 @@ def test_vectors_of_an_encoder_that_is_away_are_not_used(root: Path, tmp_path: P
     second = make_stores(root, tmp_path / "data", encoder=None, others=(encoder,))
     answer = ask(second, "apple")
 
-    assert (answer.mode, answer.degraded) == ("words", ("sense: no encoder is installed",))
+    assert (answer.mode, answer.degraded) == ("words", ("search by meaning: no encoder is installed",))
     assert answer.hits[0].cosine is None
     close(second)
 
@@ -315,7 +315,7 @@ def test_chunks_that_wait_for_vectors_are_told(root: Path, tmp_path: Path) -> No
 
     assert (answer.mode, [hit.path for hit in answer]) == ("words", ["a.md"])
     assert answer.degraded == (
-        "sense: 1 of 1 chunks are not encoded yet and are found by words only (run `commonplace sync`)",
+        "search by meaning: 1 of 1 passages are not encoded yet and are found by words only (run `commonplace sync`)",
     )
     close(second)
 

@@ -84,11 +84,11 @@ def test_a_part_of_one_name_is_taken_for_it_and_of_several_lists_them(memory: Me
     marco, both, wrong = (host.read("memory_facts", entity=name) for name in ("marco", "Bianchi", "Nina Bianci"))
     timeline = host.read("memory_facts", entity="Marco", timeline=True)
 
-    assert marco.splitlines()[0] == "'marco' was taken for 'Marco Bianchi'."
+    assert marco.splitlines()[0] == "'marco' was understood as 'Marco Bianchi'."
     assert "Marco Bianchi: works_at [[Acme]] [People/Marco Bianchi.md:3]" in marco
     assert both == "Nothing is known about Bianchi. Similar names: Marco Bianchi, Nina Bianchi."
     assert wrong == "Nothing is known about Nina Bianci. Similar names: Nina Bianchi."
-    assert "'Marco' was taken for 'Marco Bianchi'." in timeline
+    assert "'Marco' was understood as 'Marco Bianchi'." in timeline
     assert "began: Marco Bianchi: works_at" in timeline
     assert "Did you mean Nina Bianchi?" in text_of(host.call("memory_facts", entity="Nina Bianci", timeline=True))
 
@@ -118,7 +118,7 @@ def test_what_was_done_is_said_with_the_id_or_the_version(memory: Memory) -> Non
 
     assert again == f"Already known, confirmed. Id {id}: Prefers oak for the shelves."
     assert f", which replaces {id}: Prefers ash" in newer
-    assert forgotten.startswith("Forgotten: ")
+    assert forgotten.startswith("Forgotten (undo_last brings it back). Id ")
     assert waits.startswith("Waits for the person's approval")
     assert wrote.startswith("Written: Inbox/Shelf.md, version ")
     assert host.read("note_write", path="Inbox/Shelf.md", text="# Shelves\n", expected=version)
@@ -175,7 +175,7 @@ def test_plain_sentences_are_facts_about_whom_they_name_and_about_the_person(mem
         "- Ada: works_at",
         "- Ada's team likes short meetings.",
     ]
-    assert "'Marco' was taken for 'Marco Bianchi'." in marco
+    assert "'Marco' was understood as 'Marco Bianchi'." in marco
     assert "2 known about Marco Bianchi" in marco
     assert "Marco takes the early train." in marco
     assert "Marco takes the early train." in host.read("memory_facts", entity="Marco", timeline=True)

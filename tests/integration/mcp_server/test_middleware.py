@@ -119,7 +119,7 @@ def test_a_missing_vault_is_reported() -> None:
 
     error = Host(none_there).error("note_list")
 
-    assert (error["reason"], error["hint"]) == ("missing", "Ask the person: Run `commonplace init FOLDER` once.")
+    assert (error["reason"], error["hint"]) == ("missing", "Tell the person: Run `commonplace init FOLDER` once.")
 
 
 def test_a_request_without_a_caller_is_refused(ada: Memory) -> None:

@@ -177,7 +177,8 @@ def test_no_error_tells_an_agent_to_run_a_command(ada_host: Host) -> None:
     told = [for_agents(hint) for hint in all_hints()] + ada_host.speak(hints)
 
     assert len(told) > 40
-    assert [each for each in told if "`commonplace " in each and "Ask the person: " not in each] == []
+    persons = ("Tell the person", "Ask the person")
+    assert [each for each in told if "`commonplace " in each and not any(words in each for words in persons)] == []
 
 
 def all_hints() -> list[str]:
@@ -191,5 +192,5 @@ def test_commands_that_are_tools_are_named_as_tools() -> None:
     """With words around them unchanged; others are for the person."""
     assert for_agents("`commonplace note list` lists all notes.") == "note_list lists all notes."
     assert for_agents("`commonplace facts Ada` lists it.") == "memory_facts lists it."
-    assert for_agents("Run `commonplace init FOLDER` once.") == "Ask the person: Run `commonplace init FOLDER` once."
+    assert for_agents("Run `commonplace init FOLDER` once.") == "Tell the person: Run `commonplace init FOLDER` once."
     assert for_agents("Give less.") == "Give less."

@@ -203,7 +203,7 @@ def test_a_typo_in_a_variable_fails_too(name: str) -> None:
 @pytest.mark.parametrize("folder", ["../x", "/etc", ".git", "Inbox/../.."])
 def test_a_folder_outside_the_vault_fails_at_load_and_is_named(folder: str) -> None:
     """As `init --folders` refuses it: programs may write only inside the vault."""
-    with pytest.raises(UsageError, match=f"safety.path_allowlist: '{folder}' is no folder of a vault"):
+    with pytest.raises(UsageError, match=f"safety.path_allowlist: '{folder}' is not a folder inside the vault"):
         load_settings(environ={"COMMONPLACE_SAFETY__PATH_ALLOWLIST": f"Inbox,{folder}"})
 
 

@@ -66,6 +66,9 @@ class _Run:
         (self.stop or threading.Event()).wait(_POLL_S)
 
 
+_ALONE: Final = _Run()
+
+
 def sync(stores: Stores, *, progress: Progress = ignore_progress, stop: threading.Event | None = None) -> SyncReport:
     """Make the index say what the vault and the other sources say, and nothing else.
 
@@ -124,7 +127,7 @@ def _index_words(stores: Stores, report: SyncReport, backlogs: dict[str, Backlog
         if run.is_stopped:
             return False
         backlogs[source.type] = Backlog(backlog.at_once)
-        report.add(_sync_source(source, stores, run, backlog=backlogs[source.type]))
+        report.add(sync_source(source, stores, run, backlog=backlogs[source.type]))
     report.removed += _drop_other_sources(stores)
     stores.index.purge(before=(stores.clock() - KEPT_REMOVED).timestamp())
     stores.index.optimize()
@@ -357,16 +360,8 @@ def _is_in_doubt(stamp: Stamp | None) -> bool:
     return stamp is not None and stamp.mtime > stamp.seen - _SAME_INSTANT
 
 
-def sync_source(source: Source, stores: Stores) -> SyncReport:
+def sync_source(source: Source, stores: Stores, run: _Run = _ALONE, *, backlog: Backlog | None = None) -> SyncReport:
     """Make the index say what this source says, and nothing else of its type. Raises as `sync` does."""
-    start = time.perf_counter()
-    report = _sync_source(source, stores, _Run())
-    stores.index.optimize()
-    report.seconds = time.perf_counter() - start
-    return report
-
-
-def _sync_source(source: Source, stores: Stores, run: _Run, *, backlog: Backlog | None = None) -> SyncReport:
     stamps = stores.index.stamps(source.type)
     return _index_items(source, stores, stamps, current=source.stamps(), run=run, backlog=backlog)
 

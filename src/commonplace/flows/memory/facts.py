@@ -55,7 +55,7 @@ _AMBIGUOUS: Final = 20  # facts that are read where one is meant
 class FactRequest:
     """Which facts to read. `at` is when they hold, `known_at` when they were known; both are empty for now.
 
-    `called` is the name that was taken for the entity's, if it was another: plain sentences use the short one.
+    `called` is the name that was understood as the entity's, if it was another: plain sentences use the short one.
     `every` includes facts that hold no longer, or not yet. `lines` includes facts in lines of notes; for a day in the
     past, git is asked for them.
     """
