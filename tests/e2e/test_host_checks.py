@@ -108,7 +108,7 @@ def test_two_configuration_folders_are_two_installs(person: Person) -> None:
     person.answer("uninstall", "claude-code")
 
     assert fine == []
-    assert found == elsewhere == [(f"claude-code in {work}", "our entries are missing or changed", True)]
+    assert found == elsewhere == [(f"claude-code in {work}", "entries of Commonplace are missing or changed", True)]
     assert alone == first
     assert person.files() == before
 
@@ -496,7 +496,7 @@ def test_a_vault_that_is_away_is_said_in_one_line(person: Person) -> None:
     first.rename(person.home / "Unmounted")
     told = json.loads(person.run("doctor", "--json").stdout)["findings"]
 
-    assert found == [("codex", "the vault that it uses is away", True)]
+    assert found == [("codex", "the vault that it uses is not there", True)]
     vault = next(each for each in told if each["what"] == "vault")
     assert not vault["ok"]
     assert vault["remedy"]

@@ -337,7 +337,7 @@ def test_doctor_finds_what_a_host_lacks(person: Person) -> None:
     )
     assert {(finding.what, finding.said) for finding in ill if not finding.ok} == {
         ("cursor", "the token is not valid"),
-        ("codex", "our entries are missing or changed"),
+        ("codex", "entries of Commonplace are missing or changed"),
         ("cursor, codex", "the daemon is not running"),
     }
     assert all(finding.remedy for finding in ill if not finding.ok)

@@ -26,7 +26,7 @@ def test_the_first_search_answers_by_words_and_sync_adds_meaning(run: Run) -> No
 
     assert (first["mode"], first["count"] > 0) == ("words", True)
     assert first["degraded"][0].endswith(
-        "chunks are not encoded yet and are found by words only (run `commonplace sync`)"
+        "passages are not encoded yet and are found by words only (run `commonplace sync`)"
     )
     assert (synced["added"], synced["changed"], synced["waiting"], synced["encoded"] > 0) == (0, 0, 0, True)
     assert (second["mode"], second["degraded"]) == ("hybrid", [])

@@ -155,7 +155,7 @@ def test_init_adopts_a_repository_as_it_is(run: Run, tmp_path: Path) -> None:
     before = sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file())
     result = run("init", str(folder), named=False)
 
-    assert "adopted" in result.stdout
+    assert "existing repository" in result.stdout
     assert sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*") if path.is_file()) == before
 
 
@@ -194,7 +194,7 @@ def test_init_makes_a_repository_where_a_foreign_one_only_happens_to_be_above(ru
     (tmp_path / "project/.gitignore").write_text("*\n")
     result = run("init", str(tmp_path / "project/notes"), named=False)
 
-    assert "git: created" in result.stdout
+    assert "git: new repository" in result.stdout
     assert (tmp_path / "project/notes/.git").is_dir()
 
 

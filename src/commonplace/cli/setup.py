@@ -134,7 +134,7 @@ def _doubt_texts(plan: "InitPlan") -> tuple[str, str, str]:
         hint = "`commonplace init PATH --dry-run` shows what would be committed; `commonplace init PATH --yes` does it."
         return f"this folder does not look like a vault: {doubts}", "Make it one?", hint
     named = shlex.quote(str(plan.root))
-    there = "a different folder is where a vault was registered"
+    there = "another folder is where a vault was registered"
     if not plan.root.is_dir():
         there = "the folder of a registered vault no longer exists"
     return (

@@ -114,7 +114,7 @@ def test_a_vault_without_folders_of_its_own_gets_the_default_ones(names: list[st
 @pytest.mark.parametrize("folder", ["..", "/etc", "a/../b", ".obsidian", "", "a\x1b[2J", "x/.git"])
 def test_only_folders_inside_the_vault_can_be_named(folder: str) -> None:
     """No way out, nothing hidden, no control characters."""
-    with pytest.raises(UsageError, match="no folder of a vault"):
+    with pytest.raises(UsageError, match="is not a folder inside the vault"):
         checked_folders(["Inbox", folder])
 
 
