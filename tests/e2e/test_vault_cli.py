@@ -328,7 +328,8 @@ def test_init_names_the_repository_around_the_folder(tmp_path: Path) -> None:
     inner, nested = (run_commonplace("init", str(outer / name), "--dry-run").stdout for name in ("N", "M"))
 
     assert (
-        f"git: existing repository, left as it is, inside the repository {outer}, where the commits of agents go\n" in inner
+        f"git: existing repository, left as it is, inside the repository {outer}, where the commits of agents go\n"
+        in inner
     )
     assert (
         f"git: new repository, with the first commit above, inside the repository {outer}, which tracks no file of this"
@@ -345,5 +346,8 @@ def test_the_plan_names_notes_with_keys_and_with_v_all_that_is_left_out(tmp_path
 
     assert "left out as dependencies of programs: 1 file (node_modules/)\n" in short
     assert "left out as another repository, though search still finds its notes: 1 folder (sub/)\n" in short
-    assert "1 note holds what looks like a key, and will be committed: Server.md; if it is real, remove it first\n" in short
+    assert (
+        "1 note holds what looks like a key, and will be committed: Server.md; if it is real, remove it first\n"
+        in short
+    )
     assert ("and 2 more" in short, all(f"{number}.pem" in full for number in range(5))) == (True, True)
