@@ -79,14 +79,19 @@ def test_the_examples_to_develop_with_are_told_apart(label: str, least: float) -
     assert right / len(texts) >= least
 
 
-def test_the_gate_is_quick() -> None:
-    """A text of 2,000 characters takes under 5 ms; the best of several runs, as the machine may be busy."""
-    text = ("Deploys go out on Tuesdays, never on Fridays; the password policy asks for 14 characters. " * 23)[:2000]
+def test_the_time_of_the_gate_grows_with_the_text_and_no_faster() -> None:
+    """Four times the text takes about four times as long, and would take sixteen if something were quadratic."""
+    sentence = "Deploys go out on Tuesdays, never on Fridays; the password policy asks for 14 characters. "
     gated("warm 0123456789abcdef0123")
+
+    assert quickest((sentence * 92)[:8000]) < 8 * quickest((sentence * 23)[:2000])
+
+
+def quickest(text: str) -> float:
+    """The best of several runs, as the machine may be busy."""
     times = []
-    for _ in range(20):
+    for _ in range(15):
         begun = time.process_time()
         gated(text)
         times.append(time.process_time() - begun)
-
-    assert min(times) < 0.005
+    return min(times)
