@@ -54,7 +54,7 @@ def _warming(encoder: EncoderProvider | None) -> Callable[[], bool]:
     def warm() -> bool:
         with lock:
             if encoder and not threads:
-                threads.append(threading.Thread(target=load, name="load-encoder", daemon=True))
+                threads.append(threading.Thread(target=load, name="load-encoder"))
                 threads[0].start()
         return any(each.is_alive() for each in threads)
 

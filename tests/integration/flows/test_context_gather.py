@@ -1,5 +1,7 @@
 """Several things done side by side until a moment."""
 
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -68,3 +70,33 @@ def test_what_goes_wrong_after_the_moment_changes_nothing_and_is_told(
 
     assert (gathered.ready, gathered.late, gathered.failed) == ({}, ("late",), {})
     assert heard == [("late_part_failed", {"part": "late", "error": type(error).__name__})]
+
+
+def test_a_program_ends_after_its_late_parts() -> None:
+    """A thread that Python kills inside native code (a model being loaded) would abort the whole program."""
+    program = """
+import time
+from commonplace.flows.context.build import gather
+gather({"slow": lambda: (time.sleep(0.1), print("ended"))}, within=0)
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert run.stdout == "ended\n"
+
+
+def test_a_program_ends_after_the_model_is_loaded() -> None:
+    """The same for the thread that loads it: seen as exit status 134 of a program that had asked for one context."""
+    program = """
+from commonplace.app.encoders import _warming
+from commonplace.encoders.hashing import HashingEncoder
+import time
+class Slow(HashingEncoder):
+    def encode(self, texts):
+        time.sleep(0.1)
+        print("ended")
+        return super().encode(texts)
+_warming(Slow(8))()
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert run.stdout == "ended\n"

@@ -316,7 +316,7 @@ def gather(parts: Mapping[str, Callable[[], _T]], *, within: float | None) -> Ga
             if over.is_set():  # no thread is waiting any more
                 emit("late_part_failed", level="warning", part=name, error=type(error).__name__)
 
-    threads = [threading.Thread(target=run, args=each, name=f"gather-{each[0]}", daemon=True) for each in parts.items()]
+    threads = [threading.Thread(target=run, args=each, name=f"gather-{each[0]}") for each in parts.items()]
     for thread in threads:
         thread.start()
     for thread in threads:

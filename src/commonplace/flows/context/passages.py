@@ -217,7 +217,7 @@ def _measure_in_background(size: int, stores: Stores) -> None:
             stores.noise_levels.pop(size, None)
             emit("noise_not_measured", level="warning", error=type(error).__name__)
 
-    threading.Thread(target=measure, name="measure-noise", daemon=True).start()
+    threading.Thread(target=measure, name="measure-noise").start()
 
 
 def _best_score(probe: str, stores: Stores) -> float:
