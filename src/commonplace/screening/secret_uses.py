@@ -98,6 +98,8 @@ _NETWORK_KEY: Final = LazyPattern(
     r"(?i)\b(?:wi-?fi|wlan|wireless|network|hotspot|router|ssid)\b[^\n;]{0,50}?"
     r"(?<!primary )(?<!foreign )\bkey\b(?!\s(?:figures?|points?|people|players?|numbers?|ideas?))"
     r"[^\n.;]{0,20}?[\"“'‘`](?P<value>[^\s\"“”'‘’`]{6,60})[\"”'’`]"
+    r"|\b(?:wi-?fi|wlan|wireless|network|hotspot|ssid)\b[^\n;]{0,50}?(?:,|\band(?:\sthe)?|/)\skey(?:\sis|:|\s=)?\s"
+    r"(?P<second>(?=[^\s\d]{0,30}\d)[^\s\"“”'‘’`,;|()]{8,60})"
     r"|\bkey\s(?:of|for|to)\s(?:the\s)?(?:[\w-]{1,12}\s){0,2}(?:wi-?fi|wlan|network|hotspot)(?:\s(?:is|was|reads)|:)\s"
     r"[\"“'‘`]?(?P<named>[^\s\"“”'‘’`]{6,60})"
     r"|\b(?:wi-?fi|wlan|hotspot)\b(?:\s[^\n.;:]{0,30}?\b(?:uses|takes|wants|needs|with)|:)\s"
@@ -164,7 +166,7 @@ _PAIRED: Final = LazyPattern(
     r"(?i)\bauth\w*\b[^\n/]{0,40}?[\s(]([a-z][\w.@+-]{1,40}):(?=[^\s/:|,]{0,40}?\d)([^\s/:|,\"'`]{6,40})"
 )
 _ANSWER: Final = LazyPattern(
-    r"(?i)\bsecurity (?:question|answer)s?\b[^\n]{0,80}?\b(?:answer (?:to it )?is|the answer:|answered with)\s"
+    r"(?i)\bsecurity (?:question|answer)s?\b[^\n]{0,80}?\b(?:answer (?:to it )?is|answer:|answered with)\s"
     r"[\"“'‘`]?([^\s\"”'’`.,]{3,40})"
 )
 _GUARDED: Final = LazyPattern(r"(?i)\b(?:unlock\w*|enters?|types?|phrase|(?:de|en)crypt\w*|passphrase|password)\b")
@@ -297,7 +299,7 @@ def _typed(line: str) -> Iterator[re.Match[str]]:
 def _network_keys(line: str) -> Iterator[str]:
     """Quoted keys of networks, with a digit or a sign in them."""
     for match in _NETWORK_KEY.finditer(line):
-        value = (match["value"] or match["own"] or match["named"]).rstrip(_CLOSING)
+        value = (match["value"] or match["own"] or match["named"] or match["second"]).rstrip(_CLOSING)
         if match["own"] and _NETWORK_NAME.search(line):
             continue
         if classes(value) & {"digit", "sign"} and classes(value) & {"lower", "upper"} and not is_placeholder(value):

@@ -4,15 +4,23 @@ Includes the words that announce a secret, in the languages people write their n
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, Literal
 
 from commonplace.model.text import LazyPattern
-from commonplace.screening.secret_formats import SecretMatch, classes, entropy, is_placeholder, is_public
+from commonplace.screening.secret_formats import (
+    SecretMatch,
+    classes,
+    entropy,
+    is_placeholder,
+    is_public,
+    letter_digit_turns,
+)
 
 _PASSWORDS: Final = r"""pass[-_ ]?word | pass[-_ ]?wort | pass[-_ ]?phrase | passwd | kennwort | wachtwoord | lösenord
     | mot[ ]de[ ]passe | contrase[ñn]a | palavra-passe | parola[ ]d'ordine | пароль
+    | heslo | jelszó | salasana | adgangskode | passord | lozinka | geslo | parol[ae] | mật[ ]khẩu | kata[ ]sandi
     | 密码 | 密碼 | 口令 | パスワード | 비밀번호 | şifre
     | (?: wi-?fi | wlan | router )[- ]?(?: key | code | schlüssel )
     | (?: network | wireless | hotspot | mesh | netzwerk )[- ]?(?: key | schlüssel )
@@ -37,10 +45,11 @@ CUE: Final = LazyPattern(
 
 LINK: Final = LazyPattern(
     r"""[?;,]\sit(?:['’]s|\sis)\s
-    | \s{0,3}(?P<sign> :=|=>|={1,3}|:(?!:|//)|：|→|->|(?<=\s)[-–—](?=\s))[\s*]{0,4}
+    | \s{0,3}(?P<sign> :=|=>|={1,3}|:(?!:|//)|：|→|->|\||(?<=\s)[-–—](?=\s))[\s*]{0,4}
     | (?:^|(?<=[\s\w\"')\]])) \s{0,2} (?<![a-zà-ÿ])(?P<word> is | was | are | to | reads | ist | war | lautet
     | lauten | heißt | auf | est | es | era
-        | é | è | это | jest )(?: \s(?: now | still | currently | again | jetzt | nun | weiterhin | désormais
+        | é | è | это | jest | je | este | är | olan )
+        (?: \s(?: now | still | currently | again | jetzt | nun | weiterhin | désormais
         | ahora | set[ ]to ))?
         \s{0,2}[:：]?\s{1,3}
     | (?P<glued> 是 | 为 | は ) [:：]? \s{0,2}""",
@@ -128,7 +137,6 @@ _LITTLE: Final = LazyPattern(
     r"(?i)\b(?:the|and|for|from|with|must|not|are|was|has|have|can|should|our|your|you|this|that|see|use|ask|enter|is|to|of|in|than|before|after"
     r"|until|when|only|once|per|via|by|but|new|same|also|still|very|too|more|all|any|each|every|der|die|das|le|la|el)\b"
 )
-_TURNS: Final = LazyPattern(r"(?<=[A-Za-z])[-_]?(?=\d)|(?<=\d)[-_]?(?=[A-Za-z])")
 _FEWEST_TURNS: Final = 3  # changes between letters and digits: "colour-surface-1" has one
 _BARE: Final = LazyPattern(r"\s{1,2}(?:(?:of|with|mit|is|are)\s)?[\"'`(]?([^\s\"'`]{6,80})")
 _PAIR: Final = LazyPattern(
@@ -142,6 +150,17 @@ _APPOSED: Final = LazyPattern(
     r"[\"'“‘`]?(?P<value>[^\s\"'”’`,;()]{6,60})[\"'”’`]?(?P<end>[,;)]|\s*$|(?<=\.)\s|\s[–—-]\s)?"
 )
 """What stands beside "password" between commas, brackets or dashes: "one password for everything, ..., since 2015"."""
+_CHANGED: Final = LazyPattern(
+    r"(?i)\b(?:from|von|de)\s[\"'“‘`]?(?P<old>[^\s\"”'’`]{5,60})[\"”'’`]?\s(?:to|into|auf|zu|à|a)\s"
+    r"[\"'“‘`]?(?P<new>[^\s\"”'’`]{5,60})"
+)
+"""An old and a new value, in a line about a password."""
+_SAID_FIRST: Final = LazyPattern(
+    r"(?i)(?<!\S)[\"'“‘`]?(?P<value>[^\s\"“”'‘’`,;()|]{6,60})[\"'”’`]?,?\s(?:is|was|as|ist|est|es)\s"
+    r"(?:(?:the|my|his|her|our|their|your|a|das|mein|unser|le|mon|la|mi)\s)?(?:[\w-]{1,20}\s){0,2}?"
+    r"(?:pass(?:word|wort|phrase|code)|kennwort|mot de passe|contraseña|pw\b|pwd\b)"
+)
+"""A value before the word: "Krokus!Beet5 is the password of the mailbox"."""
 _DEVICE: Final = LazyPattern(
     r"(?i)\b(?:router|server|nas|laptop|phone|printer|machine|box|host|camera|computer|device|tablet|switch|hub|app)\W*$"
 )
@@ -173,7 +192,8 @@ Kind = Literal["password", "key or token"]
 
 def match_words(line: str) -> Iterator[SecretMatch]:
     """Every secret in a line that the words or symbols around it announce."""
-    for cue in islice(CUE.finditer(_lowered(line)), _CUES):
+    cues = list(islice(CUE.finditer(lowered(line)), _CUES))
+    for cue in cues:
         kind: Kind = "password" if cue["password"] else "key or token"
         if OTHER_MATTER.search(_SPLIT.sub(" ", cue["suffix"] or "")):
             continue
@@ -184,6 +204,7 @@ def match_words(line: str) -> Iterator[SecretMatch]:
             value = _apposed(line[cue.end() : cue.end() + _FAR * 2])
         if value and not (cue["bare"] and _is_plain(value.rstrip(_CLOSING))):
             yield SecretMatch(kind, value)
+    yield from (SecretMatch("password", value) for value in _values_before(line, cues))
     yield from (SecretMatch("cookie", value) for value in _cookies(line))
     yield from (SecretMatch("password", match[1]) for match in _APP_PASSWORD.finditer(line))
     yield from (
@@ -205,15 +226,32 @@ def match_words(line: str) -> Iterator[SecretMatch]:
     yield from _random_values(line)
 
 
+def _values_before(line: str, cues: Sequence[re.Match[str]]) -> Iterator[str]:
+    """Passwords that stand before the word, or that one was changed from and to."""
+    first = next((cue.start() for cue in cues if cue["password"]), None)
+    if first is None:
+        return
+    values = [match["value"] for match in _SAID_FIRST.finditer(line)]
+    values += [value for match in _CHANGED.finditer(line, first) for value in match.groups()]
+    yield from (each for each in (value.rstrip(".,;:)") for value in values) if _is_made_up(each))
+
+
+def _is_made_up(value: str) -> bool:
+    """True if a word can only be a chosen password: with digits, or signs inside, among its letters."""
+    return _is_mixed_word(value) or (_is_chosen(value, after="") and bool(_SIGNS.intersection(value[1:-1])))
+
+
 def _is_plain(value: str) -> bool:
     """True if the value of something that is only called a key is public, or may be a word."""
-    return is_public(value) or not _is_random(value, least=12) or len(_TURNS.findall(value)) < _FEWEST_TURNS
+    return is_public(value) or not _is_random(value, least=12) or letter_digit_turns(value) < _FEWEST_TURNS
 
 
-def _lowered(line: str) -> str:
-    """The line in lower case with every letter in its place; unchanged if a letter would become two."""
+def lowered(line: str) -> str:
+    """The line in lower case with every letter in its place; a letter that would become two stays as it is."""
     lowered = line.lower()
-    return lowered if len(lowered) == len(line) else line
+    if len(lowered) == len(line):
+        return lowered
+    return "".join(small if len(small := char.lower()) == 1 else char for char in line)
 
 
 def _value_after(rest: str, *, kind: Kind) -> str:
@@ -251,7 +289,7 @@ def _cookies(line: str) -> Iterator[str]:
         if _IN_ADDRESS.search(line[max(0, match.start() - 41) : match.start()]) or _UUID_OR_DATE.match(value):
             continue
         is_named = any(part.isalpha() and len(part) > _NAME_PART for part in re.split(r"[-_.]", value))
-        is_mixed = _is_random(value, least=12) and len(_TURNS.findall(value)) >= _FEWEST_TURNS
+        is_mixed = _is_random(value, least=12) and letter_digit_turns(value) >= _FEWEST_TURNS
         if is_mixed and not is_named and not is_placeholder(value):
             yield value
 
@@ -260,7 +298,7 @@ def _follows_at_once(value: str, *, kind: Kind) -> bool:
     """True if a word right after the cue can only be the secret."""
     if kind == "password":
         return _is_mixed_word(value)
-    least = 16 if classes(value) >= {"lower", "upper", "digit"} and len(_TURNS.findall(value)) >= _FEWEST_TURNS else 20
+    least = 16 if classes(value) >= {"lower", "upper", "digit"} and letter_digit_turns(value) >= _FEWEST_TURNS else 20
     return _is_random(value, least=least) and not is_placeholder(value) and not PRODUCT.fullmatch(value)
 
 
@@ -332,7 +370,7 @@ def _is_random(value: str, *, least: int) -> bool:
         and bool(kinds & {"lower", "upper"})
         and entropy(value) >= 3.0
         and "://" not in value
-        and (kinds >= {"lower", "upper"} or len(_TURNS.findall(value)) >= _FEWEST_TURNS)
+        and (kinds >= {"lower", "upper"} or letter_digit_turns(value) >= _FEWEST_TURNS)
     )
 
 

@@ -12,6 +12,8 @@ from typing import Final
 
 from commonplace.model.text import LazyPattern
 from commonplace.screening.secret_formats import SecretMatch, match_formats, match_numbers
+from commonplace.screening.secret_lines import match_across_lines
+from commonplace.screening.secret_tokens import match_tokens
 from commonplace.screening.secret_uses import match_commands, match_uses
 from commonplace.screening.secret_words import match_words
 
@@ -43,8 +45,10 @@ class Secret:
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """The secrets in the text in order, each kind once per line; empty if there are none."""
     secrets = {Secret("private key", text.count("\n", 0, begin) + 1): None for begin in private_key_starts(text)}
-    for number, line in enumerate(text.split("\n"), start=1):
-        secrets |= {Secret(match.kind, number): None for match in match_secrets(strip_invisible(line))}
+    lines = [strip_invisible(line) for line in text.split("\n")]
+    for number, line in enumerate(lines, start=1):
+        secrets |= {Secret(match.kind, number): None for match in match_secrets(line)}
+    secrets |= {Secret(match.kind, number + 1): None for number, match in match_across_lines(lines)}
     return tuple(sorted(secrets, key=lambda secret: secret.line))
 
 
@@ -77,7 +81,7 @@ def is_secret_file(path: str, content: bytes) -> bool:
     if next(private_key_starts(text), None) is not None:
         return True
     parts = (part for line in text.split("\n") for part in _windows(strip_invisible(line)))
-    return any(True for part in parts for _ in match_formats(part))
+    return any(True for part in parts for match in (match_tokens, match_formats) for _ in match(part))
 
 
 def _is_secret_path(path: str) -> bool:
@@ -105,6 +109,7 @@ def match_secrets(line: str) -> Iterator[SecretMatch]:
         return
     for window in _windows(line):
         announced = [
+            *match_tokens(window),
             *match_formats(window),
             *match_words(window),
             *match_commands(window),
@@ -160,7 +165,11 @@ def redact(texts: Sequence[str]) -> tuple[str, ...]:
 
 def _redacted(text: str, values: set[str]) -> str:
     """The text without its secrets, which are added to `values`."""
-    return "\n".join(_clean_line(line, values) for line in _without_blocks(text).split("\n"))
+    lines = _without_blocks(text).split("\n")
+    announced: dict[int, set[SecretMatch]] = {}
+    for number, match in match_across_lines([strip_invisible(line) for line in lines]):
+        announced.setdefault(number, set()).add(match)
+    return "\n".join(_clean_line(line, values, announced.get(number, set())) for number, line in enumerate(lines))
 
 
 def _without_blocks(text: str) -> str:
@@ -174,11 +183,11 @@ def _without_blocks(text: str) -> str:
     return "".join([*kept, text[at:]])
 
 
-def _clean_line(line: str, values: set[str]) -> str:
-    """The line without its secrets; only the mark if they cannot be separated from the rest."""
+def _clean_line(line: str, values: set[str], announced: set[SecretMatch]) -> str:
+    """The line without its secrets, those that other lines announced too; only the mark if it cannot be kept apart."""
     clean = strip_invisible(line)
     for number in range(_ROUNDS):
-        matches = set(match_secrets(clean))
+        matches = set(match_secrets(clean)) | (announced if not number else set())
         if not matches:
             return clean if number or MARK in clean else line
         if len(matches) > _MOST:

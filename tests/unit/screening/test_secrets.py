@@ -188,7 +188,7 @@ OPEN = (
     "Tokens in our palette are called accent-strong-1 to accent-strong-9.",
     "The key for sorting is created_at_2024.",
     "- key: `ctrl+shift+i`",
-    "The IBAN of the club is DE89 3704 0044 0532 0130 00.",
+    "An IBAN is written with spaces, for example DE89 3704 0044 0532 0130 00.",
     "The safe is in the cellar behind the wine.",
     "The office opens at 9 and closes at 17:30.",
     "The shop opens with 300 guests on 4 May.",
