@@ -4,6 +4,7 @@ import pytest
 
 from commonplace.screening.secrets import find_secrets, redact
 
+WALLET = "1. ozone\n2. drill\n3. grab\n4. fiber\n5. curtain\n6. grace\n7. pudding\n8. thank\n9. cruise\n10. elder"
 ACROSS_LINES = (
     ("Wifi password:\nTangerine!44", "Tangerine!44"),
     ("Password:\nswordfish", "swordfish"),
@@ -20,13 +21,8 @@ ACROSS_LINES = (
     ("backup codes\n- a1b2c-3d4e5\n- f6g7h-8i9j0", "f6g7h-8i9j0"),
     ("AKIAQ3EGXJ7PLM5ZTW2R\nZk3vQm81xLp0aTy7RbWn5cJd2FhGs9Ee4uOq+Az1", "Zk3vQm81xLp0aTy7RbWn5cJd2FhGs9Ee4uOq+Az1"),
     ("AKIAQ3EGXJ7PLM5ZTW2R / Zk3vQm81xLp0aTy7RbWn5cJd2FhGs9Ee4uOq+Az1", "Zk3vQm81xLp0aTy7RbWn5cJd2FhGs9Ee4uOq"),
-    (
-        "The wallet:\n" + "\n".join(f"{number}. {word}" for number, word in enumerate(
-            "ozone drill grab fiber curtain grace pudding thank cruise elder eight picnic".split(), start=1
-        )),
-        "pudding",
-    ),
-)  # fmt: skip
+    (f"The wallet:\n{WALLET}\n11. eight\n12. picnic", "pudding"),
+)
 IN_ONE_LINE = (
     ("OZONE DRILL GRAB FIBER CURTAIN GRACE PUDDING THANK CRUISE ELDER EIGHT PICNIC", "PUDDING"),
     ("Pay the rent to DE75 5121 0800 1245 1261 99 each month", "1245 1261"),
@@ -50,7 +46,7 @@ HARMLESS = (
     "Password:\nto be set by the admin",
     "## Passwords\n\nWe keep them in Bitwarden, shared vault Family.",
     "## Passwords\n\n- [[firefox]] about:logins",
-    "| field | type | note |\n|---|---|---|\n| password | string | hashed with argon2id |\n| token | uuid | 15 minutes |",
+    "| field | type | note |\n|---|---|---|\n| password | string | hashed with argon2id |\n| token | uuid | 15 min |",
     "| model | tokens | cost |\n|---|---|---|\n| small | 120034 | 0.12 |",
     "## Password rules\n\n- at least 12 characters\n- no reuse of the last 5\n- rotation: 90 days",
     "## API keys\n\n1. Open Settings\n2. Choose Keys\n3. Press Create",
