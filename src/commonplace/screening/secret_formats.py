@@ -33,6 +33,11 @@ _BASIC: Final = LazyPattern(
 _USER_TOKEN: Final = LazyPattern(r"://([A-Za-z0-9_-]{20,100})@[\w.]")
 _LOCAL: Final = LazyPattern(r"@(?:localhost|127\.0\.0\.1|\[::1\]|db|postgres|example\.\w+)\b")
 
+_SETUP_KEY: Final = LazyPattern(
+    r"(?i)\b(?:2fa|totp|otp|mfa|authenticator|two-factor|set-?up)\b[^\n]{0,60}?\b(?:key|secret|seed|code)\b[^\n]{0,40}?"
+    r"(?<![\w-])(?P<value>(?=[a-z ]{0,30}[2-7])[a-z2-7]{4}(?:[ -]?[a-z2-7]{4}){3,12})(?![\w-])"
+)
+"""What an app for codes is set up with: base 32, often in groups of four."""
 _CARD: Final = LazyPattern(
     r"(?<![\w.-])(?:3[47]\d{2}[ .-]?\d{6}[ .-]?\d{5}"
     r"|(?:4\d|5[1-5]|2[2-7]|6[05]|35)\d{2}(?:[ .-]?\d{4}){3})(?![\w-]|\.\d)"
@@ -139,6 +144,7 @@ def match_numbers(line: str) -> Iterator[SecretMatch]:
     for match in _CODE.finditer(line):
         if _is_code(match["value"]):
             yield SecretMatch("PIN or code", match["value"])
+    yield from (SecretMatch("setup key", match["value"]) for match in _SETUP_KEY.finditer(line))
     for match in _SEED.finditer(line):
         if is_seed_phrase(re.findall(r"[a-z]+", match[0].lower())):
             yield SecretMatch("seed phrase", match[0])
@@ -250,6 +256,9 @@ _PAPERS: Final = LazyPattern(
     | \bcpr-?nummer\b | \bburgerservicenummer\b | \bnational[ ]insurance\b | \bni[ ]number\b | \bsteuer-?id\w*
     | \baadhaa?r\b | \bcodice[ ]fiscale\b | \bpesel\b | \bpassport[ ](?:number|no\b|nr\b|\#)
     | \b(?:reise)?pass-?(?:nummer|nr)\b | \b(?:id|identity)[ -]card[ ](?:number|no\b) | \bpersonalausweis-?(?:nummer|nr)
+    | \b(?:numéro[ ]de[ ](?:registre[ ]national|sécurité[ ]sociale) | rijksregisternummer
+    | número[ ]de[ ]seguridad[ ]social | ahv-?nummer | henkilötunnus | rodné[ ]číslo | curp
+    | tax[ ]id | sozialversicherungs-?nr)\b
     | \bdriv(?:er['’]?s|ing|er)[ ]licen[cs]e[ ](?:number|no\b) | \bnational[ ]id\b )
     | \b(?:CPR|BSN|NIR|NINO|ITIN|DNI|NIE|NIF|CPF)\b )
     [^\n\d]{0,40}?(?<![A-Za-z\d])

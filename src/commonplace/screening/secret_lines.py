@@ -13,17 +13,23 @@ _LONGEST: Final = 90  # characters of a line that announces a secret; a longer o
 _BELOW: Final = 12  # lines that one announcement covers
 _DECORATION: Final = LazyPattern(r"^[\s>#*_`|+-]*(?:\d{1,2}[.)]\s)?(?:\[[ xX]\]\s)?[*_`\"']*")
 _ENDING: Final = LazyPattern(r"[\s*_`|#]*(?:[:：=]|\b(?:is|are|ist|lautet|sind|est|es))?[\s*_`]*(?:[>|][+-]?)?\s*$")
-_FOR_WHAT: Final = LazyPattern(r"(?:\s(?:for|of|to|at|on|in|für|von|vom|zum|pour|de|du|para|del)\b[^.!?:]{0,50})?\W*")
+_HAS_VALUE: Final = LazyPattern(r"[={}$<>]|:\s\S")
+_FOR_WHAT: Final = LazyPattern(
+    r"(?:\s(?:for|of|to|at|on|in|für|von|vom|zum|pour|de|du|para|del)\b[^.!?:]{0,50}|\s?[,(–—-][^.!?:]{0,50})?\W*"
+)
+_BACKUP_CODE: Final = "backup code"
+_LISTED_CODE: Final = LazyPattern(r"(?i)^(?=.{0,40}\d)[a-z0-9]{4,10}(?:[- ][a-z0-9]{3,10}){0,4}$")
 _CODES: Final = LazyPattern(
-    r"(?i)\b(?:backup|recovery|one-time|2fa|mfa|scratch|wiederherstellungs|emergency)[- ]?codes?\b"
-    r"(?P<rest>[^.!?]{0,50})$"
+    r"(?i)\b(?:backup|recovery|one-time|2fa|mfa|scratch|wiederherstellungs|emergency)[- ]?codes?\b[^.!?]{0,50}$"
 )
 _LOGINS: Final = LazyPattern(r"(?i)^(?:credentials|log-?ins?|zugangsdaten|identifiants|credenciales|accesses)\b\W*$")
 _ITEM: Final = LazyPattern(r"^(?P<name>[^:=|/]{1,40}?)\s?(?:[:=|/]|\s[-–—]\s)\s?(?P<value>[^\s|]{4,80})\s?\|?$")
 _WORD: Final = LazyPattern(r"^[^\s|]{4,80}$")
 _RULE: Final = LazyPattern(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _ACCESS_KEY: Final = LazyPattern(r"A(?:KIA|SIA|BIA|CCA|3T)[0-9A-Z]{12}")
-_SEED_LINE: Final = LazyPattern(r"(?i)^[a-z]{3,8}(?:[ ,]{1,2}(?:\d{1,2}[.)]\s)?[a-z]{3,8}){0,5}$")
+_SEED_LINE: Final = LazyPattern(
+    r"(?i)^(?:[\w' ]{1,40}:\s)?(?P<words>[a-z]{3,8}(?:[ ,]{1,2}(?:\d{1,2}[.)]\s)?[a-z]{3,8}){0,11})$"
+)
 
 
 def match_across_lines(lines: Sequence[str]) -> Iterator[tuple[int, SecretMatch]]:
@@ -49,11 +55,10 @@ def _announced(line: str) -> str:
     if len(line) > _LONGEST or not line.strip() or line.rstrip().endswith((".", "!", "?", ",", ";", ")")):
         return ""
     text = _plain(_ENDING.sub("", line))
-    if OTHER_MATTER.search(text):
+    if _HAS_VALUE.search(text) or OTHER_MATTER.search(text):
         return ""
-    codes = _CODES.search(text)
-    if codes:
-        return "backup code" if _FOR_WHAT.fullmatch(codes["rest"]) else ""
+    if _CODES.search(text):
+        return _BACKUP_CODE
     if _LOGINS.match(text):
         return "password"
     cues = [cue for cue in CUE.finditer(lowered(text)) if _FOR_WHAT.fullmatch(text, cue.end())]
@@ -80,6 +85,9 @@ def _lines_below(lines: Sequence[str], number: int) -> Iterator[int]:
 def _matches(lines: Sequence[str], number: int, cue: str, *, may_be_word: bool) -> Iterator[tuple[int, SecretMatch]]:
     """The secret in a line that is one word, or a name and a word, after what announced it."""
     text = _plain(lines[number])
+    if cue == _BACKUP_CODE:
+        yield from ((number, SecretMatch("PIN or code", match[0])) for match in _LISTED_CODE.finditer(text))
+        return
     item = _ITEM.match(text)
     if item and "//" not in text and not item["value"].isalpha():
         yield from _read_after(cue, item["value"], number)
@@ -135,8 +143,9 @@ def _seed_lists(lines: Sequence[str]) -> Iterator[tuple[int, SecretMatch]]:
     run: list[tuple[int, str]] = []
     for number, line in enumerate((*lines, "0.")):
         text = _plain(line)
-        if _SEED_LINE.match(text):
-            run.append((number, text))
+        words_of = _SEED_LINE.match(text)
+        if words_of:
+            run.append((number, words_of["words"]))
         elif text or not run:
             words = [word for _, each in run for word in re.findall("[a-z]+", each.lower())]
             if len(run) > 1 and is_seed_phrase(words):

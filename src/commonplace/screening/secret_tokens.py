@@ -112,8 +112,8 @@ _RUN: Final = LazyPattern(r"[\w$.:/+=,~-]{14,}+")
 
 
 def match_tokens(line: str) -> Iterator[SecretMatch]:
-    """Every token in a line; only long words with a digit in them can hold one."""
-    runs = [run for run in _RUN.findall(line) if not run.isalpha() and any(map(str.isdigit, run))]
+    """Every token in a line; only long words with digits, or with letters of both cases, can hold one."""
+    runs = [run for run in _RUN.findall(line) if not run.isalpha() and (any(map(str.isdigit, run)) or _is_mixed(run))]
     if not runs:
         return
     words = " ".join(runs)
@@ -125,6 +125,10 @@ def match_tokens(line: str) -> Iterator[SecretMatch]:
     if any(kind == "AWS access key" for kind, _ in values):
         values += [("AWS secret key", match[0]) for match in AWS_SECRET.finditer(line) if is_aws_secret(match[0])]
     yield from (SecretMatch(kind, value) for kind, value in values if not _is_harmless(value, line))
+
+
+def _is_mixed(run: str) -> bool:
+    return len(run) >= _LONG and len(re.findall("[a-z][A-Z]", run)) >= _LEAST_TURNS
 
 
 def is_aws_secret(word: str) -> bool:

@@ -98,7 +98,8 @@ _NETWORK_KEY: Final = LazyPattern(
     r"(?i)\b(?:wi-?fi|wlan|wireless|network|hotspot|router|ssid)\b[^\n;]{0,50}?"
     r"(?<!primary )(?<!foreign )\bkey\b(?!\s(?:figures?|points?|people|players?|numbers?|ideas?))"
     r"[^\n.;]{0,20}?[\"“'‘`](?P<value>[^\s\"“”'‘’`]{6,60})[\"”'’`]"
-    r"|\b(?:wi-?fi|wlan|wireless|network|hotspot|ssid)\b[^\n;]{0,50}?(?:,|\band(?:\sthe)?|/)\skey(?:\sis|:|\s=)?\s"
+    r"|\b(?:wi-?fi|wlan|wireless|network|hotspot|ssid)\b[^\n;]{0,50}?(?:,|\band|/|\bund|\bet|\by)"
+    r"(?:\s(?:the|der|la))?\s(?:key|schlüssel|clé|clave)(?:\s(?:is|ist|lautet|est|es)|:|\s=)?\s"
     r"(?P<second>(?=[^\s\d]{0,30}\d)[^\s\"“”'‘’`,;|()]{8,60})"
     r"|\bkey\s(?:of|for|to)\s(?:the\s)?(?:[\w-]{1,12}\s){0,2}(?:wi-?fi|wlan|network|hotspot)(?:\s(?:is|was|reads)|:)\s"
     r"[\"“'‘`]?(?P<named>[^\s\"“”'‘’`]{6,60})"
@@ -186,6 +187,9 @@ _NO_PASSWORD: Final = LazyPattern(
     r"|example)\b\S*|[+#@]\S*"
 )
 """Names with a number, versions, addresses, paths, dates, code: not chosen passwords."""
+
+_WORDS_AND_NUMBER: Final = LazyPattern(r"(?i)[a-z]{3,12}(?:[-_.][a-z]{3,12}){1,3}[-_.]\d{2,5}")
+"""Words and a number with dashes between them, as programs propose passwords: "juniper-heron-969"."""
 
 _ARGUMENT: Final = (
     r"""(?:"(?P<double>[^"\n]{4,100})"|'(?P<single>[^'\n]{4,100})'|(?P<plain>[^\s"'`|;&<>-][^\s"'`|;&<>]{3,100}))"""
@@ -356,6 +360,8 @@ def _looks_like_password(value: str) -> bool:
     if _NO_PASSWORD.fullmatch(value):
         return False
     if _SIGNS.intersection(value[1:]) and "digit" in kinds:
+        return True
+    if _WORDS_AND_NUMBER.fullmatch(value):
         return True
     if "digit" not in kinds or "upper" not in kinds or "lower" not in kinds:
         return False

@@ -18,14 +18,15 @@ from commonplace.screening.secret_formats import (
     letter_digit_turns,
 )
 
-_PASSWORDS: Final = r"""pass[-_ ]?word | pass[-_ ]?wort | pass[-_ ]?phrase | passwd | kennwort | wachtwoord | lösenord
-    | mot[ ]de[ ]passe | contrase[ñn]a | palavra-passe | parola[ ]d'ordine | пароль
-    | heslo | jelszó | salasana | adgangskode | passord | lozinka | geslo | parol[ae] | mật[ ]khẩu | kata[ ]sandi
-    | 密码 | 密碼 | 口令 | パスワード | 비밀번호 | şifre
+_PASSWORDS: Final = r"""pass[-_ ]?word | pass[-_ ]?wort | pass[-_ ]?phrase | passwd | kennwort
+    | mot[ ]de[ ]passe | contrase[ñn]a | palavra-passe | parola[ ]d'ordine
+    | (?: hesl[aoue] | jelsz[óa] | salasana | adgangskode | lösenord | passord | lozink | gesl[aou] | parol[ae] | şifre
+        | hasł[aoe] | парол | wachtwoord | parolă )\w{0,5} | mật[ ]khẩu | kata[ ]sandi
+    | 密码 | 密碼 | 口令 | パスワード | 비밀번호
     | (?: wi-?fi | wlan | router )[- ]?(?: key | code | schlüssel )
     | (?: network | wireless | hotspot | mesh | netzwerk )[- ]?(?: key | schlüssel )
         (?=\s(?: is | was | reads | for | of | at | in | on )\b | \s?[:=,])
-    | (?<![a-z])(?: pass | pwd | pw | mdp | senha | clave | hasło | psk | zugangswort | losung )"""
+    | (?<![a-z])(?: pass | pwd | pw | mdp | senha | clave | psk | zugangswort | losung )"""
 _KEYS: Final = r"""(?<![a-z])(?: (?: api | access | auth | secret | private | account | service | signing | encryption
         | master | licen[cs]e | product | shared | pre-shared | deploy | storage | admin
         | secret[-_ ]access | app | application )[-_ ]?key
@@ -44,11 +45,11 @@ CUE: Final = LazyPattern(
 """A word that may announce a secret, in a lower-case line: group `key` for generated values, else `password`."""
 
 LINK: Final = LazyPattern(
-    r"""[?;,]\sit(?:['’]s|\sis)\s
+    r"""[?;,]\sit(?:['’]?s|\sis)\s
     | \s{0,3}(?P<sign> :=|=>|={1,3}|:(?!:|//)|：|→|->|\||(?<=\s)[-–—](?=\s))[\s*]{0,4}
     | (?:^|(?<=[\s\w\"')\]])) \s{0,2} (?<![a-zà-ÿ])(?P<word> is | was | are | to | reads | ist | war | lautet
     | lauten | heißt | auf | est | es | era
-        | é | è | это | jest | je | este | är | olan )
+        | é | è | это | jest | je | este | är | er | on | olan )
         (?: \s(?: now | still | currently | again | jetzt | nun | weiterhin | désormais
         | ahora | set[ ]to ))?
         \s{0,2}[:：]?\s{1,3}
@@ -161,6 +162,7 @@ _SAID_FIRST: Final = LazyPattern(
     r"(?:pass(?:word|wort|phrase|code)|kennwort|mot de passe|contraseña|pw\b|pwd\b)"
 )
 """A value before the word: "Krokus!Beet5 is the password of the mailbox"."""
+_LAST: Final = LazyPattern(r"(?P<between>(?:\s[^\s\d.;:,!?=]{1,20}){1,6})\s(?P<value>[^\s\"'`]{6,60})(?=\s*$|[,;]\s)")
 _DEVICE: Final = LazyPattern(
     r"(?i)\b(?:router|server|nas|laptop|phone|printer|machine|box|host|camera|computer|device|tablet|switch|hub|app)\W*$"
 )
@@ -201,7 +203,7 @@ def match_words(line: str) -> Iterator[SecretMatch]:
             continue
         value = _value_after(line[cue.end() : cue.end() + _FAR * 3], kind=kind)
         if not value and kind == "password" and len(cue["password"]) > _SHORT_CUE:
-            value = _apposed(line[cue.end() : cue.end() + _FAR * 2])
+            value = _apposed(line[cue.end() : cue.end() + _FAR * 2]) or _at_the_end(line[cue.end() : cue.end() + _FAR])
         if value and not (cue["bare"] and _is_plain(value.rstrip(_CLOSING))):
             yield SecretMatch(kind, value)
     yield from (SecretMatch("password", value) for value in _values_before(line, cues))
@@ -277,6 +279,16 @@ def _apposed(rest: str) -> str:
     value = match["value"].rstrip(_CLOSING)
     is_word = _is_mixed_word(value) and not value.isupper()  # "MATH101" is a course
     return value if is_word and not _DEVICE.search(match["between"]) else ""
+
+
+def _at_the_end(rest: str) -> str:
+    """The password at the end of a clause, without a word that joins them: "пароль от роутера H4rb0r_847"."""
+    match = _LAST.match(rest)
+    if not match or OTHER_MATTER.search(match["between"]):
+        return ""
+    value = match["value"].rstrip(_CLOSING)
+    is_mixed = bool(_SIGNS.intersection(value[1:-1])) or re.search(r"[A-Za-z]\d+[A-Za-z]", value) is not None
+    return value if is_mixed and len(classes(value)) > 2 and _is_mixed_word(value) else ""
 
 
 def _cookies(line: str) -> Iterator[str]:

@@ -42,6 +42,25 @@ IN_ONE_LINE = (
     ("The job uses newvendor_live_q7Zr2LmVx4Tn7WcKb1YdPf6G since May.", "q7Zr2LmVx4Tn7WcKb1YdPf6G"),
     ("The job uses pat-na1-e1c60aa3-d510-bb04-32d9-0dcd57bb7d97 since May.", "e1c60aa3"),
 )
+BLIND = (
+    ("You can log in as frontdesk with juniper-heron-969 on the till in the shop.", "juniper-heron-969"),
+    ("Das WLAN im Ferienhaus heißt Seeblick_5G, der Schlüssel ist otter-glacier-537.", "otter-glacier-537"),
+    ("İnternet değil, İstanbul ofisindeki yazıcının şifresi: EmberQuartz48!", "EmberQuartz48!"),
+    ("пароль от роутера на даче H4rb0r_847", "H4rb0r_847"),
+    ("GitHub recovery codes, saved 2026-02-14:\nuj8vq-fftm1\nj6gh8-5fimg\nmnygb-zn4ei", "j6gh8-5fimg"),
+    ("to pull the gated weights: 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", "IODYJoPpaDfv"),
+    ("Lösenordet till båtklubbens sida är anchor-walnut-864.", "anchor-walnut-864"),
+    ("hey can you remember my icloud pw? its Marble#5426", "Marble#5426"),
+    ("Adgangskoden til skolens intranet er saffron-saffron-843", "saffron-saffron-843"),
+    ("Google backup codes\n1. 7638 2321\n2. 8892 3189\n3. 7072 2855", "8892 3189"),
+    (
+        "wallet words: PELICAN TICKET CURTAIN CORAL JUNGLE MIRROR\nMANGO OLIVE CATALOG BEACH HAMSTER ALBUM",
+        "OLIVE CATALOG BEACH",
+    ),
+    ("2FA setup key for the registrar: qwn6 tdpo nuxr irys 2ata tg4q z4dg zprg", "tdpo nuxr"),
+    ("numéro de registre national de Luc : 78.06.24-873.87", "873.87"),
+)
+"""What two lists of 60 found, written by someone who had not read the program; it stopped 55 and 52 of them then."""
 HARMLESS = (
     "Password:\nto be set by the admin",
     "## Passwords\n\nWe keep them in Bitwarden, shared vault Family.",
@@ -51,6 +70,7 @@ HARMLESS = (
     "## Password rules\n\n- at least 12 characters\n- no reuse of the last 5\n- rotation: 90 days",
     "## API keys\n\n1. Open Settings\n2. Choose Keys\n3. Press Create",
     "Backup codes\nare in the drawer",
+    "SMTP_PASSWORD={{ vault_smtp_password }}\nSMTP_PORT=587",
     "Twelve garden seeds: carrot tomato basil parsley lettuce radish spinach cabbage onion pepper melon beet",
     "The list has abandon ability able about above absent absorb abstract absurd abuse access accident in it",
     "At the top level, you only have, you know, the very good stuff behind this",
@@ -63,7 +83,7 @@ HARMLESS = (
 )
 
 
-@pytest.mark.parametrize(("text", "value"), [*ACROSS_LINES, *IN_ONE_LINE])
+@pytest.mark.parametrize(("text", "value"), [*ACROSS_LINES, *IN_ONE_LINE, *BLIND])
 def test_a_secret_is_found_and_goes(text: str, value: str) -> None:
     """Whether another line announces it or its own form gives it away."""
     assert value in text
