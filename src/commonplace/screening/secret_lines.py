@@ -23,7 +23,7 @@ _CODES: Final = LazyPattern(
     r"(?i)\b(?:backup|recovery|one-time|2fa|mfa|scratch|wiederherstellungs|emergency)[- ]?codes?\b[^.!?]{0,50}$"
 )
 _LOGINS: Final = LazyPattern(r"(?i)^(?:credentials|log-?ins?|zugangsdaten|identifiants|credenciales|accesses)\b\W*$")
-_ITEM: Final = LazyPattern(r"^(?P<name>[^:=|/]{1,40}?)\s?(?:[:=|/]|\s[-–—]\s)\s?(?P<value>[^\s|]{4,80})\s?\|?$")
+_ITEM: Final = LazyPattern(r"^(?P<name>[^\n]{1,60})(?:[:=|/]|\s[-–—])\s?(?P<value>[^\s|/]{4,80})\s?\|?$")
 _WORD: Final = LazyPattern(r"^[^\s|]{4,80}$")
 _RULE: Final = LazyPattern(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 _ACCESS_KEY: Final = LazyPattern(r"A(?:KIA|SIA|BIA|CCA|3T)[0-9A-Z]{12}")

@@ -9,6 +9,7 @@ from typing import Final
 
 from commonplace.model.text import LazyPattern
 from commonplace.screening.secret_formats import SecretMatch, classes, is_placeholder, is_public, match_papers
+from commonplace.screening.secret_words import WORDS_AND_NUMBER
 
 _LOCK: Final = (
     r"(?:(?<![.\w-])(?:pad|bike[ -]|combination[ -]|suitcase[ -]|battery[ -])?lock|lock-?box|(?:key"
@@ -65,6 +66,21 @@ _LABELLED: Final = LazyPattern(
     rf"(?i)\b{_LOCK}(?:\s(?:of|on|at|by|in|to|for|behind|near|next\sto|beside|under)\s[^.\n\d:]{{1,40}}?)?\s?:\s"
     rf"(?:(?:turn|dial|press|type|enter)\s(?:it\s)?(?:to\s)?)?{_LONG_CODE}[#*]?\W{{0,2}}$"
 )
+_TURNED: Final = LazyPattern(
+    rf"(?i)\b{_LOCK}[^.\n\d:]{{0,40}}:\s(?P<value>\d{{1,2}}(?:-\d{{1,2}}){{2,4}})(?=[,;.\s]|$)(?!-)"
+)
+_FOREIGN_DOOR: Final = (
+    r"(?:haustür|wohnungstür|tür|tor|garage|keller|tresor|schlüssel(?:kasten|box)|alarmanlage|portail|porte|immeuble|coffre"
+    r"|boîte à clés"
+    r"|alarme|portone|cancello|cassaforte|puerta|portal|garaje|alarma|caja fuerte|porta|portão|cofre|deur|poort"
+    r"|kluis|drzwi|brama|furtka|kapı|dveře|ovi)"
+)
+_FOREIGN_CODE: Final = LazyPattern(
+    rf"(?i)\b{_FOREIGN_DOOR}\b[^.\n\d]{{0,40}}?\b(?:kod|code|codice|código|koodi|kodu|pin)\b[^.\n\d]{{0,20}}?(?P<one>\d{{3,8}}[A-D]?)(?!\w)"
+    rf"|\b(?:kod|code|codice|código|koodi|kodu|combinaison|kombination)\b[^.\n\d]{{0,40}}?\b{_FOREIGN_DOOR}\b[^.\n\d]{{0,20}}?"
+    r"(?P<two>\d{3,8}[A-D]?)(?!\w)"
+)
+"""The code of a door, in other languages than English."""
 _SET: Final = LazyPattern(rf"(?i)\block\s(?:is|was)\s(?:set|reset)\sto\s(?P<value>{_DIGITS}){_ENDS}")
 _ANY_PLACE: Final = LazyPattern(rf"(?i)\b{_PLACE}")
 _CLOCK: Final = LazyPattern(r"(?:[01]\d|2[0-3])(?:00|15|30|45)")
@@ -188,9 +204,6 @@ _NO_PASSWORD: Final = LazyPattern(
 )
 """Names with a number, versions, addresses, paths, dates, code: not chosen passwords."""
 
-_WORDS_AND_NUMBER: Final = LazyPattern(r"(?i)[a-z]{3,12}(?:[-_.][a-z]{3,12}){1,3}[-_.]\d{2,5}")
-"""Words and a number with dashes between them, as programs propose passwords: "juniper-heron-969"."""
-
 _ARGUMENT: Final = (
     r"""(?:"(?P<double>[^"\n]{4,100})"|'(?P<single>[^'\n]{4,100})'|(?P<plain>[^\s"'`|;&<>-][^\s"'`|;&<>]{3,100}))"""
 )
@@ -252,7 +265,8 @@ def _codes(line: str) -> Iterator[SecretMatch]:
         values += [next(filter(None, match.groups()), "") for match in _OPENING.finditer(line)]
     pressed = [match[1] for match in _PRESSING.finditer(line)]
     values += pressed if pressed and _ENTRY.search(line) else []
-    stated = [match["value"] for form in (_WANTED, _LABELLED, _SET) for match in form.finditer(line)]
+    stated = [match["value"] for form in (_WANTED, _LABELLED, _TURNED, _SET) for match in form.finditer(line)]
+    stated += [match["one"] or match["two"] for match in _FOREIGN_CODE.finditer(line)]
     values += [value for value in stated if not _CLOCK.fullmatch(value)]
     yield from (SecretMatch("PIN or code", value) for value in values if not _YEAR.fullmatch(value))
     for match in _MEANS.finditer(line):  # nothing opens "with" a year
@@ -361,7 +375,7 @@ def _looks_like_password(value: str) -> bool:
         return False
     if _SIGNS.intersection(value[1:]) and "digit" in kinds:
         return True
-    if _WORDS_AND_NUMBER.fullmatch(value):
+    if WORDS_AND_NUMBER.fullmatch(value):
         return True
     if "digit" not in kinds or "upper" not in kinds or "lower" not in kinds:
         return False

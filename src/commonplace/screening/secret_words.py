@@ -162,6 +162,9 @@ _SAID_FIRST: Final = LazyPattern(
     r"(?:pass(?:word|wort|phrase|code)|kennwort|mot de passe|contraseña|pw\b|pwd\b)"
 )
 """A value before the word: "Krokus!Beet5 is the password of the mailbox"."""
+WORDS_AND_NUMBER: Final = LazyPattern(r"(?i)[^\W\d_]{3,14}(?:[-_.][^\W\d_]{3,14}){1,3}[-_.]\d{2,5}")
+"""Words and a number with dashes between them, as programs propose passwords: "juniper-heron-969"."""
+_WIFI_CODE: Final = LazyPattern(r"\bWIFI:[^\n]{0,80}?;P:(?P<value>[^;\n]{4,64});")
 _LAST: Final = LazyPattern(r"(?P<between>(?:\s[^\s\d.;:,!?=]{1,20}){1,6})\s(?P<value>[^\s\"'`]{6,60})(?=\s*$|[,;]\s)")
 _DEVICE: Final = LazyPattern(
     r"(?i)\b(?:router|server|nas|laptop|phone|printer|machine|box|host|camera|computer|device|tablet|switch|hub|app)\W*$"
@@ -207,6 +210,7 @@ def match_words(line: str) -> Iterator[SecretMatch]:
         if value and not (cue["bare"] and _is_plain(value.rstrip(_CLOSING))):
             yield SecretMatch(kind, value)
     yield from (SecretMatch("password", value) for value in _values_before(line, cues))
+    yield from (SecretMatch("password", match["value"]) for match in _WIFI_CODE.finditer(line))
     yield from (SecretMatch("cookie", value) for value in _cookies(line))
     yield from (SecretMatch("password", match[1]) for match in _APP_PASSWORD.finditer(line))
     yield from (
@@ -287,6 +291,8 @@ def _at_the_end(rest: str) -> str:
     if not match or OTHER_MATTER.search(match["between"]):
         return ""
     value = match["value"].rstrip(_CLOSING)
+    if WORDS_AND_NUMBER.fullmatch(value):
+        return value
     is_mixed = bool(_SIGNS.intersection(value[1:-1])) or re.search(r"[A-Za-z]\d+[A-Za-z]", value) is not None
     return value if is_mixed and len(classes(value)) > 2 and _is_mixed_word(value) else ""
 
