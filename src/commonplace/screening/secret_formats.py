@@ -79,6 +79,7 @@ _CODE: Final = LazyPattern(
 _SEED: Final = LazyPattern(
     r"(?i)(?<![\w-])(?:\d{1,2}[.):]?\s{1,2})?[a-z]{3,8}(?:[ ,]{1,2}(?:\d{1,2}[.):]?\s{1,2})?[a-z]{3,8}){11,23}(?![\w-])"
 )
+_SEED_CUE: Final = LazyPattern(r"(?i)seed|recovery|mnemonic|wallet|phrase|metamask|ledger|trezor|bip-?39")
 _SEED_LENGTHS: Final = (12, 15, 18, 21, 24)
 
 _MASKED: Final = LazyPattern(r"\.{3}|…|\*{3}|•{2}|[xX]{4}|#{3}|_{4}|\?{3}")
@@ -146,7 +147,8 @@ def match_numbers(line: str) -> Iterator[SecretMatch]:
             yield SecretMatch("PIN or code", match["value"])
     yield from (SecretMatch("setup key", match["value"]) for match in _SETUP_KEY.finditer(line))
     for match in _SEED.finditer(line):
-        if is_seed_phrase(re.findall(r"[a-z]+", match[0].lower())):
+        is_list = "," in match[0] and not _SEED_CUE.search(line)  # words to learn, things to buy
+        if not is_list and is_seed_phrase(re.findall(r"[a-z]+", match[0].lower())):
             yield SecretMatch("seed phrase", match[0])
 
 

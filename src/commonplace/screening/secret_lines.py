@@ -17,6 +17,7 @@ _HAS_VALUE: Final = LazyPattern(r"[={}$<>]|:\s\S")
 _FOR_WHAT: Final = LazyPattern(
     r"(?:\s(?:for|of|to|at|on|in|für|von|vom|zum|pour|de|du|para|del)\b[^.!?:]{0,50}|\s?[,(–—-][^.!?:]{0,50})?\W*"
 )
+_FOR_ANYTHING: Final = LazyPattern(r"[^.!?:;]{0,50}")
 _BACKUP_CODE: Final = "backup code"
 _LISTED_CODE: Final = LazyPattern(r"(?i)^(?=.{0,40}\d)[a-z0-9]{4,10}(?:[- ][a-z0-9]{3,10}){0,4}$")
 _CODES: Final = LazyPattern(
@@ -61,7 +62,8 @@ def _announced(line: str) -> str:
         return _BACKUP_CODE
     if _LOGINS.match(text):
         return "password"
-    cues = [cue for cue in CUE.finditer(lowered(text)) if _FOR_WHAT.fullmatch(text, cue.end())]
+    follows = _FOR_ANYTHING if line.rstrip(" \t\r*_").endswith((":", "：")) else _FOR_WHAT
+    cues = [cue for cue in CUE.finditer(lowered(text)) if follows.fullmatch(text, cue.end())]
     return "" if not cues else "password" if cues[-1]["password"] else "API key"
 
 

@@ -63,7 +63,7 @@ _TOKENS: Final = {
     "wallet key": r"[xyz]prv[1-9A-HJ-NP-Za-km-z]{80,}|[5KL][1-9A-HJ-NP-Za-km-z]{50,51}(?![\w])",
     "vendor key": r"(?:LTAI|AKID|AQVN)[A-Za-z0-9]{16,}|EZ[AT]K[A-Za-z0-9]{40,}|EAA(?=[A-Za-z]{0,60}?\d)[A-Za-z0-9]{40,}"
     r"|FLWSECK(?:_TEST)?-[a-f0-9]{32}|pk_\d{5,9}_[A-Z0-9]{30,}|KEY0[A-Z0-9]{30,}_\w{16,}"
-    r"|oy2[a-z0-9]{43}(?!\w)|cio[A-Za-z0-9]{32}(?!\w)|nsec1[a-z0-9]{58}|ATTA[a-f0-9]{60,}|IQoJb3JpZ2lu[\w+/=]{60,}"
+    r"|\d/\d{12,18}/\d{12,18}:[a-f0-9]{32}|oy2[a-z0-9]{43}(?!\w)|cio[A-Za-z0-9]{32}(?!\w)|nsec1[a-z0-9]{58}|ATTA[a-f0-9]{60,}|IQoJb3JpZ2lu[\w+/=]{60,}"
     r"|sl\.[AB][\w-]{60,}|[A-Za-z0-9]{14}\.atlasv1\.[\w-]{40,}|[sp]k\.eyJ[\w-]{20,}\.[\w-]{16,}|mlsn\.[a-f0-9]{40,}"
     r"|dt0[a-z]\d\d\.[A-Z0-9]{20,}\.[A-Z0-9]{40,}|sha256~[\w-]{40,}|sq0(?:atp|idp)-[\w-]{20,}|1//0[\w-]{30,}"
     r"|access_token\$production\$\w{10,}\$[a-f0-9]{24,}|[\w.]{3}\dQ~[\w.~-]{31,34}|AAAA[\w-]{7}:[\w-]{120,}"
@@ -77,7 +77,7 @@ _EMBEDDED_TOKENS: Final = {
     "Artifactory key": r'(?:^|[\s=:"])A(?:KC[A-Za-z0-9]{10,}|P[0-9A-F][A-Za-z0-9]{8,})(?:[\s"]|$)',
     "AWS access key": r"A(?:3T[0-9A-Z]|KIA|SIA|BIA|CCA)[0-9A-Z]{16}",
     "AWS secret key": r"(?i)aws.{0,20}?(?:key|token|pw|pwd|pass|password).{0,20}?[\"']([a-z0-9/+]{40})[\"']",
-    "Azure storage key": r"AccountKey=[A-Za-z0-9+/=]{88}",
+    "Azure storage key": r"AccountKey=[A-Za-z0-9+/=]{88}|SharedAccessKey=[A-Za-z0-9+/=]{40,}",
     "Discord bot token": r"[MNO][A-Za-z0-9_-]{23,25}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}",
     "GitLab token": r"(?:GR1348941[A-Za-z0-9_-]{20,50}|glimt-[A-Za-z0-9_-]{25}|glptt-[A-Za-z0-9_-]{40}"
     r"|glagent-[A-Za-z0-9_-]{50,1024}|gloas-[A-Za-z0-9_-]{64})(?!\w)",

@@ -67,7 +67,7 @@ _LABELLED: Final = LazyPattern(
     rf"(?:(?:turn|dial|press|type|enter)\s(?:it\s)?(?:to\s)?)?{_LONG_CODE}[#*]?\W{{0,2}}$"
 )
 _TURNED: Final = LazyPattern(
-    rf"(?i)\b{_LOCK}[^.\n\d:]{{0,40}}:\s(?P<value>\d{{1,2}}(?:-\d{{1,2}}){{2,4}})(?=[,;.\s]|$)(?!-)"
+    rf"(?i)\b{_LOCK}[^.\n\d:]{{0,40}}:\s(?:(?:kombination|combination|code)\s)?(?P<value>\d{{1,2}}(?:\s?-\s?\d{{1,2}}){{2,4}})(?=[,;.\s]|$)(?!-)"
 )
 _FOREIGN_DOOR: Final = (
     r"(?:haustür|wohnungstür|tür|tor|garage|keller|tresor|schlüssel(?:kasten|box)|alarmanlage|portail|porte|immeuble|coffre"
@@ -177,7 +177,9 @@ _OPENS: Final = LazyPattern(
 _NO_MADE: Final = LazyPattern(
     r"(?i:office|windows|word|excel|acrobat|photoshop|autocad|visual|ubuntu|python|java|node)[-_]?\d\S*|\S*(?:://|[\\/@(){}<>\[\]])\S*|\d{4}-\d\d\S*|\S+\.[a-z]\w{1,4}"
 )
-_JOINED_WORDS: Final = LazyPattern(r"[A-Za-z]{4,}\d+[A-Za-z]\w*|[A-Za-z]{3,}(?:[!?$%&*€£§^][A-Za-z\d]{2,}){1,4}")
+_JOINED_WORDS: Final = LazyPattern(
+    r"[a-z]{3,}[A-Z][a-z]{2,}\d{2,4}|[A-Za-z]{4,}\d+[A-Za-z]\w*|[A-Za-z]{3,}(?:[!?$%&*€£§^][A-Za-z\d]{2,}){1,4}"
+)
 _VERSION: Final = LazyPattern(r"\d\.\d|-(?:19|20)\d\d$|(?i:[_-]v\d)")
 _PAIRED: Final = LazyPattern(
     r"(?i)\bauth\w*\b[^\n/]{0,40}?[\s(]([a-z][\w.@+-]{1,40}):(?=[^\s/:|,]{0,40}?\d)([^\s/:|,\"'`]{6,40})"

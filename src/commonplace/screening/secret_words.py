@@ -164,7 +164,12 @@ _SAID_FIRST: Final = LazyPattern(
 """A value before the word: "Krokus!Beet5 is the password of the mailbox"."""
 WORDS_AND_NUMBER: Final = LazyPattern(r"(?i)[^\W\d_]{3,14}(?:[-_.][^\W\d_]{3,14}){1,3}[-_.]\d{2,5}")
 """Words and a number with dashes between them, as programs propose passwords: "juniper-heron-969"."""
-_WIFI_CODE: Final = LazyPattern(r"\bWIFI:[^\n]{0,80}?;P:(?P<value>[^;\n]{4,64});")
+_PLAINLY_KEYS: Final = LazyPattern(
+    r"(?i)\bWIFI:[^\n]{0,80}?;P:([^;\n]{4,64});|\b(?:wpa[23]?|wep|psk)[- ]?key(?:\sis|:|\s=)?\s([^\s\"'`,;]{8,64})"
+    r"|key[\"']?\s?[:=]\s?(\[(?:\d{1,3},\s?){15,31}\d{1,3}\])"
+    r"|\b(?:key|token|secret)\s([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?!\w)"
+)
+"""Keys of networks and devices, and a UUID that is called a key."""
 _LAST: Final = LazyPattern(r"(?P<between>(?:\s[^\s\d.;:,!?=]{1,20}){1,6})\s(?P<value>[^\s\"'`]{6,60})(?=\s*$|[,;]\s)")
 _DEVICE: Final = LazyPattern(
     r"(?i)\b(?:router|server|nas|laptop|phone|printer|machine|box|host|camera|computer|device|tablet|switch|hub|app)\W*$"
@@ -204,13 +209,17 @@ def match_words(line: str) -> Iterator[SecretMatch]:
             continue
         if kind == "key or token" and PLAIN_KEY.search(line, max(0, cue.start() - 16), cue.start()):
             continue
-        value = _value_after(line[cue.end() : cue.end() + _FAR * 3], kind=kind)
+        value = _value_after(line[cue.end() : cue.end() + _FAR * 3], kind=kind, in_table=line.lstrip().startswith("|"))
         if not value and kind == "password" and len(cue["password"]) > _SHORT_CUE:
             value = _apposed(line[cue.end() : cue.end() + _FAR * 2]) or _at_the_end(line[cue.end() : cue.end() + _FAR])
         if value and not (cue["bare"] and _is_plain(value.rstrip(_CLOSING))):
             yield SecretMatch(kind, value)
     yield from (SecretMatch("password", value) for value in _values_before(line, cues))
-    yield from (SecretMatch("password", match["value"]) for match in _WIFI_CODE.finditer(line))
+    yield from (
+        SecretMatch("key or token", next(filter(None, match.groups())))
+        for match in _PLAINLY_KEYS.finditer(line)
+        if not PLAIN_KEY.search(line, max(0, match.start() - 16), match.start())
+    )
     yield from (SecretMatch("cookie", value) for value in _cookies(line))
     yield from (SecretMatch("password", match[1]) for match in _APP_PASSWORD.finditer(line))
     yield from (
@@ -260,7 +269,7 @@ def lowered(line: str) -> str:
     return "".join(small if len(small := char.lower()) == 1 else char for char in line)
 
 
-def _value_after(rest: str, *, kind: Kind) -> str:
+def _value_after(rest: str, *, kind: Kind, in_table: bool) -> str:
     """The secret that follows a cue; empty if none does."""
     bare = _BARE.match(rest)
     if bare and _follows_at_once(bare[1].rstrip(_CLOSING), kind=kind):
@@ -269,7 +278,7 @@ def _value_after(rest: str, *, kind: Kind) -> str:
         words = len(rest[: link.start()].split())
         if number == _LINKS or OTHER_MATTER.search(rest, 0, link.end()) or words > _WORDS_BETWEEN:
             return ""
-        value = VALUE.match(rest, link.end())
+        value = VALUE.match(rest, link.end()) if link["sign"] != "|" or in_table else None
         if value and _is_secret_value(value, sign=link["sign"] or "", kind=kind):
             return value["quoted"] or value["plain"]
     return ""
