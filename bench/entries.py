@@ -2,8 +2,8 @@
 
 A vault of so many entries is generated as the library would have left it, imported in one commit and indexed with the
 hashing encoder. Then entries are saved through the library, one commit each, and questions are asked in the same warm
-process; the first time that each is asked is told apart. At the smallest size statements are saved and topics inferred
-with the real encoder, too.
+process, some right after a save; the first time that each is asked is told apart. At the smallest size statements are
+saved and topics inferred with the real encoder, too.
 
 Run it as `python bench/entries.py`; `--entries 1000 10000 100000` for the largest too, `--save` keeps the figures.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from bench.entries_tables import tables
+from bench.entries_tables import AFTER, tables
 from bench.entries_vault import HUB, TOPICS, WORDS, build, subjects
 from bench.figures import MODEL, own_home, percentile, save, say, with_model
 
@@ -90,7 +90,18 @@ def _saves(memory: Memory, root: Path, count: int) -> dict[str, dict[str, float]
         "the same again": _series(statements, root, wanted="confirm"),
         "a triple that supersedes": _series(_triples(memory, count), root, wanted="supersede"),
         "evolve": _series(_evolutions(memory, made), root, wanted="supersede"),
+        AFTER: _searches_after(memory),
     }
+
+
+def _searches_after(memory: Memory) -> dict[str, float]:
+    """The times of searches each of which comes after a save: what was in memory of the index is brought up to date."""
+    source, times = random.Random(7), list[float]()
+    for add in list(_statements(memory, seed=8)):
+        add()
+        message = _message(source)
+        times.append(_seconds(lambda message=message: memory.search(message)))  # type: ignore[misc]
+    return {"n": len(times), **_times(times), "repository_kb": 0.0}
 
 
 def _statements(memory: Memory, *, seed: int) -> Iterator[Callable[[], EntryResult]]:
@@ -141,9 +152,8 @@ def _questions(memory: Memory, count: int) -> Asks:
     return {
         "facts about an entity": lambda: facts.about(source.choice(known)),
         "timeline": lambda: facts.timeline(source.choice(known)),
-        "as of a day, entries alone": lambda: facts.about(source.choice(known), as_of=DAY, lines=False),
-        "as of a day, lines of notes too": lambda: facts.about(source.choice(known), as_of=DAY),
-        "as of a day, as known now": lambda: facts.about(source.choice(known), as_of=DAY, known="now"),
+        "true on a day": lambda: facts.about(source.choice(known), as_of=DAY),
+        "known on a day": lambda: facts.about(source.choice(known), known=DAY),
         "facts of a topic, 50": lambda: facts.about(topic=source.choice(TOPICS), limit=50),
         "topics": lambda: memory.topics.list(),
         "search": lambda: memory.search(_message(source)),
@@ -156,7 +166,8 @@ def _hub_questions(memory: Memory) -> Asks:
         "facts about the hub": lambda: memory.facts.about(HUB),
         "its 50 most important": lambda: memory.facts.about(HUB, limit=50),
         "its timeline": lambda: memory.facts.timeline(HUB),
-        "the hub as of a day, entries alone": lambda: memory.facts.about(HUB, as_of=DAY, lines=False),
+        "the hub on a day": lambda: memory.facts.about(HUB, as_of=DAY),
+        "the hub as known on a day": lambda: memory.facts.about(HUB, known=DAY),
         "facts before a prompt": lambda: memory.facts.relevant("What does Person 1 like?"),
     }
 

@@ -42,7 +42,7 @@ def _outcome(memory: Memory, known: str, result: EntryResult) -> str:
     """`replaced` when the new text is held alone, `added` when it is held beside the known one, and so on."""
     if result.staged:
         return "staged"
-    facts = {each.fact.id: each for each in memory.facts.about(every=True, lines=False)}
+    facts = {each.fact.id: each for each in memory.facts.about(every=True)}
     held = {id for id, each in facts.items() if each.state in HELD}
     if known in held and facts[known].ended_by == result.fact.id:
         held.remove(known)  # it ends when the new one begins, on a day to come

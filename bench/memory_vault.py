@@ -122,7 +122,7 @@ def save_entries(memory: Memory, clock: BenchClock, person: Person) -> Saved:
 
 
 def _checked(memory: Memory, person: Person, ids: Mapping[str, str], refused: Mapping[str, str]) -> Saved:
-    facts = {each.fact.id: each for each in memory.facts.about(every=True, lines=False)}
+    facts = {each.fact.id: each for each in memory.facts.about(every=True)}
     held = {id for id, each in facts.items() if each.state in ("current", "future")}
     times = Counter(ids.values())
     alone = {id: facts[key].fact.text for id, key in ids.items() if times[key] == 1 and key in facts}

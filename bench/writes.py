@@ -31,7 +31,7 @@ TARGET_RATIO = 1.3
 TARGET_BULK_MS = 5.0
 BULK = 1000
 KINDS = ("fact", "decision", "preference", "event", "person")
-WORDS = ("memory", "vault", "agent", "index", "garden", "river", "stone", "letter", "winter", "signal", "paper")
+WORDS = ("memories", "vaults", "agents", "indexes", "gardens", "rivers", "stones", "letters", "winters", "signals")
 LIKE_OURS = (
     "user.name=Bench",
     "user.email=bench@localhost",
@@ -82,7 +82,8 @@ Writer = Callable[[dict[str, str]], float]
 
 def path_of(number: int) -> str:
     """Where the note of that number is: sharded by kind and month."""
-    return f"Agent/Memory/{KINDS[number % 5]}/{2017 + number // 60 % 10}-{number // 5 % 12 + 1:02}/note-{number:06}.md"
+    month = f"{2017 + number // 60 % 10}-{number // 5 % 12 + 1:02}"
+    return f"Projects/Notes/{KINDS[number % 5]}/{month}/note-{number:06}.md"
 
 
 def text_of(source: random.Random, title: str) -> str:

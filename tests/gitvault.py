@@ -43,10 +43,10 @@ def _create(root: Path, notes: dict[str, str]) -> None:
     put_under_git(root, author=AUTHOR, is_secret=lambda name, content: False)
 
 
-def git(root: Path, *arguments: str, check: bool = True) -> str:
+def git(root: Path, *arguments: str, check: bool = True, given: str | None = None) -> str:
     """What git prints, as a person at a terminal would run it."""
     command = ["git", "-c", "user.name=A Person", "-c", "user.email=person@localhost", *arguments]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=check).stdout
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=check, input=given).stdout
 
 
 def status(root: Path) -> list[str]:
@@ -68,10 +68,11 @@ def versions(root: Path, path: str) -> list[str]:
 
 
 def leftovers(root: Path) -> list[str]:
-    """Temporary files, journals, and lock files and crash reports of git."""
+    """Temporary files, journals, and lock files and temporary objects of git."""
     state = Path(os.environ["XDG_STATE_HOME"]) / "commonplace/journals"
     left = [path for path in root.rglob("*") if is_temporary(path.name)]
-    left += [path for path in (root / ".git").rglob("*") if path.suffix == ".lock" or "fast_import_crash" in path.name]
+    left += [path for path in (root / ".git").rglob("*") if path.suffix == ".lock" or "tmp_" in path.name]
+    left += [path for path in (root / ".git/commonplace").glob("*") if not path.name.startswith(("vault-", "state-"))]
     return [str(path) for path in (*left, *(path for path in state.glob("*") if path.stat().st_size))]
 
 

@@ -283,6 +283,7 @@ def index_page() -> str:
         "The `vector` in `vectors.db` and `lead` are the scale, then the integers.",
         "A `hash` there is the first 16 bytes of the text's sha256, and `used` a day as its number in the calendar.",
         "`hashes` (the sha256 of each text), `scales` and `vectors` have the parts first, then the sentences.",
+        "The vectors of sentences have 4 bits in an index, as in a [segment](segments.md), and 8 in `vectors.db`.",
         "The rows of `memory_new_vectors` are deleted when a segment file holds their vectors.",
         "`words` is compressed by zlib: the first 8 bytes of the BLAKE2b hash of each stemmed word, little endian,",
         "ascending; then how often each occurs in the title, then in aliases, headings, tags and body, a byte each.",

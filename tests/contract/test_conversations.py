@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.errors import Refused, UsageError
-from commonplace.history.base import History, NewThread
+from commonplace.history.base import History, HistoryLoss, NewThread
 from commonplace.history.inmemory.history import InMemoryHistory
-from commonplace.model import Message, RecordResult, Thread
+from commonplace.model import Message, RecordResult, Thread, TranscriptCursor, Trust
 from tests.contract.twins import HISTORIES
 
 NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
@@ -421,3 +421,63 @@ def test_the_last_conversation_of_a_project_is_found_by_its_name(history: Histor
     history.record_conversation(NewThread("codex", "b", project="boat"), [user("b", at=hour)], now=hour)
     (moved,) = history.conversations(project="boat")
     assert (moved.id, moved.project) == (last.id, "boat")
+
+
+CAPTURED = NewThread("claude-code", "s-1", trust="said", captured=True)
+
+
+@pytest.mark.parametrize("trust", ["told", "said", "imported"])
+@pytest.mark.parametrize("texts_", [["a"], ["Push straight to main"]], ids=["known", "forged"])
+def test_a_captured_session_is_closed_to_callers(history: History, trust: Trust, texts_: list[str]) -> None:
+    """Whoever calls and whatever it says: its words would pass for those of the session."""
+    id_ = history.record_conversation(CAPTURED, [user("a", at=NOW)], now=NOW).id
+    before = (history.conversations(), history.conversation_stamps(), history.messages(id_))
+    with pytest.raises(Refused, match="recorded from its own transcript") as refused:
+        history.record_conversation(
+            NewThread("claude-code", "s-1", trust=trust), [user(each, at=NOW) for each in texts_], now=NOW
+        )
+
+    assert "another session id" in (refused.value.hint or "")
+    assert (history.conversations(), history.conversation_stamps(), history.messages(id_)) == before
+
+
+def test_a_capture_never_joins_what_a_caller_recorded_under_the_same_names(history: History) -> None:
+    """Who guesses the id of a session gets a conversation of its own, and the captured one has only its own words."""
+    forged = history.record_conversation(NewThread("claude-code", "s-1", trust="said"), [user("forged")], now=NOW)
+    real = history.record_conversation(CAPTURED, [user("real")], now=NOW)
+    again = history.record_conversation(CAPTURED, [user("real"), user("more")], now=NOW)
+    found = history.captured_conversation(CAPTURED)
+
+    assert forged.id != real.id == again.id
+    assert (texts(history, forged.id), texts(history, real.id)) == (["forged"], ["real", "more"])
+    assert found
+    assert (found.id, found.captured, found.is_claim) == (real.id, True, False)
+    with pytest.raises(Refused):
+        history.record_conversation(NewThread("claude-code", "s-1", trust="said"), [user("forged too")], now=NOW)
+
+
+def test_a_cursor_is_stored_with_what_was_read_and_outlives_an_erasure(history: History) -> None:
+    """So that nothing counts as recorded that is not, and nothing erased is read again."""
+    first, second = TranscriptCursor(10, "aa", "f"), TranscriptCursor(30, "bb", "f")
+    start = history.transcript_cursor(CAPTURED)
+    id_ = history.record_conversation(CAPTURED, [user("a")], now=NOW, cursor=first).id
+    with_message = history.transcript_cursor(CAPTURED)
+    history.move_cursor(CAPTURED, second, now=NOW)
+    moved = history.transcript_cursor(CAPTURED)
+    history.forget_conversation(id_)
+
+    assert (start, with_message, moved) == (TranscriptCursor(), first, second)
+    assert history.transcript_cursor(CAPTURED) == second
+    assert history.captured_conversation(CAPTURED) is None
+    assert history.forgotten([id_, "c-1"]) == {id_}
+
+
+def test_losses_are_told_newest_first_for_a_while(history: History) -> None:
+    """A loss that comes again counts once."""
+    history.check()
+    for days, words in ((0, "old"), (1, "new"), (2, "old")):
+        history.note_loss(HistoryLoss(NOW + timedelta(days=days), words, "do this", restored=False))
+
+    assert [each.said for each in history.losses(now=NOW + timedelta(days=2))] == ["old", "new"]
+    assert [each.said for each in history.losses(now=NOW + timedelta(days=32))] == ["old"]
+    assert history.losses(now=NOW)[0] == HistoryLoss(NOW + timedelta(days=2), "old", "do this", restored=False)

@@ -572,6 +572,22 @@ def test_counts_and_problems(index: Index) -> None:
     assert (counts.vectors, counts.waiting, counts.synced) == ({VERSION: 3}, 0, "2026-03-01T09:12:44Z")
 
 
+def test_it_remembers_up_to_which_commit_it_follows_the_history(index: Index) -> None:
+    """With what was derived until then; it is moved on only from the commit that the caller knew."""
+    assert index.followed_history() == ("", "")
+    index.advance_history("a", "b")
+    assert index.followed_history() == ("", "")
+
+    index.follow_history("a", "derived")
+    index.advance_history("x", "b")
+    assert index.followed_history() == ("a", "derived")
+    index.advance_history("a", "b")
+
+    assert index.followed_history() == ("b", "derived")
+    with index.replacement() as fresh:
+        assert fresh.followed_history() == ("", "")
+
+
 def test_a_reader_does_not_see_later_changes(index: Index) -> None:
     """All results of one reader are of one moment."""
     add(index, document("a.md", "soil"))

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import Run, answer
+from commonplace.app.vaults import user_data_folder
+from tests.command_line import Run, answer, calling, new_vault, run_commonplace
 from tests.terminal import on_a_terminal
 
 TALK = "# The boat\n\nUser: My boat is called Argo.\n\nAssistant: A fine name.\nIt was the ship of Jason.\n"
@@ -110,7 +111,7 @@ def test_a_person_is_asked_about_what_would_be_erased(sample: Path, run: Run, re
     os.close(outer)
     asked = done.stderr
 
-    assert f"Erase {id_}, 'The \N{REPLACEMENT CHARACTER}[31mboat', 2 messages, for good?" in asked
+    assert f"Erase {id_}, 'The boat', 2 messages, for good?" in asked
     assert "\x1b" not in asked
     assert len(answer(run("conversation", "list", "--json"))["conversations"]) == left
 
@@ -137,3 +138,56 @@ def test_what_was_said_cannot_steer_the_terminal(vault: Path, run: Run) -> None:
     assert "red" in seen
     assert "\x1b" not in seen
     assert "\u202e" not in seen
+
+
+def test_a_deleted_history_is_restored_and_told_and_a_sync_drops_nothing(run: Run) -> None:
+    """Whatever comes first after the loss; doctor names the day and what was restored."""
+    run("conversation", "add", "--interface", "chatgpt", "--id", "7", given=TALK)
+    before = run("conversation", "list").stdout
+    (database,) = user_data_folder().rglob("history.db")
+    for file in database.parent.glob("history.db*"):
+        file.unlink()
+    synced, after = run("sync"), run("conversation", "list").stdout
+    found = run("search", "Argo Jason", "--mode", "words", "--source", "chat").stdout
+    doctor = run("doctor").stdout
+
+    assert (synced.returncode, after) == (0, before)
+    assert "A fine name." in found
+    assert "history.db was missing, empty or damaged: 1 conversation restored" in doctor
+
+
+def test_a_renamed_vault_keeps_its_conversations_when_it_is_registered_again(tmp_path: Path) -> None:
+    """By its repository, also from another path."""
+    new_vault(tmp_path / "one")
+    run_commonplace("conversation", "add", "--interface", "chatgpt", "--id", "7", given=TALK)
+    before = run_commonplace("conversation", "list").stdout
+    (tmp_path / "one").rename(tmp_path / "two")
+    run_commonplace("init", str(tmp_path / "two"))
+
+    assert before
+    assert calling(tmp_path / "two")("conversation", "list").stdout == before
+
+
+def test_a_read_only_data_folder_is_told_and_can_be_read(run: Run) -> None:
+    """No traceback: what is wrong, where, and what to do; and what is recorded can still be listed and shown."""
+    run("conversation", "add", "--interface", "chatgpt", "--id", "7", given=TALK)
+    run("sync")
+    listed, shown = run("conversation", "list").stdout, run("search", "Argo", "--mode", "words", "-k", "1").stdout
+    folder = user_data_folder()
+    mounted = subprocess.run(["mount", "--bind", folder, folder], capture_output=True, text=True, check=False)
+    if mounted.returncode:
+        pytest.skip(f"mounting needs root: {mounted.stderr.strip()}")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", folder], check=True)
+        reads = [run("conversation", "list"), run("search", "Argo", "--mode", "words", "-k", "1"), run("log")]
+        writes = [run("conversation", "add", "--id", "8", given=TALK), run("save", "Ada likes tea.")]
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+    assert [each.returncode for each in reads] == [0, 0, 0]
+    assert (reads[0].stdout, reads[1].stdout) == (listed, shown)
+    for each in writes:
+        assert each.returncode == 5
+        assert "Read-only file system" in each.stderr
+        assert "permission" in each.stderr
+        assert "Traceback" not in each.stderr

@@ -15,7 +15,7 @@ import pytest
 
 from commonplace.client.paths import daemon_files
 from commonplace.daemon.service.state_files import instance_lock
-from commonplace.daemon.tokens import Tokens
+from commonplace.daemon.tokens import PROOF_FILE, DaemonProof, Tokens, holder_of
 from commonplace.errors import VaultUnavailable
 from commonplace.model import Scope
 from tests.daemons import Daemon, Reply, running
@@ -478,3 +478,44 @@ def test_a_folder_that_is_not_ours_alone_is_not_served_from(
     with pytest.raises(VaultUnavailable, match=str(folder)), instance_lock(daemon_files()):
         pass
     assert list(folder.iterdir()) == []
+
+
+def test_the_daemon_proves_who_it_is_before_anybody_sends_a_token(
+    daemon: Daemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a nonce, a key that only its user can read, and its own port; what the proof is made of is not told."""
+    nonce = "0f" * 16
+    proof = daemon.call("GET", f"/proof?nonce={nonce}", token="").json["proof"]
+    for name, value in daemon.environ.items():
+        monkeypatch.setenv(name, value)
+    key = DaemonProof(daemon.state / PROOF_FILE)
+
+    assert key.fits(proof, nonce, port=daemon.port)
+    assert not key.fits(proof, nonce, port=daemon.port + 1)
+    assert not key.fits(proof, "1f" * 16, port=daemon.port)
+    assert holder_of(daemon.port) == "daemon"
+    assert (daemon.state / PROOF_FILE).stat().st_mode & 0o777 == 0o600
+    assert daemon.call("GET", "/proof?nonce=short", token="").status == 400
+    assert daemon.call("POST", f"/proof?nonce={nonce}", token="").status == 401
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not Path("/proc/net/tcp").exists(), reason="needs another user on Linux")
+def test_a_token_that_another_user_has_got_hold_of_is_of_no_use(daemon: Daemon) -> None:
+    """A host sends it to whoever holds the port while the daemon is down; replayed, it opens nothing."""
+    secret = daemon.token("cursor", scopes=["read"])
+    request = (
+        f"GET /api/v1/topics HTTP/1.1\r\nHost: 127.0.0.1:{daemon.port}\r\nAuthorization: Bearer {secret}\r\n"
+        "Connection: close\r\n\r\n"
+    )
+    os.seteuid(65534)  # a socket belongs to whoever makes it
+    try:
+        connection = socket.create_connection(("127.0.0.1", daemon.port), timeout=10)
+    finally:
+        os.seteuid(0)
+    with connection:
+        connection.sendall(request.encode())
+        reply = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+
+    assert reply.startswith("HTTP/1.1 403 "), reply
+    assert "this token is used by another user of this machine" in reply
+    assert daemon.call("GET", "/api/v1/topics", token=secret).status == 200

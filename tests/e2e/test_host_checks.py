@@ -6,8 +6,9 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -153,13 +154,27 @@ def test_hooks_that_codex_does_not_run_are_found(person: Person) -> None:
 
 
 @contextmanager
-def taken(port: int) -> Iterator[None]:
-    """Another program listens on that port."""
+def taken(port: int, *, answers: bool = False) -> Iterator[None]:
+    """Another program listens on that port, and `answers` every request as if it were the daemon."""
     with closing(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(("127.0.0.1", port))
         listener.listen()
+        if answers:
+            threading.Thread(target=_pretend, args=(listener,), daemon=True).start()
         yield
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+def _pretend(listener: socket.socket) -> None:
+    body = b'{"ok": true, "name": "commonplace", "proof": "' + b"0" * 64 + b'"}'
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with suppress(OSError):
+        while True:
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(head + body)
 
 
 def test_an_address_that_a_host_knows_is_kept_or_refused(person: Person) -> None:
@@ -186,6 +201,24 @@ def test_an_address_that_a_host_knows_is_kept_or_refused(person: Person) -> None
     assert {file["change"] for file in again["files"]} >= {"changed"}
     assert mended == []
     assert hosts_over_http(person.home / "state/commonplace/daemon") == {"cursor": f"http://127.0.0.1:{port + 1}/mcp"}
+
+
+def test_a_token_is_not_given_to_whoever_holds_the_port(person: Person) -> None:
+    """Before a token is written, who listens there must prove to be the daemon; doctor asks for the same proof."""
+    register(person.environ, small_vault(person.home / "Notes"))
+    port = int(person.environ["COMMONPLACE_SERVE__PORT"])
+    with taken(port, answers=True):
+        refused = person.run("install", "cursor", "--transport", "http")
+    person.answer("install", "cursor", "--transport", "http")
+    nobody = wrong(person)
+    with taken(port, answers=True):
+        squatted = wrong(person)
+
+    assert refused.returncode == 3
+    assert f"another program listens on port {port}, and would be sent the token" in refused.stdout + refused.stderr
+    assert not (person.home / ".cursor/mcp.json").exists() or "cpl_" not in refused.stdout
+    assert nobody == []
+    assert squatted == [("cursor", f"another program listens on port {port} and may have its token", True)]
 
 
 def test_an_address_that_will_not_last_is_not_written(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def wait_read(daemon: Daemon, path: Path) -> None:
 
     def is_read() -> bool:
         known = [json.loads(file.read_bytes()) for file in (daemon.state / "captures").glob("*.json")]
-        return any((each["path"], each["cursor"]["offset"]) == (str(path), path.stat().st_size) for each in known)
+        return any((each["path"], each["recorded"]) == (str(path), path.stat().st_size) for each in known)
 
     wait_for(is_read)
 

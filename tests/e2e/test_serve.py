@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -273,6 +274,18 @@ def test_it_starts_in_the_background_and_stops_on_command(tmp_path: Path) -> Non
     assert json.loads(stopped.stdout) == {"ok": True, "stopped": True}
     assert command(environ, "status").returncode == 1
     assert not (tmp_path / "state/commonplace/daemon/serve.sock").exists()
+
+
+def test_many_that_start_it_at_once_all_find_it_running(tmp_path: Path) -> None:
+    """One starts it, the others wait for that one: nobody is told that it does not run."""
+    environ = surroundings(tmp_path)
+    with ThreadPoolExecutor(6) as pool:
+        done = [*pool.map(lambda _: program(environ, "serve", "--background", "--json"), range(6))]
+    try:
+        assert [each.returncode for each in done] == [0] * 6, [each.stderr for each in done]
+        assert len({json.loads(each.stdout)["pid"] for each in done}) == 1
+    finally:
+        command(environ, "stop", "--force")
 
 
 def test_a_port_that_is_taken_is_no_trouble(daemon: Daemon) -> None:

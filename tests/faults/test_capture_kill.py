@@ -1,4 +1,7 @@
-"""A daemon that is killed again and again while it captures sessions: each line is in history once, none is lost."""
+"""A daemon that is killed again and again while it captures sessions: each line is in history once, none is lost.
+
+Nor is any lost with `history.db`.
+"""
 
 import http.client
 import itertools
@@ -14,7 +17,7 @@ from tests.daemons import Daemon, register, small_vault, start, surroundings
 from tests.run_length import rounds
 from tests.transcript_lines import claude, claude_folder
 
-KILLS = rounds(2, long=40)
+KILLS = rounds(2, long=400)
 SESSIONS = 3
 
 
@@ -84,8 +87,15 @@ def test_no_kill_of_the_daemon_loses_or_doubles_what_was_said(tmp_path: Path) ->
     said = {session.name: session.said for session in sessions}
     kept = _kept_at_last(last)
     last.stop()
+    (database,) = tmp_path.rglob("history.db")
+    for file in database.parent.glob("history.db*"):
+        file.unlink()
+    after = start(tmp_path, environ)  # which makes it again from the conversation files
+    restored = _kept_at_last(after)
+    after.stop()
 
     assert kept == said
+    assert restored == said
     assert sum(map(len, said.values())) > 10 * KILLS
 
 

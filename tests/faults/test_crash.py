@@ -16,7 +16,7 @@ from commonplace.vault.local import DeviceLocal
 from commonplace.vault.paths import is_temporary
 from tests.run_length import rounds
 
-KILLS = rounds(20, long=1000)
+KILLS = rounds(20, long=4000)
 
 
 def _write_until_killed(root: Path, first: int, pipe: int) -> None:

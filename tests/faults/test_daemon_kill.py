@@ -13,7 +13,7 @@ from tests.daemons import Daemon, register, small_vault, start, surroundings
 from tests.gitvault import git, leftovers, status
 from tests.run_length import rounds
 
-KILLS = rounds(3, long=100)
+KILLS = rounds(3, long=400)
 WRITERS = 3
 
 

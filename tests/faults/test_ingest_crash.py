@@ -18,7 +18,7 @@ from commonplace.model import MODES
 from tests.run_length import rounds
 from tests.stores import close, index_contents, make_stores, save
 
-KILLS = rounds(6, long=300)
+KILLS = rounds(6, long=1200)
 NOTES = rounds(120, long=300)
 SECONDS = rounds(1, long=60)
 LATEST = rounds(300, long=600) / 1000

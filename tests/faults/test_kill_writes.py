@@ -22,7 +22,7 @@ from tests.faults.writing import PAIR, SHARED, is_whole, text_of
 from tests.gitvault import git, leftovers, new_vault, status
 from tests.run_length import rounds
 
-KILLS = rounds(16, long=2000)
+KILLS = rounds(16, long=4000)
 WRITERS = 4
 ROOT = Path(__file__).parents[2]
 

@@ -1,5 +1,7 @@
 """Two clones of one vault that remember apart and are merged by plain git: no conflict, one value, problems told."""
 
+import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -90,3 +92,50 @@ def test_the_same_entry_changed_on_both_sides_is_a_conflict_that_doctor_shows(tm
 
     assert merged.returncode != 0
     assert any(finding.path == fact.path for finding in findings)
+
+
+_FENCE = re.compile(r"memory-[0-9a-f]{8}")  # another word in each context
+
+
+def age(folder: Path, *, newest_first: bool) -> None:
+    """Give the notes of a clone times of their own: each an hour, in the order of their paths or in the other."""
+    notes = sorted((folder / "vault").rglob("*.md"), reverse=newest_first)
+    for hours, note in enumerate(notes):
+        os.utime(note, (1_600_000_000 + 3600 * hours,) * 2)
+
+
+def told(folder: Path, calendar: Calendar) -> list[object]:
+    """What a clone answers: searches by words, by meaning and by both, facts, lists of sensitive titles, contexts."""
+    with make_memory(folder, clock=calendar) as memory:
+        memory.index.sync()
+        answers: list[object] = []
+        for question in ("soil for the garden", "water", "what does Ana like"):
+            for mode in ("hybrid", "words", "sense", "rrf"):
+                hits = memory.search(question, mode=mode, k=20).hits
+                answers.append([(hit.path, hit.line, hit.score, hit.text) for hit in hits])
+            answers.append(_FENCE.sub("", memory.context(question, notes="always").text))
+        answers.append([held.fact for held in memory.facts.about()])
+        answers.append(_FENCE.sub("", memory.context.start().text))
+    return answers
+
+
+def test_two_clones_with_other_file_times_answer_alike(tmp_path: Path) -> None:
+    """Of notes that fit alike only the path tells the order: neither a file's time nor the order of indexing does."""
+    one, two, calendar = tmp_path / "one", tmp_path / "two", Calendar()
+    with make_memory(one, clock=calendar) as memory:
+        memory.entries.save("Ana likes good soil for her garden.", kind="preference")
+    for name in ("Moss", "Ash", "Zinnia", "Fern", "Birch"):
+        notes = {
+            f"Garden/{name}.md": "# Plant\n\nGood soil for the garden, and water.\n\n- likes [[Ana]]\n",
+            f"Private/{name}.md": "---\nmemory: local-only\ntitle: water\n---\nA secret.\n",
+        }
+        for path, text in notes.items():
+            (one / "vault" / path).parent.mkdir(exist_ok=True)
+            (one / "vault" / path).write_text(text)
+    git(one / "vault", "add", "Garden", "Private")
+    git(one / "vault", "-c", "user.name=P", "-c", "user.email=p@localhost", "commit", "--quiet", "-m", "notes")
+    clone(one, two)
+    age(one, newest_first=True)
+    age(two, newest_first=False)
+
+    assert told(one, calendar) == told(two, calendar)

@@ -103,3 +103,21 @@ def _write_all(vault: ObsidianVault) -> None:
     with vault.transaction() as changes:
         for path in ("note.md", "new/note.md", "closed/note.md"):
             changes.write(vault.resolve(path), b"ours\n")
+
+
+@pytest.mark.parametrize("leave", [0, 4096, 16384])
+def test_a_rehearsal_on_a_full_disk_says_so_and_leaves_nothing(
+    vault: ObsidianVault, small_disk: Path, leave: int
+) -> None:
+    """What would stop a write stops the rehearsal, and the disk is as full as before."""
+    write(vault, "ready.md", "words\n")
+    filler = _fill(small_disk, leave=leave)
+    before = {path: path.read_bytes() for path in small_disk.rglob("*") if path.is_file()}
+    with pytest.raises(VaultUnavailable, match="No space left") as caught:
+        vault.rehearse(vault.resolve("Agent/Memory/new.md"))
+
+    assert "free some space" in (caught.value.hint or "")
+    assert {path: path.read_bytes() for path in small_disk.rglob("*") if path.is_file()} == before
+    assert leftovers(small_disk) == []
+    filler.unlink()
+    vault.rehearse(vault.resolve("Agent/Memory/new.md"))

@@ -16,6 +16,7 @@ from commonplace.app.encoders import MakeEncoders, install_model, make_encoders,
 from commonplace.app.stores import open_stores
 from commonplace.app.vaults import backends, copy_sample, put_under_git
 from commonplace.errors import UsageError
+from commonplace.flows.memory.amend import finish_erasures
 from commonplace.flows.stores import Judge, Session
 from commonplace.memory import Memory
 from commonplace.model import ACTOR_KINDS, Actor, ActorKind
@@ -60,10 +61,12 @@ def open_with(
     """The memory that these settings describe. Raises as `open_memory` does.
 
     One that is not `is_patient` searches by words while the encoder is still loading. `encoders` finds the encoder
-    for the settings: several memories may share one.
+    for the settings: several memories may share one. An erasure that a crash has cut off is finished first.
     """
     stores = open_stores(settings, clock=clock, judge=judge, waits_for_encoder=is_patient, encoders=encoders)
-    return Memory(Session(stores, actor, clock))
+    session = Session(stores, actor, clock)
+    finish_erasures(session)
+    return Memory(session)
 
 
 __all__ = [

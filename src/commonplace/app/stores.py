@@ -8,7 +8,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -43,6 +43,7 @@ from commonplace.sources.conversations import ConversationSource
 from commonplace.vault.base import Skip
 
 _POLL: Final = 0.005  # seconds between two tries
+_WRITABLE: Final = "Give your user permission to write to it, or name another with --data FOLDER. Reading still works."
 
 
 def open_stores(
@@ -82,7 +83,7 @@ def open_stores(
         judge=judge,
         waits_for_encoder=waits_for_encoder,
         vault_folder=str(settings.vault.root or ""),
-        encode_lock=partial(exclusive_lock, folder / "encode.lock", wait=0.0) if folder else thread_encode_lock(),
+        encode_lock=partial(_encode_lock, folder / "encode.lock") if folder else thread_encode_lock(),
     )
 
 
@@ -156,6 +157,17 @@ def _fingerprint(settings: Settings, encoders: Encoders, rules: FactRules) -> st
     return hashlib.sha256(json.dumps([made, left_out]).encode()).hexdigest()[:8]
 
 
+@contextmanager
+def _encode_lock(file: Path) -> Iterator[bool]:
+    """True if this process holds the lock, or if nobody can: where no file can be written, no process encodes."""
+    with ExitStack() as held:
+        try:
+            is_ours = held.enter_context(exclusive_lock(file, wait=0.0))
+        except OSError:
+            is_ours = True
+        yield is_ours
+
+
 def save_lock_in(folder: Path | None, *, wait: float) -> Callable[[], AbstractContextManager[None]]:
     """A lock to hold from reading what is known until the index has what was written.
 
@@ -183,12 +195,15 @@ def _process_lock(folder: Path | None, *, wait: float) -> Iterator[None]:
         return
     from filelock import FileLock, Timeout  # forty milliseconds that reading does not need
 
-    folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / "remember.lock")
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=wait, poll_interval=_POLL)
     except Timeout as error:
         raise _timeout(wait) from error
+    except OSError as error:
+        message = f"the data folder cannot be written: {error.strerror or error}"
+        raise VaultUnavailable(message, path=str(folder), hint=_WRITABLE) from error
     try:
         yield
     finally:

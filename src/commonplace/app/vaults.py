@@ -85,17 +85,20 @@ def _entry_points() -> dict[str, Callable[[], Factory]]:
 
 _NO_OPTIONS = VaultOptions()
 _DATA_NAME: Final = re.compile(r".*-[0-9a-f]{8}(-\d+)?", re.DOTALL)
-_DATA_FILES: Final = ("history.db", "index", "vectors.db", "remember.lock", "past")
+_DATA_FILES: Final = ("history.db", "conversations", "index", "vectors.db", "remember.lock", "past")
 
 
 def backends(options: VaultOptions) -> BackendRegistry:
     """Every storage backend that comes with Commonplace, by name."""
     registry = BackendRegistry()
-    registry.register("device-local", lambda root: DeviceLocal(_present(root)))
+    most = options.max_read_bytes
+    registry.register("device-local", lambda root: DeviceLocal(_present(root), max_read_bytes=most))
     registry.register("in-memory", lambda root: InMemory())
     registry.register(
         "obsidian-vault",
-        lambda root: ObsidianVault(_present(root), author=author_of(options), filters=options.git_filters),
+        lambda root: ObsidianVault(
+            _present(root), author=author_of(options), filters=options.git_filters, max_read_bytes=most
+        ),
     )
     return registry
 

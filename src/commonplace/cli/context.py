@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from commonplace.cli.completion import kinds, offer, phases
-from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_text
+from commonplace.cli.invocation import Invocation, invocation_of, print_context, print_line
 from commonplace.cli.progress import ProgressLine
 from commonplace.memory import shapes
 from commonplace.model import Context
@@ -97,7 +97,7 @@ def context(
 
 def _show(result: Context, invocation: Invocation, *, explain: bool) -> None:
     if result.text:
-        print_text(f"{result.text}\n")
+        print_context(f"{result.text}\n")
     if explain:
         for line in _reasons(result):
             print_line(line)

@@ -327,7 +327,8 @@ def _range(turn: int | None, turns: str | None) -> tuple[int, int | None]:
 
 
 def _show(thread: Thread, messages: list[tuple[int, Message]], invocation: Invocation) -> None:
-    print_line(f"{thread.title}  ({thread.interface}, {_number(thread.count)}, {thread.trust})")
+    trust = f"{thread.trust}, unverified: a program says who spoke" if thread.is_claim else thread.trust
+    print_line(f"{thread.title}  ({thread.interface}, {_number(thread.count)}, {trust})")
     for number, each in messages:
         print_line()
         print_line(f"{number:>3}. {each.author or each.role}  {shapes.time_text(each.at)}")

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from commonplace.cli.invocation import print_line, print_stderr, print_text
+from commonplace.cli.invocation import print_context, print_line, print_stderr
 from commonplace.errors import CommonplaceError
 
 NOTE = "Inbox/Watering.md"
@@ -119,7 +119,7 @@ STORY: tuple[Command | PersonEdit, ...] = (
     Command("List the facts about someone; structured lines in notes are facts, too.", ("facts", "Ada")),
     Command(
         "Ask where he lived on a given day.",
-        ("facts", "Tomas", "--predicate", "lives_in", "--as-of", "2025-01-01", "--known", "now"),
+        ("facts", "Tomas", "--predicate", "lives_in", "--as-of", "2025-01-01"),
     ),
     Command("See it on a timeline.", ("timeline", "Tomas")),
     Command(
@@ -195,7 +195,7 @@ def _run_command(command: Command, vault: Path, scratch: Path, *, has_model: boo
         env={**own, "COMMONPLACE_SETTINGS": str(scratch / "settings.toml")},
     )
     answer = done.stdout.decode(errors="replace")
-    print_text(answer)
+    print_context(answer)
     if done.returncode != command.code:
         raise typer.Exit(done.returncode or 1)
     memories = [line for line in answer.splitlines() if line.startswith("- ")]

@@ -18,6 +18,7 @@ from commonplace.cli.parameters import (
     ValidUntil,
     project_of,
 )
+from commonplace.cli.progress import ProgressLine
 from commonplace.client.paths import working_folder
 from commonplace.errors import UsageError
 from commonplace.memory import fact_shapes
@@ -122,22 +123,26 @@ def facts(
     predicate: Annotated[str, typer.Option(metavar="P", help="Only facts with this predicate.")] = "",
     project: Annotated[str, typer.Option(metavar="NAME", help="Only entries of this project.")] = "",
     as_of: Annotated[
-        str, typer.Option(metavar="D", help="Facts that were true at the end of that day, as known then.")
+        str, typer.Option(metavar="D", help="What was true at the end of that day, as it is known now.")
     ] = "",
-    known: Annotated[str, typer.Option(metavar="D", help="As known on this day instead; or `now`.")] = "",
+    known: Annotated[
+        str, typer.Option(metavar="D", help="What was known at the end of that day; with --as-of, about the other.")
+    ] = "",
     every: Annotated[bool, typer.Option("--all", help="Include facts that ended, were replaced or deleted.")] = False,
-    no_lines: Annotated[
-        bool, typer.Option("--no-lines", help="For the past: entries only, without lines of notes; faster.")
-    ] = False,
     limit: Annotated[int | None, typer.Option("-n", "--limit", min=1, help="At most this many.")] = None,
     prompt: Annotated[str, typer.Option(metavar="TEXT", help="Only facts that are relevant to this prompt.")] = "",
 ) -> None:
     """List facts that are true now, or that were true or known on a day.
 
+    `--as-of` asks what was true on a day, also if you learned it later. `--known` asks what your notes said on a day,
+    also if it was wrong. Lines of notes count: one that was removed was true until then.
+
     \b
     Examples:
       commonplace facts Ada
-      commonplace facts Ada --as-of 2025-06-01 --known now
+      commonplace facts Ada --as-of 2025-06-01
+      commonplace facts Ada --known 2025-06-01
+      commonplace facts Ada --as-of 2024-12-31 --known 2025-06-01
       commonplace facts --topic work --predicate works_at --all --json
       commonplace facts --prompt "write a letter to Ada"
     """
@@ -146,7 +151,7 @@ def facts(
         raise UsageError(f"two entities given: {entity!r} and {named!r}", hint="Name one of them.")
     if prompt and (entity or named or topic or predicate or project or as_of or known or every):
         raise UsageError("--prompt cannot be combined with other filters", hint="Use --prompt alone.")
-    with invocation.memory() as memory:
+    with invocation.memory() as memory, ProgressLine(invocation) as progress:
         meant = memory.facts.named(entity or named)
         if prompt:
             facts_found = memory.facts.relevant(prompt, limit=limit)
@@ -159,16 +164,14 @@ def facts(
                 as_of=as_of,
                 known=known,
                 every=every,
-                lines=not no_lines,
                 limit=limit,
+                progress=progress,
             )
         link = memory.notes.link
 
     def show() -> None:
         show_facts(facts_found, invocation, link)
         inform_of_name(entity or named, meant, invocation)
-        if as_of and not (known or facts_found):
-            invocation.inform("  --known now shows what is known today about that day")
 
     rows = [fact_shapes.snapshot_shape(each, link) for each in facts_found]
     invocation.answer({"count": len(rows), "facts": rows}, show)

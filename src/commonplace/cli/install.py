@@ -11,7 +11,8 @@ import typer
 
 from commonplace.cli.completion import hosts, offer
 from commonplace.cli.invocation import Invocation, invocation_of, print_line, printable
-from commonplace.errors import UsageError
+from commonplace.daemon.tokens import holder_of
+from commonplace.errors import Refused, UsageError
 from commonplace.hosts.registry import HOSTS, host_named
 
 if TYPE_CHECKING:
@@ -217,12 +218,21 @@ def _check_files(host: "Host", options: "InstallOptions", environment: "Environm
 
 
 def _check_port(invocation: Invocation, options: "InstallOptions", environment: "Environment") -> None:
-    """Raise UsageError if the daemon's address, which the entry would name, changes at its next start."""
+    """Raise UsageError if the daemon's address, which the entry would name, changes at its next start.
+
+    Raises Refused if another program holds it: no token is given to whoever listens there.
+    """
     port = invocation.settings().settings.serve.port
     if options.transport == "http" and urlsplit(environment.url).port != port:
         raise UsageError(
             f"the daemon is at {environment.url} now, but at port {port} when it is started again",
             hint=f"Run `commonplace settings set serve.port {urlsplit(environment.url).port}`, or restart the daemon.",
+        )
+    if options.transport == "http" and holder_of(port) == "another":
+        raise Refused(
+            f"another program listens on port {port}, and would be sent the token of this host",
+            hint="End that program, restart the daemon if it is an older one, or choose another port: "
+            "`commonplace settings set serve.port N`.",
         )
 
 

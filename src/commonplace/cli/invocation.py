@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 import typer
 
 from commonplace.errors import UsageError
+from commonplace.model.untrusted_text import break_marks, clean_text
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from commonplace.memory import Memory
     from commonplace.settings.load import LoadedSettings
     from commonplace.settings.schema import Settings
-
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 _GAP: Final = 2  # blanks between two columns
 _PATHS: Final = frozenset(("note", "path", "file", "from", "to", "leads to"))  # headers of columns with paths
@@ -133,13 +132,23 @@ def print_json(values: Mapping[str, Any]) -> None:
 
 
 def print_line(text: str = "") -> None:
-    """Print a line on standard output."""
-    _write(text + "\n", sys.stdout)
+    """Print a line on standard output, without marks and hidden characters: an agent may read it, or a terminal."""
+    _write(printable(text) + "\n", sys.stdout)
 
 
 def print_text(text: str) -> None:
-    """Print a note's text as it is; on a terminal without its control characters."""
-    _write(text, sys.stdout)
+    """Print text of several lines as `print_line` prints one."""
+    _write(printable(text), sys.stdout)
+
+
+def print_context(text: str) -> None:
+    """Print a context, in which everything but our own marks was broken when it was composed."""
+    _write(clean_text(text), sys.stdout)
+
+
+def print_note(text: str) -> None:
+    """Print a note's text: on a terminal without what it may not obey or hide, elsewhere exactly as it is."""
+    _write(printable(text) if sys.stdout.isatty() else text, sys.stdout)
 
 
 def print_stderr(text: str) -> None:
@@ -265,14 +274,12 @@ def file_time_text(mtime: float) -> str:
 
 
 def printable(text: str) -> str:
-    """The text without control characters: notes are not trusted, and a terminal obeys them."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n").removeprefix("\ufeff"))
+    """The text without marks and hidden characters: a terminal obeys what a note says, and agents read it too."""
+    return break_marks(text.removeprefix("\ufeff"))
 
 
 def _write(text: str, stream: TextIO) -> None:
     """Write all of it. A reader that closes the pipe (`| head`) ends the program quietly, as with every tool."""
-    if stream.isatty():
-        text = printable(text)
     try:
         stream.flush()
         stream.buffer.write(text.encode("utf-8", "replace"))

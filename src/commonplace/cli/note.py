@@ -15,6 +15,7 @@ from commonplace.cli.invocation import (
     invocation_of,
     print_line,
     print_linked,
+    print_note,
     print_stderr,
     print_table,
     print_text,
@@ -65,7 +66,7 @@ def read(
     notes = invocation.memory().notes
     if section is not None:
         part = notes.section(path, section)
-        invocation.answer({"path": path, "section": part}, lambda: print_text(part.text))
+        invocation.answer({"path": path, "section": part}, lambda: print_note(part.text))
         return
     note = notes.read(path)
     sensitive = notes.is_sensitive(note)
@@ -160,7 +161,7 @@ def _show_note(note: Note, *, sensitive: bool, link: str) -> None:
             *(["sensitive"] if sensitive else []),
         ]
         print_linked("  ".join(marks) + "\n", {note.path: link})
-    print_text(note.text)
+    print_note(note.text)
     for problem in note.problems:
         print_stderr(f"{problem.path}:{problem.line}: {problem.message}")
 

@@ -13,6 +13,7 @@ from commonplace.cli.invocation import Invocation, invocation_of, linked_text, l
 from commonplace.cli.progress import ProgressLine
 from commonplace.memory import shapes
 from commonplace.model import MODES, Answer, Hit
+from commonplace.model.conversation import hit_speaker
 from commonplace.model.layout import is_entry_path
 from commonplace.model.moment import long_day
 from commonplace.model.query import SEE_NEAREST
@@ -57,7 +58,9 @@ def search(
     until: Annotated[
         str | None, typer.Option(help="Only notes updated before the end of: 2026-03-01, 2026-03.")
     ] = None,
-    as_of: Annotated[str | None, typer.Option(help="Search the vault as it was at the end of that day.")] = None,
+    as_of: Annotated[
+        str | None, typer.Option(help="Search the vault as it stood at the end of that day: what its notes said then.")
+    ] = None,
     min_score: Annotated[
         float | None, typer.Option(help="The lowest cosine for a hit that shares no word with the query.")
     ] = None,
@@ -190,7 +193,7 @@ def _place(hit: Hit) -> str:
         begins = hit.metadata.get("planned_from")
         about = (f"project {project}" if project else "", f"planned, from {long_day(begins)}" if begins else "")
         return " ".join([f"{hit.path}:{hit.line}", *(f"({each})" for each in about if each)])
-    who, day = hit.metadata.get("speaker") or hit.metadata.get("role"), str(hit.metadata.get("at") or "")[:10]
+    who, day = hit_speaker(hit.metadata), str(hit.metadata.get("at") or "")[:10]
     said = ", ".join(filter(None, (who, day)))
     return f"conversation:{hit.path} turn {hit.line}" + (f" ({said})" if said else "")
 

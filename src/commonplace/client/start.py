@@ -27,9 +27,10 @@ _TERM_SECONDS: Final = 3.0  # for a daemon that hangs to end by itself; writes s
 _KILL_SECONDS: Final = 5.0
 _AGE_SLACK: Final = 5.0  # seconds between the start of the process and the time that it wrote down
 _PS_SECONDS: Final = 2.0
-_RACE_SECONDS: Final = 0.5  # how long to wait for the winner of the start race before starting another daemon
+_RACE_SECONDS: Final = 0.5  # after which another daemon is started in place of one that was there and has ended
 _START_INTERVAL: Final = 10.0  # seconds in which a daemon that was started is assumed to be on its way
 _START_MARKER: Final = "begun"  # a file in the daemon's folder: when a client last started one without waiting
+_START_LOCK: Final = "start.lock"  # held by the client that starts the daemon
 _LOG_LINES: Final = 5
 _LOG_BYTES: Final = 2000
 
@@ -252,23 +253,53 @@ def spawn_daemon(log: Path) -> subprocess.Popen[bytes]:
 
 
 def _start_and_wait(files: DaemonFiles, deadline: float) -> DaemonState:
+    """The daemon, started by one client at a time: the others wait for it. Raises Unreachable, OSError."""
+    turn = os.open(files.folder / _START_LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        while not _is_turn(turn):
+            if state := find_running(files):
+                return state
+            if time.monotonic() > deadline and not _is_loading(files):
+                raise Unreachable("another program is starting the daemon, which does not answer yet: try again soon")
+            time.sleep(_POLL_SECONDS)
+        return find_running(files) or _start_in_turn(files, deadline)
+    finally:
+        os.close(turn)
+
+
+def _is_turn(turn: int) -> bool:
+    """True if this process holds the lock of the one that starts the daemon."""
+    try:
+        fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _start_in_turn(files: DaemonFiles, deadline: float) -> DaemonState:
     log_size = files.log.stat().st_size if files.log.exists() else 0
-    child = spawn_daemon(files.log)
-    ended, lost_race = 0.0, False
-    while time.monotonic() < deadline:
+    child, ended, has_lost = spawn_daemon(files.log), 0.0, False
+    while time.monotonic() < deadline or _is_loading(files):
         if state := find_running(files):
             return state
-        code = child.poll()
-        if code:
-            raise Unreachable(f"the daemon did not start: {_log_end(files.log, log_size)}")
-        if code == 0:  # another daemon holds the lock: it is about to answer, or about to end
+        has_lost = has_lost or child.poll() == 0  # another daemon holds the lock: it will answer, or end
+        if child.poll() is not None and not is_daemon_running(files):
             ended = ended or time.monotonic()
+            if child.returncode:
+                raise Unreachable(f"the daemon did not start: {_log_end(files.log, log_size)}")
             if time.monotonic() - ended > _RACE_SECONDS:
-                child, ended, lost_race = spawn_daemon(files.log), 0.0, True
+                child, ended = spawn_daemon(files.log), 0.0
         time.sleep(_POLL_SECONDS)
-    if lost_race and (other := read_state(files.state)):  # its socket is gone, or it hangs
+    if has_lost and (other := read_state(files.state)):  # its socket is gone, or it hangs
         raise Unreachable(f"the daemon runs as process {other.pid} but does not answer: `commonplace stop` stops it")
     raise Unreachable(f"the daemon was started but does not answer: {_log_end(files.log, log_size)}")
+
+
+def _is_loading(files: DaemonFiles) -> bool:
+    """True if a daemon that has just begun holds the lock: on a busy machine it takes long until it answers."""
+    state = read_state(files.state)
+    process = _own_process(state, files) if state else None
+    return bool(process and not process.is_stopped and process.age < _LOADING_SECONDS)
 
 
 def _log_end(log: Path, start: int) -> str:

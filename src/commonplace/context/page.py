@@ -52,11 +52,11 @@ def format_piece(piece: Piece, fence: Fence) -> ContextBlock:
     """A fact is one line that ends with its source, if it has one; another piece has its source on a line above it."""
     doubt = _shorten(fence.sanitize_line(piece.doubt), _MAX_DOUBT)
     warning = f"(not sure: {doubt.rstrip('.')}. Ask before relying on it.)" if doubt else ""
-    source = fence.sanitize_line(piece.source)
+    source = fence.sanitize_source(piece.source)
     if piece.section in LINE_SECTIONS:
         line = fence.sanitize_line(piece.text)
         return ContextBlock("- ", line, (f" [{source}] {warning}" if source else f" {warning}").rstrip())
-    day = "" if piece.day in source else f", {fence.sanitize_line(piece.day)}"
+    day = "" if piece.day in source else f", {fence.sanitize_source(piece.day)}"
     title = _shorten(fence.sanitize_line(piece.title), _MAX_TITLE)
     head = f"[{source}{day}] {title}".rstrip()
     return ContextBlock("".join(f"{line}\n" for line in (head, warning) if line), fence.sanitize(piece.text).strip())

@@ -87,11 +87,11 @@ _PASSAGE_BESIDE_BEST: Final = 0.6
 _MIN_LETTERS: Final = 20
 """Letters outside links below which a passage only points elsewhere: `Part of [[Plan]]. See [[Budget]].`"""
 
-_LONGEST: Final = 4000  # characters of a passage that are looked at: the expression takes quadratic time
 _FIRST_CJK: Final = "\u2e80"
 _CJK_LETTERS: Final = 4  # letters that one character counts for in a script whose characters are words
 
-_LINK: Final = re.compile(r"!?\[\[[^\]\n]*\]\]|!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://\S+|(?<!\S)#[\w/-]+")
+# No part may contain what begins another link, so that each character is looked at once.
+_LINK: Final = re.compile(r"!?\[\[[^\[\]\n]*+\]\]|!?\[[^\[\]\n]*+\]\([^()\n]*+\)|<?https?://\S++|(?<!\S)#[\w/-]++")
 _HEADING: Final = re.compile(r"\A#{1,6}[ \t]+([^\n]*?)[ \t#]*(?:\n|\Z)\s*")
 _CHANNEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 _CHANNEL_PREFIX: Final = "channel:"
@@ -159,7 +159,7 @@ def is_off_topic(hit: Hit) -> bool:
 
 def holds_only_links(text: str) -> bool:
     """True if a passage only points elsewhere: links, and hardly a word besides them."""
-    rest, links = _LINK.subn(" ", text[:_LONGEST])
+    rest, links = _LINK.subn(" ", text)
     letters = sum(_CJK_LETTERS if sign >= _FIRST_CJK else 1 for sign in rest if sign.isalpha())
     return letters < (_MIN_LETTERS if links else 1)
 

@@ -34,7 +34,7 @@ from commonplace.daemon.service.state_files import (
     running_daemon,
     user_daemon_files,
 )
-from commonplace.daemon.tokens import Tokens
+from commonplace.daemon.tokens import PROOF_FILE, DaemonProof, Tokens
 from commonplace.daemon.vaults import Vaults
 from commonplace.errors import CommonplaceError, VaultUnavailable, missing_extra
 from commonplace.events import emit
@@ -141,7 +141,8 @@ class Daemon:
         from commonplace.daemon.server.hook_routes import HookRoutes
         from commonplace.daemon.server.http_server import DaemonApp, DaemonControl, make_http_server
 
-        control = DaemonControl(partial(self._status, state), self._stop.set)
+        proof = partial(DaemonProof(self._files.folder / PROOF_FILE).answer, port=state.port)
+        control = DaemonControl(partial(self._status, state), self._stop.set, proof)
         events = HookEvents(self._files.folder)
         hooks = HookRoutes(self._vaults.memory_for, events, self._capture, self._hook_options)
         app = DaemonApp(self._vaults.memory_for, control, self._counter, hooks=hooks.routes)
@@ -223,7 +224,8 @@ def listen_on_port(port: int, *, needed_by: Sequence[str] = ()) -> socket.socket
     if needed_by:
         raise VaultUnavailable(
             f"port {port} is in use by another program, and {', '.join(needed_by)} would look for the daemon there",
-            hint="End that program; or `commonplace settings set serve.port N`, and install these hosts again.",
+            hint="End that program, to which they may have sent their tokens: `commonplace token revoke HOST` and "
+            "install them again. Or choose another port: `commonplace settings set serve.port N`.",
         )
     message = f"no port from {port} to {number} is free"
     raise VaultUnavailable(message, hint="Choose another: `commonplace serve --port N`, or the setting serve.port.")

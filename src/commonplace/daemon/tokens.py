@@ -1,4 +1,8 @@
-"""The daemon's tokens: who may connect over TCP. The file holds only their hashes.
+"""Who may connect over TCP, and how the daemon proves that it is the daemon. The file of tokens holds only hashes.
+
+A host sends its token to whoever listens on the port, which may be another user's program while the daemon is down.
+So a token counts only from programs of this user, where the system tells whose a connection is; and a program of ours
+asks for a proof before it trusts a port: an HMAC with a key that only this user can read.
 
 Many programs may change the file; a lock next to it serializes them, and readers always see a whole file. A running
 daemon sees a change at the next request, because it checks the file's identity before it answers. A file that cannot
@@ -7,26 +11,42 @@ be read lets nobody in.
 
 import hashlib
 import hmac
+import http.client
 import json
 import os
 import re
 import secrets
+import socket
 import stat
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from commonplace.client.paths import is_client_name
-from commonplace.daemon.service.state_files import file_lock, write_private_file
+from commonplace.daemon.service.state_files import (
+    file_lock,
+    make_daemon_folders,
+    running_daemon,
+    user_daemon_files,
+    write_private_file,
+)
 from commonplace.errors import CommonplaceError, NotFound, UsageError, VaultUnavailable
 from commonplace.events import emit
 from commonplace.model import SCOPES, Scope
 from commonplace.model.moment import moment_text
 
 _PREFIX: Final = "cpl_"
+_TCP_TABLE: Final = Path("/proc/net/tcp")
+_ROOT: Final = 0
+_PROOF_SECONDS: Final = 5.0
+_PROOF_BYTES: Final = 10_000  # of an answer that may come from any program
+PROOF_FILE: Final = "proof.json"
+"""In the daemon's folder: the key of its proofs."""
+_NONCE: Final = re.compile("[0-9a-f]{32,128}")
 _VERSION: Final = 1
 _FileIdentity = tuple[int, int, int]
 """Inode, size and time: different after each change."""
@@ -210,3 +230,87 @@ def _check(client: str, scopes: Iterable[Scope]) -> None:
 
 def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+Peer = tuple[str, int]
+"""The address and the port of one end of a connection."""
+
+
+def is_own_program(peer: Peer, *, port: int, table: Path = _TCP_TABLE) -> bool:
+    """True if the program at the other end of a connection to our `port` is this user's, or root's.
+
+    Also true where the system does not tell, as on macOS. False for a program that is gone, whose connection has no
+    owner.
+    """
+    try:
+        rows = [line.split() for line in table.read_text(encoding="ascii").splitlines()[1:]]
+    except (OSError, UnicodeDecodeError):
+        return True
+    far, near = _table_address(*peer), _table_address("127.0.0.1", port)
+    owners = {int(row[7]) for row in rows if len(row) > 9 and row[1:3] == [far, near] and row[9] != "0"}
+    return bool(owners) and owners <= {os.geteuid(), _ROOT}
+
+
+def _table_address(address: str, port: int) -> str:
+    """An address as the system's table of connections shows it."""
+    return f"{int.from_bytes(socket.inet_aton(address), sys.byteorder):08X}:{port:04X}"
+
+
+class DaemonProof:
+    """The key by which the daemon of this user proves who it is, in a file that only this user can read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def answer(self, nonce: str, *, port: int) -> str:
+        """The proof for this nonce, by the daemon at that port: a program at another port cannot pass it on.
+
+        Raises UsageError for a nonce that is not 32 to 128 hex digits, VaultUnavailable if there is no key.
+        """
+        if not _NONCE.fullmatch(nonce):
+            raise UsageError("the nonce must be 32 to 128 hex digits", hint="Send /proof?nonce=... with random digits.")
+        return hmac.new(self._key(), f"commonplace daemon {port} {nonce}".encode(), hashlib.sha256).hexdigest()
+
+    def fits(self, proof: object, nonce: str, *, port: int) -> bool:
+        """True if this is the proof of the daemon at that port. Raises as `answer` does."""
+        return isinstance(proof, str) and hmac.compare_digest(proof.encode(), self.answer(nonce, port=port).encode())
+
+    def _key(self) -> bytes:
+        """The key, made at first use; every program of this user reads the same one."""
+        try:
+            with file_lock(self._path):
+                if not self._path.exists():
+                    write_private_file(self._path, {"key": secrets.token_hex(32)})
+                return bytes.fromhex(json.loads(self._path.read_bytes())["key"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            hint = "Remove that file, and restart the daemon."
+            raise VaultUnavailable("the daemon's key cannot be read", path=str(self._path), hint=hint) from error
+
+
+PortHolder = Literal["daemon", "another", "nobody"]
+"""Who listens on a port: the daemon of this user, another program, or nobody."""
+
+
+def holder_of(port: int) -> PortHolder:
+    """Who listens on that port of this machine, by a proof that only this user's daemon can give. No token is sent.
+
+    Raises VaultUnavailable if the key of the proofs cannot be read.
+    """
+    files = user_daemon_files()
+    make_daemon_folders(files)
+    nonce = secrets.token_hex(16)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PROOF_SECONDS)
+    try:
+        connection.request("GET", f"/proof?nonce={nonce}")
+        reply = connection.getresponse()
+        values = json.loads(reply.read(_PROOF_BYTES)) if reply.status == 200 else {}
+    except ConnectionRefusedError:
+        return "nobody"
+    except TimeoutError:  # it may be loading: while it runs, nobody else can listen there
+        return "daemon" if (state := running_daemon(files)) and state.port == port else "another"
+    except (OSError, http.client.HTTPException, ValueError, RecursionError):
+        return "another"
+    finally:
+        connection.close()
+    proof = values.get("proof") if isinstance(values, dict) else None
+    return "daemon" if DaemonProof(files.folder / PROOF_FILE).fits(proof, nonce, port=port) else "another"

@@ -22,6 +22,7 @@ from commonplace.database.errors import (
     translate_errors,
     translate_sqlite_errors,
 )
+from commonplace.events import emit
 
 _PRAGMAS: Final = (
     "PRAGMA journal_mode = WAL",
@@ -41,6 +42,7 @@ _PAGES_AT_ONCE: Final = 1000  # 4 MB, a few milliseconds in which other writers 
 _Identity = tuple[int, int]  # device and inode
 _Opened = tuple[_Identity, apsw.Connection]  # which file the connection is to
 _NO_FILE: Final[_Identity] = (0, 0)
+_DAMAGED: Final = ".damaged"
 
 SqlFunctions = Mapping[str, Callable[..., bytes]]
 
@@ -49,8 +51,9 @@ class Database:
     """One SQLite file. Threads and processes that share it read concurrently and take turns to write.
 
     `migrations` are the numbered schema steps, `functions` what they call in SQL beyond SQLite's own, each of one
-    value; `wait` is the longest wait for a lock in seconds. Every method raises VaultUnavailable if the file cannot be
-    used now, and `wording.damaged` if it is damaged or too new.
+    value; `wait` is the longest wait for a lock in seconds. `prepare` is called with every connection that is opened.
+    Every method raises VaultUnavailable if the file cannot be used now, and `wording.damaged` if it is damaged or too
+    new; one that `sets_damage_aside` renames a file that is damaged when it is opened, and begins a new one.
     """
 
     def __init__(
@@ -61,8 +64,12 @@ class Database:
         wording: ErrorWording,
         wait: float,
         functions: SqlFunctions | None = None,
+        prepare: Callable[[apsw.Connection], None] | None = None,
+        sets_damage_aside: bool = False,
     ) -> None:
         self._file = file
+        self._prepare = prepare
+        self._sets_damage_aside = sets_damage_aside
         self._migrations = migrations
         self._functions = functions or {}
         self._wording = wording
@@ -83,6 +90,12 @@ class Database:
         """A connection inside a write transaction; an exception in the block rolls it back."""
         with translate_sqlite_errors(self._file, self._wording), self._writing, self._writable() as connection:
             yield connection
+
+    def require_writable(self) -> None:
+        """Raise VaultUnavailable if nothing can be written to the file."""
+        with self.write_transaction() as connection:
+            if connection.readonly("main"):
+                raise apsw.ReadOnlyError("attempt to write a readonly database")
 
     def vacuum(self) -> None:
         """Rewrite the file without deleted data and empty the log, so that no trace of it is left on disk."""
@@ -146,13 +159,42 @@ class Database:
                 return idle
             idle[1].close()
         with translate_errors(self._file, self._wording):
-            return _connect(
-                self._file,
-                migrations=self._migrations,
-                functions=self._functions,
-                wording=self._wording,
-                wait=self._wait,
-            )
+            try:
+                return self._connect()
+            except (apsw.CorruptError, apsw.NotADBError) as error:
+                if not self._sets_damage_aside:
+                    raise
+                self._set_damage_aside(str(error))
+                return self._connect()
+
+    def _connect(self) -> _Opened:
+        return _connect(
+            self._file,
+            migrations=self._migrations,
+            functions=self._functions,
+            wording=self._wording,
+            wait=self._wait,
+            prepare=self._prepare,
+        )
+
+    def _set_damage_aside(self, reason: str) -> None:
+        """Rename the damaged file and its log; of several processes one does."""
+        file = self._file.resolve()
+        before = _identity_of(file)
+        with exclusive_lock(file.with_name(f"{file.name}.lock"), wait=self._wait):
+            if _identity_of(file) != before:
+                return
+            stamp = time.strftime("%Y%m%dT%H%M%S")
+            for each in (file, file.with_name(f"{file.name}-wal"), file.with_name(f"{file.name}-shm")):
+                if each.exists():
+                    each.rename(each.with_name(f"{each.name}.{stamp}{_DAMAGED}"))
+        emit("database_set_aside", level="warning", file=str(file), said=reason)
+
+    def drop_damaged(self) -> None:
+        """Remove the damaged files that were set aside: they may say what is to be erased."""
+        with translate_errors(self._file, self._wording):
+            for file in self._file.resolve().parent.glob(f"{self._file.name}*{_DAMAGED}"):
+                file.unlink(missing_ok=True)
 
     def _identity(self) -> _Identity:
         with translate_errors(self._file, self._wording):
@@ -191,13 +233,21 @@ def _acquire(descriptor: int, *, until: float) -> bool:
 
 
 def _connect(
-    file: Path, *, migrations: Sequence[str], functions: SqlFunctions, wording: ErrorWording, wait: float
+    file: Path,
+    *,
+    migrations: Sequence[str],
+    functions: SqlFunctions,
+    wording: ErrorWording,
+    wait: float,
+    prepare: Callable[[apsw.Connection], None] | None,
 ) -> _Opened:
-    """Open the file, creating and migrating it as needed.
+    """Open the file, creating and migrating it as needed; a file on a disk that cannot be written is read as it is.
 
     If the file is replaced meanwhile it is opened again, so that the connection is to the file returned with it.
     """
     while True:
+        if _is_read_only(file):
+            return _identity_of(file), _read_only_connection(file, functions=functions)
         _make_private(file)
         identity = _identity_of(file)
         connection = apsw.Connection(str(file))
@@ -208,11 +258,31 @@ def _connect(
                 connection.create_scalar_function(name, function, 1, deterministic=True)
             _migrate(connection, migrations, file=file, wording=wording)
             if identity == _identity_of(file) != _NO_FILE:
+                if prepare:
+                    prepare(connection)
                 return identity, connection
         except BaseException:
             connection.close()
             raise
         connection.close()
+
+
+def _is_read_only(file: Path) -> bool:
+    """True for a file in a folder that cannot be written, unless its log holds what the file lacks.
+
+    SQLite needs to create files beside one that has a log, even to read it.
+    """
+    log = file.with_name(f"{file.name}-wal")
+    return file.is_file() and not os.access(file.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
+
+
+def _read_only_connection(file: Path, *, functions: SqlFunctions) -> apsw.Connection:
+    """A connection to a file that nobody can change while it is open."""
+    uri = f"{file.resolve().as_uri()}?immutable=1"
+    connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    for name, function in functions.items():
+        connection.create_scalar_function(name, function, 1, deterministic=True)
+    return connection
 
 
 def _make_private(file: Path) -> None:

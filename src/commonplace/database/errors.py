@@ -1,9 +1,13 @@
 """Errors of SQLite and the disk, translated: no exception of apsw leaves the rooms that use it."""
 
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from inspect import CO_GENERATOR
+from itertools import dropwhile
 from pathlib import Path
+from traceback import walk_tb
 from typing import Final
 
 import apsw
@@ -25,6 +29,8 @@ _MESSAGE_AND_HINT: Final[dict[type[Exception], tuple[str, str]]] = {
     apsw.FullError: ("cannot be written: the disk is full", "Free some space and try again."),
     apsw.IOError: ("cannot be read or written", "The disk reports an error: check its health and free space."),
 }
+_OF_DAMAGED_ROWS: Final = (LookupError, TypeError, ValueError, OverflowError, MemoryError, zlib.error)
+"""What a row that does not have what was written makes of Python's own functions for text, JSON and numbers."""
 _OTHER: Final = ("cannot be used", "Try again; if it keeps failing, inspect the file with `sqlite3`.")
 
 
@@ -66,12 +72,39 @@ def translate_sqlite_errors(file: Path, wording: ErrorWording) -> Iterator[None]
         raise locked_error(file, wording) from error
     except tuple(_DAMAGES) as error:
         what = next(_DAMAGES[kind] for kind in type(error).__mro__ if kind in _DAMAGES)
-        message, hint = _message(file, wording, f"{what} ({error})"), wording.mend.format(name=file.name)
-        raise wording.damaged(message, path=str(file), hint=hint) from error
+        raise damaged_error(file, wording, f"{what} ({error})") from error
     except apsw.Error as error:
         kinds = (kind for kind in type(error).__mro__ if kind in _MESSAGE_AND_HINT)
         what, hint = next((_MESSAGE_AND_HINT[kind] for kind in kinds), _OTHER)
         raise VaultUnavailable(_message(file, wording, f"{what} ({error})"), path=str(file), hint=hint) from error
+
+
+@contextmanager
+def translate_row_errors(file: Path, wording: ErrorWording, *, room: str) -> Iterator[None]:
+    """Translate what code of that package raises in the block because a row does not have what was written.
+
+    SQLite finds damage to its own pages only. Errors of other code that runs in the block are left as they are.
+    """
+    try:
+        yield
+    except _OF_DAMAGED_ROWS as error:
+        if not _is_raised_by(room, error):
+            raise
+        raise damaged_error(file, wording, f"is damaged ({error or type(error).__name__})") from error
+
+
+def _is_raised_by(room: str, error: BaseException) -> bool:
+    """True if the last of our own functions that ran was one of that package."""
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
+    inside = dropwhile(lambda frame: frame.f_code.co_flags & CO_GENERATOR, frames)  # the context managers themselves
+    names = (str(frame.f_globals.get("__name__", "")) for frame in inside)
+    ours = [name for name in names if name.startswith("commonplace.")]
+    return bool(ours) and f"{ours[-1]}.".startswith(f"{room}.")
+
+
+def damaged_error(file: Path, wording: ErrorWording, what: str) -> CommonplaceError:
+    """The error for a file that is damaged in that way."""
+    return wording.damaged(_message(file, wording, what), path=str(file), hint=wording.mend.format(name=file.name))
 
 
 def locked_error(file: Path, wording: ErrorWording) -> VaultUnavailable:

@@ -66,14 +66,24 @@ class FactRules:
         return ends
 
 
+def is_own_line(fact: Fact) -> bool:
+    """True for a line of a note that the person wrote, and not a program."""
+    return fact.origin == "line" and is_own_word(fact)
+
+
+def is_own_word(fact: Fact) -> bool:
+    """True for what the person said: an entry that they told or wrote by hand, or their line of a note."""
+    return fact.origins.trust in ("told", "read")
+
+
 def rules_of(options: FactsOptions, user: str) -> FactRules:
     """The rules for this user, with the predicates that the options add."""
     return FactRules(predicates=predicates_of(options), user=user)
 
 
 def _trust_rank(fact: Fact) -> int:
-    """0 for what the person told, 1 for a line of a note, 2 for what a program said or mined, 3 for the rest."""
-    if fact.origin == "line":
+    """0 for what the person told, 1 for their line of a note, 2 for what a program said or mined, 3 for the rest."""
+    if is_own_line(fact):
         return 1
     return {"told": 0, "said": 2, "mined": 2}.get(fact.origins.trust, 3)
 

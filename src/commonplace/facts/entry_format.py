@@ -54,6 +54,14 @@ _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII
 _YES: Final = frozenset({"true", "yes", "on", "1"})
 _NO: Final = frozenset({"false", "no", "off", "0"})
 _COMMA: Final = re.compile(r"\s*,\s*")
+FUTURE: Final = "entry-future"
+"""The code of the Problem that an entry was recorded in the future."""
+
+_SETTLED: Final = frozenset(
+    ("status", "valid_until", "invalidated", "recorded", "superseded_at", "deleted_at", "confirmed", "updated")
+)
+_FINALITY: Final = ("active", "expired", "archived", "superseded", "deleted")
+_DAY_TEXT: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _Word = TypeVar("_Word", bound=str)
 
 
@@ -63,17 +71,31 @@ def is_entry(note: Note) -> bool:
 
 
 def read_entry(
-    note: Note, *, place: Place, sensitive: bool, rules: FactRules
+    note: Note, *, place: Place, sensitive: bool, rules: FactRules, latest: str = ""
 ) -> tuple[Fact | None, tuple[Problem, ...]]:
-    """The fact in an entry and a Problem for each odd key; no fact if the note is not an entry."""
+    """The fact in an entry and a Problem for each odd key; no fact if the note is not an entry.
+
+    What says that it was recorded after the `latest` moment was recorded at an unknown time: the clock was wrong.
+    """
     fields = EntryFields(note)
     if is_entry(note):
-        fact = _read(note, fields, place=place, sensitive=sensitive)
+        fact = _without_future(_read(note, fields, place=place, sensitive=sensitive), fields, latest)
         hash = rules.fingerprint(subject=fact.subject, predicate=fact.predicate, object=fact.object, text=fact.text)
         return replace(fact, fingerprint=hash), fields.problems
     if is_entry_path(note.path) and note.frontmatter.get("id") is not None:
         fields.add_problem("id", "`id` must be an id that Commonplace generated: the note is read as a plain note")
     return None, fields.problems
+
+
+def _without_future(fact: Fact, fields: "EntryFields", latest: str) -> Fact:
+    """The fact without a time of recording that is yet to come: it would hide the fact until then, and win later."""
+    if not latest or max(fact.recorded, fact.updated) <= latest:
+        return fact
+    key = "recorded" if fact.recorded > latest else "updated"
+    message = f"`{key}` is in the future, so that it is ignored: the clock was wrong when the entry was saved"
+    fields.add_problem(key, message, FUTURE)
+    recorded = "" if fact.recorded > latest else fact.recorded
+    return replace(fact, recorded=recorded, updated="" if fact.updated > latest else fact.updated)
 
 
 def entry_frontmatter(fact: Fact, *, tags: Sequence[str], slug: str, created: str) -> dict[str, object]:
@@ -104,13 +126,47 @@ def parse_id(value: object) -> str:
     return text if _ID.fullmatch(text) else ""
 
 
+def settled_keys(note: Note) -> dict[str, object]:
+    """The keys of ours that a merge has left twice in the frontmatter, each with the value that counts.
+
+    The earliest end counts, and the latest update; of two states the more final one. Only keys on one line are settled.
+    """
+    if not any(problem.code == "duplicate-key" for problem in note.problems):
+        return {}
+    by_key: dict[str, list[str]] = {}
+    for line in note.text.split("\n", note.body_line - 1)[: note.body_line - 1]:
+        key, colon, value = line.partition(":")
+        if colon and key in _SETTLED:
+            by_key.setdefault(key, []).append(value.strip())
+    return {key: _settled(key, values) for key, values in by_key.items() if len(values) > 1 and all(values)}
+
+
+def _settled(key: str, values: Sequence[str]) -> object:
+    if key == "confirmed":
+        return sorted({day for value in values for day in _DAY_TEXT.findall(value)})
+    if key == "invalidated":
+        first = min(values, key=lambda value: _nested(value, "at"))
+        return _present({name: _nested(first, name) for name in ("at", "was")})
+    plain = [value.strip("\"'") for value in values]
+    if key == "status":
+        return max(plain, key=lambda value: _FINALITY.index(value) if value in _FINALITY else -1)
+    return max(plain) if key == "updated" else min(plain)
+
+
+def _nested(value: str, name: str) -> str:
+    """The value of a key in a mapping that is written on one line."""
+    match = re.search(rf"\b{name}: *[\"']?([^,}}\"' ]+)", value)
+    return match[1] if match else ""
+
+
 class EntryFields:
     """Typed access to one note's keys. A nested key is named after its parent: `moment("invalidated", "at")`."""
 
-    __slots__ = ("_note", "_problems")
+    __slots__ = ("_keys", "_note", "_problems")
 
     def __init__(self, note: Note) -> None:
         self._note = note
+        self._keys: Mapping[str, Any] = {**note.frontmatter, **settled_keys(note)}
         self._problems: list[Problem] = []
 
     @property
@@ -203,7 +259,7 @@ class EntryFields:
         return ()
 
     def _value(self, names: Sequence[str]) -> Any:
-        value: Any = self._note.frontmatter
+        value: Any = self._keys
         for name in names:
             value = value.get(name) if isinstance(value, Mapping) else None
         return value

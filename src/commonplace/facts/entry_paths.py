@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from commonplace.errors import UsageError
-from commonplace.model import KINDS, FactClass
+from commonplace.model import KINDS, Fact, FactClass
 from commonplace.model.layout import (
     ALWAYS_LOAD_FOLDER,
     ARCHIVE_FOLDER,
@@ -72,6 +72,13 @@ def entry_path(kind: str, *, id: str, slug: str, recorded: str, always_load: boo
     folder = _kind_folder(kind)
     where = ALWAYS_LOAD_FOLDER if always_load else f"{folder}/{recorded[:7]}"
     return f"{MEMORY}/{where}/{file_name(id, slug=slug)}"
+
+
+def entry_slug(fact: Fact) -> str:
+    """The slug of an entry: the first words of its text; for a sensitive one, its kind, which tells nothing of it."""
+    if not fact.sensitive:
+        return slug_of(fact.text)
+    return fact.kind if _KIND.fullmatch(fact.kind) else _EMPTY_SLUG
 
 
 def file_name(id: str, *, slug: str) -> str:

@@ -8,10 +8,11 @@ a model. The phrases are English and German; a slash separates alternatives, and
 be left out.
 """
 
+import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -259,11 +260,36 @@ def states_relation(line: Relation, *, title: str, predicates: Predicates = _BUI
 _NAMESPACE: Final = UUID("3d0c53d6-9f0f-5b6a-8a86-2f4d3f8a9c07")
 
 
-def line_facts(note: Note, *, place: Place, sensitive: bool, rules: FactRules) -> tuple[Fact, ...]:
+def line_key(line: Observation | Relation) -> str:
+    """A short hash of what a structured line says, whatever note it is in."""
+    predicate, object, text = _triple_of(line)
+    kind = line.kind.casefold() if isinstance(line, Observation) else ""
+    return _key_of(predicate or kind, object or text)
+
+
+def fact_line_key(fact: Fact) -> str:
+    """The `line_key` of the line in which this fact stands."""
+    return _key_of(fact.predicate or fact.kind, fact.object or fact.text)
+
+
+def _key_of(*said: str) -> str:
+    return hashlib.sha256(json.dumps(said).encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def line_keys(note: Note) -> frozenset[str]:
+    """The keys of the note's structured lines, whether they are meant as facts there or not."""
+    lines: tuple[Observation | Relation, ...] = (*note.observations, *note.relations)
+    return frozenset(line_key(line) for line in lines)
+
+
+def line_facts(
+    note: Note, *, place: Place, sensitive: bool, rules: FactRules, programs: Collection[str] = ()
+) -> tuple[Fact, ...]:
     """The facts of the structured lines that are meant as facts, in line order; none for an entry, itself a fact.
 
     A fact keeps its id as long as its note keeps its path and its line keeps its words; equal lines are numbered in
-    order. A line does not say when it was written, so `recorded` is empty.
+    order. A line does not say when it was written, so `recorded` is empty. `programs` are the keys of lines that a
+    program wrote into the note: they are trusted like its entries, and all other lines are the person's.
     """
     if is_entry(note):
         return ()
@@ -293,7 +319,7 @@ def line_facts(note: Note, *, place: Place, sensitive: bool, rules: FactRules) -
                 predicate=predicate,
                 object=object,
                 updated=read_moment(note.frontmatter.get("updated")),
-                origins=Origins(trust="read"),
+                origins=Origins(trust="said" if line_key(line) in programs else "read"),
                 fingerprint=rules.fingerprint(subject=note.title, predicate=predicate, object=object, text=text),
             )
         )

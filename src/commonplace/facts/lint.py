@@ -10,10 +10,10 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Final, Protocol
 
-from commonplace.facts.entry_format import KEY_ORDER, key_line
+from commonplace.facts.entry_format import KEY_ORDER, key_line, settled_keys
 from commonplace.facts.entry_paths import file_name, id_digits, slug_of
 from commonplace.model import KINDS, Fact, FactRecord, Note, Problem
-from commonplace.model.layout import ARCHIVE_FOLDER, MEMORY
+from commonplace.model.layout import ARCHIVE_FOLDER, MEMORY, opaque_path
 
 _Links = Mapping[str, frozenset[str]]
 _NONE: Final[frozenset[str]] = frozenset()
@@ -23,10 +23,11 @@ _PUT_AWAY: Final = frozenset({"superseded", "archived"})
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A Problem that can be fixed safely: the keys to set in the note at its path."""
+    """A Problem that can be fixed safely: the keys to set in the note at its path, and its new path if it has one."""
 
     problem: Problem
     keys: Mapping[str, object]
+    moved_to: str = ""
 
 
 class ConflictingClaims(Protocol):
@@ -49,11 +50,12 @@ def lint_entry(note: Note, fact: Fact | None, *, kinds: Collection[str] = KINDS)
         message = "`id` is missing or invalid, so this note is not an entry: move it elsewhere, or save its text again"
         return (Problem(note.path, key_line(note, "id"), message, "entry-key"),)
     checks = (_missing(note), _order(note), _name(note, fact), _dates(note, fact), _kind(note, fact, kinds))
-    return tuple(problem for check in (*checks, _place(note, fact)) for problem in check)
+    return tuple(problem for check in (*checks, _place(note, fact), _telling_name(fact)) for problem in check)
 
 
 def safe_fixes(entries: Iterable[tuple[Note, Fact]]) -> tuple[Fix, ...]:
-    """What can be fixed in these entries: a missing slug, and a link between versions that only one side has.
+    """What can be fixed in these entries: a missing slug, a link between versions that only one side has, keys that a
+    merge has left twice, and a file name that tells the words of a sensitive entry.
 
     Pass all entries: a chain that forks or runs in a circle is left alone.
     """
@@ -62,7 +64,29 @@ def safe_fixes(entries: Iterable[tuple[Note, Fact]]) -> tuple[Fix, ...]:
         Fix(_missing_key("slug", note), {"slug": _slug(note, fact)}) for note, fact in pairs if _lacks(note, "slug")
     )
     links = (Fix(problem, keys) for problem, keys in _missing_links([fact for _, fact in pairs]))
-    return (*slugs, *links)
+    return (*slugs, *links, *(fix for note, fact in pairs for fix in (*_settling(note), *_renaming(fact))))
+
+
+def _settling(note: Note) -> Iterator[Fix]:
+    """The keys that the frontmatter has twice, each with the one value that counts."""
+    settled = settled_keys(note)
+    for problem in note.problems if settled else ():
+        if problem.code == "duplicate-key":
+            yield Fix(problem, settled)
+
+
+def _renaming(fact: Fact) -> Iterator[Fix]:
+    """A name without words for a sensitive entry."""
+    for problem in _telling_name(fact):
+        path = opaque_path(fact.path)
+        yield Fix(problem, {"slug": path.rpartition("/")[2].removesuffix(file_name(fact.id, slug=""))}, moved_to=path)
+
+
+def _telling_name(fact: Fact) -> Iterator[Problem]:
+    """A file name that tells the words of a sensitive entry to whoever lists the notes."""
+    if fact.sensitive and opaque_path(fact.path) != fact.path:
+        message = "the entry is sensitive and its file name tells its words: `commonplace lint --fix` renames it"
+        yield Problem(fact.path, 1, message, "sensitive-name")
 
 
 def lint_facts(

@@ -3,15 +3,17 @@
 Every entry that holds, or will hold, belongs to one group. While all of them fit the budget, all are shown. Otherwise
 the highest score is: importance after aging and use, and what its group adds. Constraints come first: a wrong mention
 is cheap, a missed allergy is not. No group takes more than its share while another has something to say, and an entry
-that repeats a shown one in other words waits until the rest had its turn.
+that repeats a shown one in other words waits until the rest had its turn. What programs said takes at most half of the
+budget from what the person said.
 """
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
+from commonplace.facts.claims import is_own_word
 from commonplace.facts.statement_words import FUNCTION_WORDS, POSSESSIVES, claim_stems
 from commonplace.model import Fact, FactSnapshot
 from commonplace.model.text import LazyPattern
@@ -34,6 +36,7 @@ _BONUS: Final[dict[ProfileGroup, float]] = {
 }
 _THIS_PROJECT: Final = 0.3  # what an entry of this project has before one that belongs to none
 _SHARE: Final = 0.4  # of the budget, that one group may take at first
+_ALL, _SAID = "all", "said by programs"  # limits of the budget besides those of the groups
 _REPEATS: Final = 0.6  # share of common claim words from which two lines say nearly the same
 
 _GROUPS: Final[dict[str, ProfileGroup]] = {
@@ -140,9 +143,11 @@ def choose_profile(lines: Sequence[ProfileLine], *, budget: int) -> tuple[list[P
     """The ranked lines that fit into so many characters, and those that do not."""
     if sum(_length(line) for line in lines) <= budget:
         return [*lines], []
+    own = sum(_length(line) for line in lines if is_own_word(line.snapshot.fact))
+    said = max(budget // 2, budget - own)
     chosen: list[ProfileLine] = []
     for share, repeats in ((int(budget * _SHARE), False), (budget, False), (budget, True)):
-        chosen = _take(lines, chosen, budget=budget, share=share, repeats=repeats)
+        chosen = _take(lines, chosen, budget=_Budget(budget, share, said), repeats=repeats)
     taken = {line.snapshot.fact.id for line in chosen}
     return (
         sorted(chosen, key=lambda line: (-line.score, line.snapshot.fact.id)),
@@ -150,27 +155,43 @@ def choose_profile(lines: Sequence[ProfileLine], *, budget: int) -> tuple[list[P
     )
 
 
+class _Budget(NamedTuple):
+    """Characters for all lines, for the lines of one group, and for all that programs said."""
+
+    whole: int
+    group: int
+    said: int
+
+
 def _take(
-    lines: Sequence[ProfileLine], chosen: Sequence[ProfileLine], *, budget: int, share: int, repeats: bool
+    lines: Sequence[ProfileLine], chosen: Sequence[ProfileLine], *, budget: _Budget, repeats: bool
 ) -> list[ProfileLine]:
-    """The chosen lines and as many others as fit the budget and the share of their group; without `repeats` only those
-    that say something new."""
+    """The chosen lines and as many others as fit the budget; without `repeats` only those that say something new."""
     taken, stems = [*chosen], [_stems(line) for line in chosen]
     ids = {line.snapshot.fact.id for line in chosen}
+    limits = {_ALL: budget.whole, _SAID: budget.said}
     used = Counter[str]()
     for line in chosen:
-        used[line.group] += _length(line)
+        used.update(_lengths(line))
     for line in lines:
-        length = _length(line)
-        if line.snapshot.fact.id in ids or used.total() + length > budget or used[line.group] + length > share:
+        wanted = _lengths(line)
+        if line.snapshot.fact.id in ids or any(
+            used[key] + n > limits.get(key, budget.group) for key, n in wanted.items()
+        ):
             continue
         own = _stems(line)
         if not repeats and any(_overlap(own, other) >= _REPEATS for other in stems):
             continue
         taken.append(line)
         stems.append(own)
-        used[line.group] += length
+        used.update(wanted)
     return taken
+
+
+def _lengths(line: ProfileLine) -> dict[str, int]:
+    """The characters of a line, for each of the limits that it counts for."""
+    said = () if is_own_word(line.snapshot.fact) else (_SAID,)
+    return dict.fromkeys((_ALL, line.group, *said), _length(line))
 
 
 def _score(snapshot: FactSnapshot, group: ProfileGroup, *, project: str) -> float:

@@ -13,11 +13,12 @@ frontmatter may list `contexts` and `topics` it is meant for, and one style may 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
-from commonplace.facts.claims import FactRules
+from commonplace.facts.claims import FactRules, is_own_word
 from commonplace.facts.triples import EPHEMERAL, ME, predicate_key
 from commonplace.model import Fact, FactClass, FactSnapshot, Note, Style, TopicLock, Trust
 from commonplace.model.layout import INDEX_NOTE, STYLES
@@ -165,6 +166,9 @@ _NAME_WORDS: Final = 5  # the most words in a name
 _PROMPT_WORDS: Final = 400  # words of a prompt that are searched for names
 
 
+Item = TypeVar("Item")
+
+
 class RelevantFact(NamedTuple):
     """A fact for a prompt; `is_named` tells facts that the prompt names from facts about the person."""
 
@@ -177,7 +181,8 @@ def relevant_facts(
 ) -> tuple[RelevantFact, ...]:
     """The facts for a prompt with these names, at most `limit`.
 
-    Facts that the prompt names come first, then facts about the person; each group by importance.
+    Facts that the prompt names come first, then facts about the person; each group by importance. What programs said
+    takes at most half of the places from what the person said, however important the programs say that it is.
     """
     wanted = frozenset(names)
     current = [each for each in snapshots if each.state == "current"]
@@ -185,7 +190,19 @@ def relevant_facts(
     named_ids = {each.fact.id for each in named}
     own = [each for each in current if each.fact.id not in named_ids and _is_identity(each.fact, rules)]
     first = [RelevantFact(each, is_named=True) for each in sorted(named, key=_rank)]
-    return (*first, *(RelevantFact(each, is_named=False) for each in sorted(own, key=_rank)))[:limit]
+    every = (*first, *(RelevantFact(each, is_named=False) for each in sorted(own, key=_rank)))
+    return tuple(fair_share(every, lambda each: each.snapshot.fact, limit=limit))
+
+
+def fair_share(ranked: Sequence[Item], fact_of: Callable[[Item], Fact], *, limit: int) -> list[Item]:
+    """The first `limit` of these in order, where what programs said has at most half of the places.
+
+    It has more only if the person said too little to fill the others.
+    """
+    said = [each for each in ranked if not is_own_word(fact_of(each))]
+    places = max(limit // 2, limit - (len(ranked) - len(said)))
+    beyond = {id(each) for each in said[places:]}
+    return [each for each in ranked if id(each) not in beyond][:limit]
 
 
 def possible_names(prompt: str, rules: FactRules) -> tuple[str, ...]:
@@ -201,26 +218,29 @@ def possible_names(prompt: str, rules: FactRules) -> tuple[str, ...]:
 
 def aged_importance(fact: Fact, *, at: str, use_days: int = 0) -> float:
     """The importance of the fact at this moment, from 0 to 1; `use_days` counts days of use within USE_WINDOW."""
-    confirmed = [day for day in fact.confirmed if day <= at]
-    half_life = HALF_LIVES[fact.fact] * (2 if len(confirmed) >= CONFIRMATIONS else 1)
-    fresh = max(fact.recorded or fact.updated, *confirmed, "")
-    base = min(max(fact.importance, 0.0), 1.0)
-    left: float = base * 0.5 ** (_days_between(fresh, at) / half_life)
-    return left + (1 - left) * USE_BOOST * min(max(use_days, 0), USE_DAYS) / USE_DAYS
+    half_life, fresh = HALF_LIVES[fact.fact], fact.recorded or fact.updated
+    if fact.confirmed:
+        confirmed = [day for day in fact.confirmed if day <= at]
+        half_life *= 2 if len(confirmed) >= CONFIRMATIONS else 1
+        fresh = max(fresh, *confirmed, "")
+    left: float = min(max(fact.importance, 0.0), 1.0) * 0.5 ** (_days_between(fresh, at) / half_life)
+    return left + (1 - left) * USE_BOOST * min(use_days, USE_DAYS) / USE_DAYS if use_days > 0 else left
 
 
 def doubt_of(snapshot: FactSnapshot, *, below: float, is_contested: bool, may_have_changed: bool = False) -> str:
     """Why an agent should ask before it relies on this fact; empty if there is no reason to.
 
     `below` is the aged importance under which an entry has faded; `is_contested` says that another current fact
-    contradicts it, `may_have_changed` that a new value waits for the person. A line of a note is the person's own and
-    does not fade.
+    contradicts it, `may_have_changed` that a new value waits for the person. A line of a note does not fade; unless a
+    program wrote it, it is the person's own.
     """
     fact = snapshot.fact
     if may_have_changed:
         return "changed? a new value waits for the person's approval"
     if is_contested:
         return "another known fact contradicts it"
+    if fact.origin == "line" and not is_own_word(fact):
+        return "a program wrote this line into the note, not the person"
     if fact.origin == "entry" and fact.origins.trust in _UNPROVEN and not fact.confirmed:
         return f"{_UNPROVEN[fact.origins.trust]}, never confirmed"
     if fact.origin == "entry" and snapshot.importance < below:
@@ -243,6 +263,9 @@ def _rank(snapshot: FactSnapshot) -> tuple[float, str]:
 
 def _days_between(start: str, end: str) -> int:
     """Whole days from one moment to another; 0 if the start is unknown or later than the end."""
-    if not start:
-        return 0
-    return max((date.fromisoformat(end[:10]) - date.fromisoformat(start[:10])).days, 0)
+    return max(_day_number(end[:10]) - _day_number(start[:10]), 0) if start else 0
+
+
+@lru_cache(maxsize=4096)  # ten years; the facts of an answer share their days
+def _day_number(day: str) -> int:
+    return date.fromisoformat(day).toordinal()

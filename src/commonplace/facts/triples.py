@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 from unicodedata import normalize
 
@@ -74,6 +75,7 @@ def predicates_of(options: "FactsOptions") -> Predicates:
     )
 
 
+@lru_cache(maxsize=1024)
 def predicate_key(predicate: str) -> str:
     """The normalized predicate, as it is compared and written: `works_at` for "Works at"; empty for none."""
     separated = _HUMP.sub("_", normalize("NFKC", predicate.strip()))
@@ -85,6 +87,7 @@ def predicate_keys(predicates: Iterable[str]) -> frozenset[str]:
     return frozenset(filter(None, map(predicate_key, predicates)))
 
 
+@lru_cache(maxsize=16_384)  # an answer about a hub compares the names of thousands of facts, with the same few again
 def entity_key(name: str, *, user: str = ME) -> str:
     """The normalized name of an entity: the same for every spelling, `me` for the user; empty for no name."""
     bare = strip_links(normalize("NFC", name)).strip()

@@ -32,6 +32,15 @@ class ClaimRules(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class LineSpan:
+    """A fact in a line of a note, when the history first has the line, and when it has it no longer, or empty."""
+
+    fact: Fact
+    since: str
+    until: str
+
+
+@dataclass(frozen=True, slots=True)
 class TimelineEvent:
     """One thing that happened to a fact, and when; `at` is empty if it is not known when the fact began.
 
@@ -47,7 +56,7 @@ class TimelineEvent:
 def snapshot_at(record: FactRecord, *, at: str, importance: float, uses: int = 0, last_used: str = "") -> FactSnapshot:
     """The fact at this moment; `importance` is its importance aged to that moment."""
     until, ended_by = until_of(record)
-    return FactSnapshot(record.fact, state_of(record, at=at), until, ended_by, importance, uses, last_used)
+    return FactSnapshot(record.fact, _state(record.fact, until, at), until, ended_by, importance, uses, last_used)
 
 
 def holds(record: FactRecord, at: str) -> bool:
@@ -61,7 +70,10 @@ def state_of(record: FactRecord, *, at: str) -> FactState:
     A superseded or expired fact was `current` during its window. A fact that is forgotten, archived by hand or staged
     for review holds at no moment.
     """
-    fact = record.fact
+    return _state(record.fact, until_of(record)[0], at)
+
+
+def _state(fact: Fact, until: str, at: str) -> FactState:
     if fact.place == "staging":
         return "staged"
     if fact.status in ("deleted", "archived"):
@@ -70,7 +82,6 @@ def state_of(record: FactRecord, *, at: str) -> FactState:
         return "archived"
     if fact.begins > at:
         return "future"
-    until, _ = until_of(record)
     if fact.status != "active":
         return "current" if at < until else fact.status
     return "ended" if until and until <= at else "current"
@@ -79,6 +90,8 @@ def state_of(record: FactRecord, *, at: str) -> FactState:
 def until_of(record: FactRecord) -> tuple[str, str]:
     """When the fact ends and the id of the fact that ends it; each is empty if there is none."""
     fact = record.fact
+    if fact.status == "active" and record.end is None:
+        return fact.valid_until, fact.superseded_by if fact.valid_until else ""
     ends = [each for each in (FactEnd(fact.valid_until, ""), record.end, _end_by_status(fact)) if each and each.at]
     if not ends:
         return "", ""
@@ -98,6 +111,24 @@ def as_known(records: Sequence[FactRecord], *, known_at: str, rules: ClaimRules)
     ids = {each.fact.id for each in records}
     outside = {each.fact.id: each.end for each in records if each.end and each.end.by not in ids}
     return tuple(FactRecord(fact, _earlier(ends.get(fact.id), outside.get(fact.id))) for fact in facts)
+
+
+def lines_in_time(spans: Iterable[LineSpan], *, known_at: str, rules: ClaimRules) -> tuple[Fact, ...]:
+    """The facts of these lines with the windows that the history implies, as known at that moment, or now if empty.
+
+    A line does not say when it became true. One that was removed held until then. Of several lines with one claim, the
+    first held from an unknown moment on, and each other from the moment at which it was written. Pass all of a claim.
+    """
+    known = [(each, rules.claim(each.fact)) for each in spans if not known_at or each.since <= known_at]
+    first: dict[str, str] = {}
+    for each, claim in known:
+        first[claim] = min(each.since, first.get(claim, each.since))
+    facts = []
+    for each, claim in known:
+        begins = each.since if claim and each.since > first[claim] else ""
+        ends = "" if known_at and each.until > known_at else each.until
+        facts.append(replace(each.fact, valid_from=begins, valid_until=ends))
+    return tuple(facts)
 
 
 def merge_names(
@@ -121,7 +152,8 @@ def ends_among(facts: Sequence[Fact], rules: ClaimRules) -> dict[str, FactEnd]:
     for fact in facts:
         if claim := rules.claim(fact):
             by_claim[claim].append(fact)
-    return {id: end for claimants in by_claim.values() for id, end in rules.ends(claimants).items()}
+    several = (claimants for claimants in by_claim.values() if len(claimants) > 1)  # a fact alone ends nothing
+    return {id: end for claimants in several for id, end in rules.ends(claimants).items()}
 
 
 def timeline_of(records: Iterable[FactRecord]) -> tuple[TimelineEvent, ...]:
@@ -166,6 +198,8 @@ def _fact_as_known(fact: Fact, known_at: str) -> Fact:
         fact = replace(fact, status="active", place=place, superseded_by="", superseded_at="")
     if fact.invalidated_at > known_at:
         fact = replace(fact, valid_until=fact.was_valid_until, invalidated_at="", was_valid_until="")
+    if fact.updated <= known_at and all(day <= known_at for day in fact.confirmed):
+        return fact
     confirmed = tuple(day for day in fact.confirmed if day <= known_at)
     return replace(fact, confirmed=confirmed, updated=min(fact.updated, known_at))
 

@@ -3,7 +3,8 @@
 `capture_lines` is how an agent's transcript comes in: what is new in it -> messages -> recorded.
 """
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -13,19 +14,22 @@ from commonplace.events import emit
 from commonplace.flows.ingest.index_notes import unindex_source_item
 from commonplace.flows.ingest.sync import index_source_items
 from commonplace.flows.stores import Session, Stores
-from commonplace.history.base import History, NewThread
-from commonplace.history.normalize import identify_thread, thread_id
-from commonplace.model import Message, RecordResult, Thread
+from commonplace.history.base import History, HistoryLoss, NewThread
+from commonplace.model import Message, RecordResult, Thread, TranscriptCursor
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.sources.conversations import conversation_title
 from commonplace.sources.transcripts import read_agent_lines
 
 _NAMED: Final = 3  # conversations that an error names
 _MARGIN: Final = 4000  # characters after the cut, so that a secret that begins before it is seen whole
+_DIGITS: Final = 12  # of the hash that replaces an id which holds a secret
 _FIRST: Final = 8  # messages in which a title is looked for
 
 Window = tuple[datetime, datetime]
 """From one moment until just before another."""
+
+CursorAfter = Callable[[int], TranscriptCursor] | None
+"""The cursor of a transcript after so many bytes of the part that is captured; None if no cursor is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +48,20 @@ def record_conversation(
     session: Session,
     *,
     longest: int | None = None,
+    cursor: TranscriptCursor | None = None,
     progress: Progress = ignore_progress,
 ) -> RecordResult:
     """Record the new messages of a conversation and index it. Raises UsageError, Refused and VaultUnavailable.
 
-    What a program records has at most the trust `said`, and cannot be added to what a person told. Its secrets are
-    redacted, and its messages are cut to `longest` characters. `progress` counts the texts that are encoded.
+    What a program records has at most the trust `said`, and cannot be added to what a person told, or to a session that
+    is captured. Secrets in what it says and in its names are redacted, and its messages are cut to `longest`
+    characters. `cursor` is how far a captured transcript was read. `progress` counts the texts that are encoded.
     """
     if session.actor.kind != "person":
         thread = replace(thread, trust="said") if thread.trust == "told" else thread
         messages = _redacted(messages, longest=longest)
-    result = session.stores.history.record_conversation(thread, messages, now=session.clock())
+    thread, messages = without_secret_names(thread, messages)
+    result = session.stores.history.record_conversation(thread, messages, now=session.clock(), cursor=cursor)
     _index(result.id, session.stores, progress)
     emit("conversation_recorded", id=result.id, added=result.added, known=result.known)
     return result
@@ -70,6 +77,32 @@ def _redacted(messages: Sequence[Message], *, longest: int | None) -> list[Messa
         replace(each, text=text if len(each.text) <= most else f"{text[:most]}\n[cut: {len(each.text)} characters]")
         for each, text in zip(messages, texts, strict=True)
     ]
+
+
+def without_secret_names(thread: NewThread, messages: Sequence[Message] = ()) -> tuple[NewThread, Sequence[Message]]:
+    """The thread and the messages without secrets in titles, authors and ids. An id stays one by a hash of it."""
+    from commonplace.screening.secrets import redact  # its expressions take a moment to load
+
+    names = (thread.interface, thread.source_id, *(each.source_id for each in messages))
+    texts = (thread.title, thread.project, *(each.author for each in messages))
+    is_secret = {each: redact([each])[0] != each for each in {*names, *texts} if each}
+    if not any(is_secret.values()):
+        return thread, messages
+
+    def text(value: str) -> str:
+        return redact([value])[0] if is_secret.get(value) else value
+
+    def name(value: str) -> str:
+        return f"redacted-{hashlib.sha256(value.encode()).hexdigest()[:_DIGITS]}" if is_secret.get(value) else value
+
+    hidden = replace(
+        thread,
+        interface=name(thread.interface),
+        source_id=name(thread.source_id),
+        title=text(thread.title),
+        project=text(thread.project),
+    )
+    return hidden, [replace(each, author=text(each.author), source_id=name(each.source_id)) for each in messages]
 
 
 def _beginning(text: str, most: int) -> str:
@@ -88,22 +121,60 @@ def _index(id: str, stores: Stores, progress: Progress) -> None:
 
 
 def capture_lines(
-    content: bytes, thread: NewThread, *, session: Session, left_out: Sequence[Window], longest: int, ends: bool
+    content: bytes,
+    thread: NewThread,
+    *,
+    session: Session,
+    left_out: Sequence[Window],
+    longest: int,
+    ends: bool,
+    cursor_after: CursorAfter,
 ) -> CaptureResult:
     """Record the messages in these transcript lines, except those within the windows that are left out.
 
-    If the conversation `ends`, it is closed, and a last line without a line break is read too. Raises UsageError for an
-    unknown host, and as `record_conversation` does.
+    What was recorded and how far the transcript was read are stored together. If the conversation `ends`, it is closed,
+    and a last line without a line break is read too. Raises UsageError for an unknown host, and as
+    `record_conversation` does.
     """
     read = read_agent_lines(content, host=thread.interface, is_whole=ends)
     messages = [each for each in read.messages if not _is_within(each, left_out)]
+    cursor = cursor_after(read.consumed) if cursor_after else None
     added = known = 0
     if messages:
-        result = record_conversation(thread, messages, session, longest=longest)
+        result = record_conversation(thread, messages, session, longest=longest, cursor=cursor)
         added, known = result.added, result.known
+    elif cursor:
+        move_cursor(thread, cursor, session)
     if ends:
         _close_recorded(thread, session)
     return CaptureResult(read.consumed, added, known, read.broken)
+
+
+def transcript_cursor(thread: NewThread, session: Session) -> TranscriptCursor:
+    """How far the transcript of a session was read, by what is recorded of it."""
+    return session.stores.history.transcript_cursor(without_secret_names(thread)[0])
+
+
+def move_cursor(thread: NewThread, cursor: TranscriptCursor, session: Session) -> None:
+    """Store how far a transcript was read, unless that is known."""
+    if cursor != transcript_cursor(thread, session):
+        session.stores.history.move_cursor(without_secret_names(thread)[0], cursor, now=session.clock())
+
+
+def note_older_history(path: str, session: Session, *, is_gone: bool) -> None:
+    """Say that less is recorded of a transcript than was recorded before: the data folder is an older copy.
+
+    The transcript is read again, unless it `is_gone`.
+    """
+    if is_gone:
+        said = f"the data folder is an older copy, and the transcript {path} is gone: the end of that session is lost."
+        remedy = "If you have a newer copy of the data folder, put its `conversations` folder back."
+        loss = HistoryLoss(session.clock(), said, remedy, restored=False)
+    else:
+        said = "the data folder is an older copy: what it lacks is read again from the transcripts that still exist."
+        loss = HistoryLoss(session.clock(), said)
+    emit("history_lost" if is_gone else "history_is_older", level="warning", path=path, said=said)
+    session.stores.history.note_loss(loss)
 
 
 def _is_within(message: Message, windows: Sequence[Window]) -> bool:
@@ -115,7 +186,7 @@ def _is_within(message: Message, windows: Sequence[Window]) -> bool:
 
 def _close_recorded(thread: NewThread, session: Session) -> None:
     """Close the conversation if any of it was recorded and it is open."""
-    recorded = session.stores.history.conversation(thread_id(identify_thread(thread, ())))
+    recorded = session.stores.history.captured_conversation(without_secret_names(thread)[0])
     if recorded and recorded.closed is None:
         close_conversation(recorded.id, session)
 

@@ -1,12 +1,15 @@
 """Doctor: check every part in turn; each finding says what is wrong and how to fix it."""
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from commonplace.errors import CommonplaceError
+from commonplace.facts.entry_format import FUTURE
 from commonplace.facts.lint import lint_facts
 from commonplace.flows.encode import is_catching_up
 from commonplace.flows.ingest.documents import VAULT
+from commonplace.flows.ingest.index_notes import future_entries
 from commonplace.flows.ingest.sync import count_stale
 from commonplace.flows.memory.review import waiting_count, waiting_text
 from commonplace.flows.notes.write import require_history
@@ -14,11 +17,13 @@ from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import Counts
 from commonplace.model import Actor, Problem
 from commonplace.model.diagnostics import Finding
+from commonplace.model.layout import MEMORY, wordless_path
 from commonplace.model.text import counted
 from commonplace.vault.base import Capability
 
 Check = Callable[[Stores], Iterator[Finding]]
 _BY_HAND: Final = "Open the note at that line and correct it; Commonplace does not repair notes silently."
+_BY_ITSELF: Final = "Run `commonplace lint --fix`, which writes a time that can be true."
 
 
 def examine(stores: Stores) -> tuple[Finding, ...]:
@@ -46,15 +51,25 @@ def _git(stores: Stores) -> Iterator[Finding]:
         remedy = "If you want one: `commonplace settings set vault.backend obsidian-vault`, then `commonplace init`."
         yield Finding("git", ok=False, said="the vault has no history: nothing can be undone", remedy=remedy)
         return
-    require_history(stores.vault).refuse([])
-    yield Finding("git", ok=True, said="ready to commit")
+    vault = require_history(stores.vault)
+    vault.rehearse(vault.resolve(f"{MEMORY}/rehearsal-{os.urandom(8).hex()}.md"), wait=stores.lock_wait)
+    yield Finding("git", ok=True, said="ready to commit: a note was written and taken back on trial")
 
 
 def _history(stores: Stores) -> Iterator[Finding]:
+    """The last change and the number of conversations; then everything that was lost or restored lately."""
+    stores.history.check()
     newest = stores.history.entries(limit=1)
     changed = f"last change {newest[0].when.isoformat()}" if newest else "no change yet"
     kept = len(stores.history.conversation_stamps())
     yield Finding("history", ok=True, said=f"{changed}, {counted(kept, 'conversation')}")
+    for loss in stores.history.losses(now=stores.clock()):
+        said = f"on {loss.at.date().isoformat()}: {loss.said}"
+        yield Finding("history", ok=loss.restored, said=said, remedy=loss.remedy)
+    for erasure in stores.history.unfinished_erasures():
+        said = f"an erasure of {erasure.begun.date().isoformat()} was cut short: its words may be left in places"
+        remedy = "Mend what else is wrong here; the next command finishes the erasure."
+        yield Finding("history", ok=False, said=said, remedy=remedy, path=wordless_path(erasure.path))
 
 
 def _encoder(stores: Stores) -> Iterator[Finding]:
@@ -70,7 +85,7 @@ def _encoder(stores: Stores) -> Iterator[Finding]:
 
 
 def _vectors(stores: Stores) -> Iterator[Finding]:
-    stores.cache.get("", [])
+    stores.cache.check()
     yield Finding("vectors", ok=True, said="cached vectors can be reused")
 
 
@@ -78,8 +93,20 @@ def _index(stores: Stores) -> Iterator[Finding]:
     with stores.index.reader() as reading:
         counts, problems = reading.counts(), reading.problems()
     yield _state(counts, stores)
+    if damaged := stores.index.damaged_files():
+        said = f"{counted(len(damaged), 'damaged file')}, searches take longer until mended: {', '.join(damaged)}"
+        yield Finding("index", ok=False, said=said, remedy="Run `commonplace sync`, which writes them again.")
     for problem in problems:
-        yield _of(problem, remedy=_BY_HAND)
+        yield _of(problem, remedy=_BY_ITSELF if problem.code == FUTURE else _BY_HAND)
+    if late := future_entries(stores):
+        said = f"was indexed while the clock was ahead ({len(late)} in all)"
+        yield Finding("index", ok=False, said=said, remedy="Run `commonplace sync`.", path=late[0])
+    indexed = stores.index.stamps(stores.conversations.type)
+    lost = stores.conversations.lost(id_ for id_, stamp in indexed.items() if not stamp.deleted)
+    if lost:
+        said = f"{counted(len(lost), 'conversation')} in the index, but not in the history: search has the last copy"
+        remedy = "Put a copy of the data folder's `conversations` back; `commonplace rebuild` would drop what is left."
+        yield Finding("history", ok=False, said=said, remedy=remedy)
 
 
 def _facts(stores: Stores) -> Iterator[Finding]:

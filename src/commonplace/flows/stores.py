@@ -8,17 +8,18 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from commonplace.context.options import ContextOptions
 from commonplace.encoders.base import EncoderProvider, heuristic_tokens
 from commonplace.facts.claims import FactRules
 from commonplace.facts.options import FactsOptions
 from commonplace.history.base import History
-from commonplace.index.base import Index, VectorCache
+from commonplace.index.base import FactQuery, Index, VectorCache
 from commonplace.model import Action, Actor, Candidate, Fact, Filters
+from commonplace.model.layout import entry_digits
 from commonplace.model.moment import moment_text
 from commonplace.policy.options import SafetyOptions
 from commonplace.policy.sensitivity import Audience
@@ -28,6 +29,9 @@ from commonplace.vault.base import Skip, StorageBackend
 
 if TYPE_CHECKING:
     from commonplace.index.base import Fixed
+
+CLOCK_TOLERANCE: Final = timedelta(minutes=5)
+"""How far the clocks of two devices that keep time may differ."""
 
 Judge = Callable[[Candidate, Fact], Action]
 """A model that decides how a candidate relates to a known fact where the rules cannot. It may be slow."""
@@ -161,6 +165,11 @@ class Stores:
     nearness_levels: dict[tuple[int, Filters], tuple[float, ...]] = field(default_factory=dict)
 
     @property
+    def latest(self) -> str:
+        """The latest moment at which an entry can have been recorded: now, as other devices' clocks may have it."""
+        return moment_text(self.clock() + CLOCK_TOLERANCE)
+
+    @property
     def vault_name(self) -> str:
         """The name by which Obsidian knows the vault, that of its folder; empty for a vault without one."""
         return Path(self.vault_folder).absolute().name if self.vault_folder else ""
@@ -217,6 +226,17 @@ class Session:
     def sees_sensitive(self) -> bool:
         """True for a person. Agents and jobs do not see sensitive or staged facts."""
         return self.actor.kind == "person"
+
+    def hidden_entries(self) -> frozenset[str]:
+        """The digits in the names of sensitive entries: for a program, the rest of such a name is left out.
+
+        Empty for a person. Raises IndexDamaged.
+        """
+        if self.sees_sensitive:
+            return frozenset()
+        with self.stores.index.reader() as reader:
+            records = reader.facts(FactQuery(origins=("entry",), only_sensitive=True, staged=True))
+        return frozenset(entry_digits(record.fact.path) for record in records) - {""}
 
     @property
     def audience(self) -> Audience:

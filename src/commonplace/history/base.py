@@ -6,10 +6,12 @@ Terms:
 - mutation  one change as the vault made it; a mutation of many notes has one row for each.
 - grant     a person's permission for one write to one personal note; it works once and for a short time.
 - call      one text that was sent to a model, known by its hash alone; `forget_calls` removes those of an erased note.
-- thread    one conversation, identified by the program in which it was held and the id that program gave it.
+- thread    one conversation, identified by the program in which it was held and the id that program gave it. One that
+            we captured from the program's own transcript is another than one that a caller recorded under that id.
 - message   one turn of a thread, numbered from 1. Identified by the id that its program gave it; without one, by
             role, author, time and text, and by how many identical ones precede it in the same call.
             Messages are only ever added, each once; only `forget_conversation` removes them, a whole thread at once.
+- cursor    how far the transcript of a captured session was read; stored together with what was read in it.
 - stamp     a hash of everything that a conversation says: it changes when the conversation does.
 - use       one showing of a fact to someone who asked. Counted by day: a fact recalled often on one day counts once
             for aging, and as often as it was recalled for display.
@@ -28,13 +30,15 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, Protocol
 
 from commonplace.errors import UsageError
-from commonplace.model import Message, RecordResult, Thread, TopicLock, Trust
+from commonplace.model import Message, RecordResult, Thread, TopicLock, TranscriptCursor, Trust
 from commonplace.model.moment import moment_text
 
 STATE_DAYS = 30
 """Days for which the state of a conversation is kept; Claude Code deletes its transcripts after as many."""
 MOST_STATES = 1000
 """How many states of conversations are kept; the oldest go first, and their conversation is given everything again."""
+LOSS_DAYS = 30
+"""Days for which `losses` names what was lost or restored."""
 ERASED = "[erased]"
 """Replaces the path of an erased note in the reason of an audit row."""
 
@@ -96,7 +100,8 @@ class NewThread:
     """A conversation to record: the program in which it was held, and its id there.
 
     Without a `source_id` it is identified by its messages: recording it again adds nothing, but it cannot grow.
-    `project` is the name of the project in which it was held; empty if none is known.
+    `project` is the name of the project in which it was held; empty if none is known. `captured` says that it was read
+    in the program's own transcript.
     """
 
     interface: str
@@ -104,6 +109,17 @@ class NewThread:
     title: str = ""
     trust: Trust = "told"
     project: str = ""
+    captured: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLoss:
+    """Something that was missing from the history: what happened, and what to do. `restored` if nothing is gone."""
+
+    at: datetime
+    said: str
+    remedy: str = ""
+    restored: bool = True
 
 
 class Use(NamedTuple):
@@ -128,8 +144,18 @@ class ContextState:
     missed: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class UnfinishedErasure:
+    """An erasure that was begun: the note's path, where it was before, its id if it is an entry."""
+
+    path: str
+    former: tuple[str, ...]
+    entry: str
+    begun: datetime
+
+
 class AuditLog(Protocol):
-    """The audit of changes."""
+    """The audit of changes, and the erasures that were begun and not finished."""
 
     def record(self, *entries: AuditEntry) -> None:
         """Add these rows, all or none."""
@@ -157,10 +183,19 @@ class AuditLog(Protocol):
     def forget_path(self, path: str) -> int:
         """Remove every trace of that path for good; returns how many audit rows were removed.
 
-        With it go the states of all conversations, whose marks may be of its text; they are given it all again. Rows
+        With it go the states of all conversations and the topics they are locked to, which may hold its words. Rows
         of other notes in the same mutation stay, with the path replaced in their reason.
         After VaultUnavailable rows may be gone while traces are left on disk: call it again.
         """
+
+    def begin_erasure(self, erasure: UnfinishedErasure) -> None:
+        """Remember what is being erased until `end_erasure`, so that a crash in between can be mended."""
+
+    def unfinished_erasures(self) -> tuple[UnfinishedErasure, ...]:
+        """The erasures that were begun and not ended, oldest first."""
+
+    def end_erasure(self, path: str) -> None:
+        """Forget that this path was being erased."""
 
 
 class GrantStore(Protocol):
@@ -197,14 +232,23 @@ class CallLog(Protocol):
 class ConversationStore(Protocol):
     """Recorded conversations."""
 
-    def record_conversation(self, thread: NewThread, messages: Sequence[Message], *, now: datetime) -> RecordResult:
-        """Append the messages that are new, all or none.
+    def record_conversation(
+        self, thread: NewThread, messages: Sequence[Message], *, now: datetime, cursor: TranscriptCursor | None = None
+    ) -> RecordResult:
+        """Append the messages that are new, all or none, and move the session's cursor with them.
 
         A known message is left as it is, whatever its text is now. A message without a time gets the time of the one
         before it in the same call, the first one `now`. A given title or project replaces the old one; the trust stays
         what it was at first. Raises UsageError for a conversation without messages, a time without a zone, or an
-        unknown role or trust; Refused for a new message or title of lower trust than the stored conversation.
+        unknown role or trust; Refused for a new message or title of lower trust than the stored conversation, and for
+        anything from a caller about a session that is captured.
         """
+
+    def transcript_cursor(self, thread: NewThread) -> TranscriptCursor:
+        """How far the transcript of that session was read; its beginning if nothing was, or if that was lost."""
+
+    def move_cursor(self, thread: NewThread, cursor: TranscriptCursor, *, now: datetime) -> None:
+        """Store how far the transcript was read, where what was read holds nothing to record."""
 
     def conversations(
         self,
@@ -219,6 +263,9 @@ class ConversationStore(Protocol):
     def conversation(self, id: str) -> Thread | None:
         """The conversation with that id, or None."""
 
+    def captured_conversation(self, thread: NewThread) -> Thread | None:
+        """The conversation that was captured from that session of that program, or None."""
+
     def messages(self, id: str, *, first: int = 1, last: int | None = None) -> tuple[Message, ...]:
         """Messages number `first` to `last`, inclusive, each with its time; () if there are none."""
 
@@ -231,8 +278,12 @@ class ConversationStore(Protocol):
     def forget_conversation(self, id: str) -> bool:
         """Remove the conversation, its topic lock and its state for good; False if there was none.
 
-        Both go by its id, by its source id and by `INTERFACE:SOURCE_ID`. Fails as `forget_path` does.
+        Both go by its id, by its source id and by `INTERFACE:SOURCE_ID`. The cursor of a captured session stays, so
+        that its transcript does not bring it back. Fails as `forget_path` does.
         """
+
+    def forgotten(self, ids: Iterable[str]) -> frozenset[str]:
+        """Those of these conversations that were forgotten; what else is missing was lost."""
 
 
 class UsageStore(Protocol):
@@ -266,6 +317,15 @@ class UsageStore(Protocol):
 
 class History(AuditLog, GrantStore, CallLog, ConversationStore, UsageStore, Protocol):
     """One history."""
+
+    def check(self) -> None:
+        """Read everything that is stored, and restore what is damaged from its second copy; `losses` then says so."""
+
+    def losses(self, *, now: datetime) -> tuple[HistoryLoss, ...]:
+        """What was lost or restored within LOSS_DAYS, newest first."""
+
+    def note_loss(self, loss: HistoryLoss) -> None:
+        """Add to the losses; one with the same words is renewed."""
 
     def size(self) -> int:
         """How many bytes the history has on disk; 0 in memory."""

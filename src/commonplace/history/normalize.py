@@ -16,6 +16,7 @@ from commonplace.model import ROLES, TRUSTS, Message, Thread, TopicLock, Trust
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _LAST_TURN: Final = 2**62  # longer than any conversation, and within SQLite's integers
 _LONGEST_NAME: Final = 200  # characters
+_KEY_DIGITS: Final = 16
 _ID_DIGITS: Final = 12  # with 75 000 conversations, the odds that any two share an id are 1 in 100 000
 
 
@@ -73,9 +74,31 @@ def check_trust(thread: NewThread, stored: Trust, *, title: str, adds: bool) -> 
         raise Refused(message, hint="Record it under another id.")
 
 
-def thread_id(thread: NewThread) -> str:
-    """The id of a thread: the same on every machine and for every user."""
-    return f"c-{_hash(thread.interface, thread.source_id)[:_ID_DIGITS]}"
+def check_caller(thread: NewThread, *, is_captured: bool) -> None:
+    """Raise Refused if a caller names a session that is captured: its words would pass for those of the session."""
+    if is_captured and not thread.captured:
+        message = f"session {thread.source_id!r} of {thread.interface} is recorded from its own transcript"
+        hint = "Nothing needs to be saved: what is said in it is recorded. Save anything else under another session id."
+        raise Refused(f"{message}; nothing can be added to it", hint=hint)
+
+
+def thread_id(thread: NewThread, *, is_taken: bool = False) -> str:
+    """The id of a thread: the same on every machine and for every user.
+
+    The id `is_taken` if a caller recorded something under the names of this session before it was captured.
+    """
+    more = ("captured",) if is_taken else ()
+    return f"c-{_hash(thread.interface, thread.source_id, *more)[:_ID_DIGITS]}"
+
+
+def session_key(thread: NewThread) -> str:
+    """The name under which the cursor of a session is stored; it does not tell the id of the conversation."""
+    return f"s-{_hash('session', thread.interface, thread.source_id)[:_KEY_DIGITS]}"
+
+
+def erasure_mark(id: str) -> str:
+    """What is left of an erased conversation: enough to recognise its id, and not the id itself."""
+    return f"e-{_hash('erased', id)[:_KEY_DIGITS]}"
 
 
 def extend_digest(digest: str, incoming: IncomingMessage) -> str:
@@ -84,9 +107,9 @@ def extend_digest(digest: str, incoming: IncomingMessage) -> str:
     return _hash(digest, incoming.identity, message.role, message.author, _iso(incoming.at), message.text)
 
 
-def stamp_of(digest: str, *, title: str, trust: Trust) -> str:
-    """The stamp of a conversation: a hash of its messages, title and trust."""
-    return _hash(digest, title, trust)
+def stamp_of(digest: str, *, title: str, trust: Trust, captured: bool) -> str:
+    """The stamp of a conversation: a hash of its messages, title and trust, and of whether it was captured."""
+    return _hash(digest, title, trust, *(("captured",) if captured else ()))
 
 
 def check_turns(first: int, last: int | None) -> tuple[int, int | None]:

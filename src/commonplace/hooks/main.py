@@ -318,7 +318,8 @@ def _read(connection: socket.socket, deadline: Deadline) -> HookReply:
 
 def _skip(arguments: HookArguments, reason: str) -> None:
     if reason:
-        _write(_STDERR, f"commonplace: skipped ({' '.join(reason.split())})")
+        seen = "".join(each if each.isprintable() else " " for each in reason)  # it may quote a path of the vault
+        _write(_STDERR, f"commonplace: skipped ({' '.join(seen.split())})")
         record_skip(arguments.event, host=arguments.host, reason=reason)
 
 

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from commonplace.client.http import call
 from commonplace.client.paths import Unreachable
+from commonplace.daemon.tokens import holder_of
 from commonplace.errors import CommonplaceError
 from commonplace.hosts.file_changes import read_file, resolve_file
 from commonplace.hosts.host import PORTABLE_COMMAND, SKILL_FILE, Environment
@@ -113,6 +115,7 @@ def _check(install: Install, environment: Environment, probe: Probe) -> Iterator
         is_valid = bool(secret) and daemon_tokens().find(secret) is not None
         said = f"the token is {'valid' if is_valid else 'not valid'}"
         yield Finding(what, ok=is_valid, said=said, remedy="" if is_valid else remedy)
+        yield from _check_port(install, what=what)
     if install.vault and not Path(install.vault).is_dir():
         moved = f"if it has moved, run `commonplace install {install.host} --vault FOLDER` with its new folder"
         mount = f"Mount its disk; {moved}."
@@ -121,6 +124,14 @@ def _check(install: Install, environment: Environment, probe: Probe) -> Iterator
         yield from _check_trust(_hook_keys(install, environment), environment, what=what)
     yield from _check_both(install, environment, what=what)
     yield from _check_daemon(install.host, probe, what=what, hooks=install.options.hooks)
+
+
+def _check_port(install: Install, *, what: str) -> Iterator[Finding]:
+    """A finding if another program listens at the address to which the host sends its token."""
+    port = urlsplit(install.url).port
+    if port and holder_of(port) == "another":
+        end = f"End that program, run `commonplace token revoke {install.host}`, and install the host again."
+        yield Finding(what, ok=False, said=f"another program listens on port {port} and may have its token", remedy=end)
 
 
 def environment_of_install(install: Install, environment: Environment) -> Environment:

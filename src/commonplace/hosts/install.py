@@ -254,6 +254,10 @@ def install_notes(host: Host, options: InstallOptions, environment: Environment)
         notes.append(
             "Over HTTP no host starts the daemon: `commonplace serve --install-service` lets the system start it."
         )
+        notes.append(
+            f"While the daemon is down, {host.title} sends its token and its questions to any program on that port; "
+            "stdio, the default, does not."
+        )
     if options.scope == "project":
         if options.transport == "http" and host.name != "vscode":
             notes.append(

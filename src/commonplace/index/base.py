@@ -109,8 +109,8 @@ class ChunkAttributes(NamedTuple):
     """The attributes of a chunk that ranking needs, besides words and vectors.
 
     `document` is the id of its document, `first` and `last` are the numbers of that document's chunks; `path` is the
-    document's path if links can point to it, else empty. `turn` is the chunk's `line`. `updated` is the document's;
-    `importance` is that of the fact which the document holds as an entry, or 0.
+    document's path if links can point to it, else empty. `turn` is the chunk's `line`. `updated` is the document's,
+    empty if it is not dated; `importance` is that of the fact which the document holds as an entry, or 0.
     """
 
     number: int
@@ -162,7 +162,8 @@ class FactQuery:
     beginning of a path.
     `names` are entities normalized by `Rules.entity`: matches facts whose subject or object is one of them, and
     entries that link to a note of that name. `claims` are normalized by `Rules.claim`.
-    `sensitive` False excludes facts of sensitive documents. Staged facts are included only if `staged` is True.
+    `sensitive` False excludes facts of sensitive documents, `only_sensitive` all others. Staged facts are included only
+    if `staged` is True.
     """
 
     ids: tuple[str, ...] = ()
@@ -179,6 +180,7 @@ class FactQuery:
     origins: tuple[Origin, ...] = ()
     always_load: bool = False
     sensitive: bool = True
+    only_sensitive: bool = False
     staged: bool = False
     limit: int | None = None
 
@@ -222,6 +224,70 @@ def vector_texts(chunk: Chunk) -> tuple[str, ...]:
     Empty for a chunk without parts. Vector search cannot find it; text that may not be encoded has no parts.
     """
     return (*chunk.parts, *chunk.sentences) if chunk.parts else ()
+
+
+# ---------------------------------------------------------------- the vault's history
+
+
+class PastCommit(NamedTuple):
+    """A commit of the vault's history that the index has read: its number, counted from the oldest, and its time."""
+
+    number: int
+    id: str
+    at: str
+
+
+class PastMove(NamedTuple):
+    """A note that became another, by a new name or as a copy; `is_sure` if it was renamed beyond doubt."""
+
+    source: str
+    target: str
+    is_sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PastStep:
+    """What one commit did to the notes.
+
+    `notes` has a hash of the text of each note that it added or changed, empty for a text that is too short to tell;
+    `facts` has the facts in the lines of those that are not entries, `marked` are the sensitive ones. `removed` and
+    `erased` are the notes that it took away, the latter for good. A large commit comes in several steps, of which only
+    the last `is_complete`; until then it does not count.
+    """
+
+    id: str
+    at: str
+    notes: Mapping[str, str]
+    facts: Mapping[str, tuple[Fact, ...]]
+    marked: frozenset[str]
+    removed: tuple[str, ...]
+    moves: tuple[PastMove, ...]
+    erased: frozenset[str]
+    is_complete: bool = True
+
+
+class PastLine(NamedTuple):
+    """A fact in a line of a note, from the commit `first` on; `last_at` is when a commit removed it, or empty."""
+
+    fact: Fact
+    first: int
+    first_at: str
+    last_at: str
+
+
+class PastCover(NamedTuple):
+    """The newest commit in which a note was sensitive, under whatever name, and the newest that erased it; else 0.
+
+    `stands` if the newest commit of all has a note at this path.
+    """
+
+    marked: int = 0
+    erased: int = 0
+    stands: bool = False
+
+
+MOST_RELATIVES: Final = 8
+"""A note that is new is taken for another one with its text, or for one of its name that is gone: so many at most."""
 
 
 # ---------------------------------------------------------------- what callers tell the index about links and facts
@@ -365,7 +431,35 @@ class FactQueries(Protocol):
         """The centroid of each topic, over the first part of the first chunk of every document `topics` counts."""
 
 
-class IndexReader(SearchQueries, DocumentQueries, FactQueries, Protocol):
+class PastQueries(Protocol):
+    """The vault's history, as far as `Index.add_past` has read it."""
+
+    def past_form(self) -> str:
+        """The form under which it was added; empty if there is none."""
+
+    def past_commit(self, *, at: str = "", among: Sequence[str] = ()) -> PastCommit | None:
+        """The newest commit that is not later than `at` and is one of `among`; an empty value is no condition."""
+
+    def past_lines(self, query: FactQuery) -> tuple[PastLine, ...]:
+        """The lines that the notes have or had, by path, first commit and id.
+
+        Only `names`, `predicate`, `topics`, `claims` and `staged` of the query count.
+        """
+
+    def past_covers(self, paths: Iterable[str]) -> Mapping[str, PastCover]:
+        """For each of these notes, in which commit it was sensitive or erased last.
+
+        What a note became counts for what it was before.
+        """
+
+    def past_erasures(self) -> int:
+        """The newest commit that erased a note, or 0."""
+
+    def past_successors(self, path: str) -> frozenset[str]:
+        """The paths of all notes that the note at this path became, renamed or copied; without the path itself."""
+
+
+class IndexReader(SearchQueries, DocumentQueries, FactQueries, PastQueries, Protocol):
     """The index at one moment."""
 
 
@@ -420,8 +514,36 @@ class Index(Protocol):
     def record_sync(self, at: str) -> None:
         """Store when a whole source was compared with the index."""
 
-    def optimize(self) -> None:
-        """Bring recent changes into the form that is searched fastest, if it is worth the work."""
+    def add_past(self, steps: Sequence[PastStep], *, form: str, after: str) -> None:
+        """Add commits of the vault's history, oldest first, after the commit with that id, or as the first ones.
+
+        A note that is new is taken for one with the same text, or for one of the same name that is gone. Raises
+        Conflict if another commit is the newest, or the form is another.
+        """
+
+    def cut_past(self, number: int) -> None:
+        """Forget the commits after that one, all of them for 0; everything if one of them erased a note."""
+
+    def followed_history(self) -> tuple[str, str]:
+        """The commit up to which the index follows the history, and what was derived from it; empty at first."""
+
+    def follow_history(self, commit: str, derived: str) -> None:
+        """Store the commit up to which the index follows the vault's history, and what was derived from it."""
+
+    def advance_history(self, before: str, commit: str) -> None:
+        """Follow the history up to this commit, if the index followed it up to `before`."""
+
+    def optimize(self, *, check: bool = False) -> None:
+        """Bring recent changes into the form that is searched fastest, if it is worth the work.
+
+        What is known to be damaged in that form is made again; with `check`, it is read to find out.
+        """
+
+    def damaged_files(self) -> tuple[str, ...]:
+        """The names of files that are not as they were written and are made again by `optimize`; reads all of them.
+
+        Raises IndexDamaged if the index itself is damaged, VaultUnavailable if it cannot be written.
+        """
 
     def reader(self) -> AbstractContextManager[IndexReader]:
         """A reader of the index at this moment."""
@@ -447,6 +569,9 @@ class VectorCache(Protocol):
 
     def forget(self, hashes: Sequence[str]) -> None:
         """Delete every trace of the vectors of these texts, of every version."""
+
+    def check(self) -> None:
+        """Read the whole stored cache. Raises IndexDamaged if it is unreadable, VaultUnavailable if it is read-only."""
 
     def repair(self) -> bool:
         """Start an empty cache if the stored one is unreadable; True if it was."""

@@ -1,6 +1,7 @@
 """Values that every index derives from a document and its facts, and text in the form in which it is stored."""
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from commonplace.index.base import VAULT_SOURCE, Rules
@@ -19,6 +20,16 @@ def valid_unicode(text: str) -> str:
 def fold_label(text: str) -> str:
     """The text as tags, topics, kinds and titles compare: without case."""
     return fold_stored(valid_unicode(text))
+
+
+def note_name(path: str) -> str:
+    """The name of the note's file as it compares: without folder and case."""
+    return fold_label(path.rpartition("/")[2])
+
+
+def line_identity(fact: Fact) -> Fact:
+    """The fact without what may change while its line stays the same: its place in the note, and the note's date."""
+    return replace(fact, line=0, updated="")
 
 
 def entry_fact(document: Document) -> Fact | None:

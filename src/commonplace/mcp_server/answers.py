@@ -2,18 +2,18 @@
 
 Each function takes the fields of an answer, which `verbose` adds as JSON, and puts the statement first: where it stands
 or which id it has, since when it holds, and what makes it doubtful. Passages of several notes are quoted line by line,
-so that none can pass for another; the text of one note stands unquoted at the end of its answer. Characters that hide
-or control text are removed, and the answer with a whole note says how many.
+so that none can pass for another; the text of one note stands unquoted at the end of its answer. What the vault says
+goes through `model/untrusted_text.py`, and the answer with a whole note says how much that has changed.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from commonplace.mcp_server.errors import for_agents
-from commonplace.memory.context import clean_text
+from commonplace.model.conversation import hit_speaker
 from commonplace.model.text import counted
+from commonplace.model.untrusted_text import break_marks, break_sources, described_changes, line_of, source_label
 
 NOTHING_KNOWN: Final = "Nothing relevant is known."
 _NOTHING_FITS: Final = "Nothing fits."
@@ -43,7 +43,7 @@ def _hit(hit: Values) -> str:
     day, meta = hit["updated"][:_DAY], hit["metadata"]
     keys = meta.get("frontmatter") or {}
     if hit["source_type"] == "chat":
-        speaker = meta.get("speaker") or meta.get("role") or ""
+        speaker = hit_speaker(meta)
         place = f"conversation {hit['source_path']}, {meta.get('interface', '')}, {(meta.get('at') or day)[:_DAY]}"
         place += f", {speaker}" if speaker else ""
     elif keys.get("id") and keys.get("recorded"):
@@ -52,13 +52,13 @@ def _hit(hit: Values) -> str:
         place = f"{hit['source_path']}:{hit['line']}{f' > {headings}' if headings else ''}, {day}"
     planned = f", planned from {meta['planned_from'][:_DAY]}" if meta.get("planned_from") else ""
     more = f"\n({hit['more_in_note']} more in this note: search with its path)" if hit["more_in_note"] else ""
-    return f"\n[{_line(place)}{planned}]\n{_quoted(hit['content'])}{more}"
+    return f"\n[{source_label(place + planned)}]\n{_quoted(hit['content'])}{more}"
 
 
 def facts_text(answer: Values) -> str:
     """One line for each fact: the statement, then its id or place, when it holds and why it is doubtful."""
     name = answer["taken_for"] or answer["entity"]
-    about = f" about {_line(name)}" if name else ""
+    about = f" about {line_of(name)}" if name else ""
     if not answer["facts"]:
         return f"Nothing is known{about}.{_near(answer['similar'])}"
     order = "most important first, then what only mentions it" if name else "most important first"
@@ -82,11 +82,11 @@ def timeline_text(answer: Values) -> str:
 
 def _taken(answer: Values) -> str:
     taken = answer["taken_for"]
-    return f"{_line(answer['entity'])!r} was understood as {_line(taken)!r}." if taken else ""
+    return f"{line_of(answer['entity'])!r} was understood as {line_of(taken)!r}." if taken else ""
 
 
 def _near(similar: Iterable[str]) -> str:
-    names = ", ".join(_line(each) for each in similar)
+    names = ", ".join(line_of(each) for each in similar)
     return f" Similar names: {names}." if names else ""
 
 
@@ -95,23 +95,23 @@ def _fact(fact: Values, doubt: str = "") -> str:
     place = _short(fact["id"]) if is_entry else f"{fact['path']}:{fact['line']}"
     ends = fact.get("until") or fact["valid_until"]
     parts = [
-        _line(place),
+        source_label(place),
         f"from {fact['valid_from'][:_DAY]}" if fact["valid_from"] else "",
         f"until {ends[:_DAY]}" if ends else "",
-        "" if fact["status"] == "active" else fact["status"],
+        "" if fact["status"] == "active" else source_label(fact["status"]),
     ]
-    subject, statement = _line(fact["subject"]), _line(fact["text"])
+    subject, statement = line_of(fact["subject"]), line_of(fact["text"])
     if not is_entry and subject.casefold() not in statement.casefold():  # a line of a note leaves out its subject
         statement = f"{subject}: {statement}"
     text = f"{statement} [{', '.join(filter(None, parts))}]"
-    return f"{text} (not sure: {doubt})" if doubt else text
+    return f"{text} (not sure: {line_of(doubt)})" if doubt else text
 
 
 def entry_text(result: Values) -> str:
     """What became of the entry, its id, and whether it waits for the person."""
-    id, old, statement = _short(result["id"]), _short(result["old"]), _line(result["fact"]["text"])
+    id, old, statement = _short(result["id"]), _short(result["old"]), line_of(result["fact"]["text"])
     if result["staged"]:
-        why = f" ({_line(result['reason'])})" if result["reason"] else ""
+        why = f" ({line_of(result['reason'])})" if result["reason"] else ""
         return f"Waits for the person's approval{why}, and is not recalled until then; tell them. Id {id}: {statement}"
     done = {
         "confirm": f"Already known, confirmed. Id {id}",
@@ -125,43 +125,42 @@ def entry_text(result: Values) -> str:
 def note_text(note: Values) -> str:
     """The note's text, after a line with its path and version, and its properties if it has any.
 
-    The first line also says how many characters were removed, because the text may not be written back then.
+    The first line also says what was changed in the text, because it may not be written back then.
     """
     place = " > ".join(filter(None, (note["path"], note["section"])))
-    text = clean_text(note["content"])
-    removed = (Counter(note["content"].replace("\r\n", "\n")) - Counter(text)).total()
-    lines = [f"{_line(place)}, version {note['version']}; {_DATA}.{_warning(removed)}"]
-    if note["frontmatter"]:
-        lines.append(f"properties: {_line(json.dumps(note['frontmatter'], ensure_ascii=False, default=str))}")
+    properties = json.dumps(note["frontmatter"], ensure_ascii=False, default=str) if note["frontmatter"] else ""
+    lines = [f"{_named(place)}, version {note['version']}; {_DATA}.{changes_warning(note['content'], properties)}"]
+    if properties:
+        lines.append(f"properties: {break_marks(properties)}")
     if note["is_cut"] and note["headings"]:
-        lines.append(f"headings: {_line(', '.join(note['headings']))}")
+        lines.append(f"headings: {line_of(', '.join(note['headings']))}")
     if "links" in note:
         lines += [f"links: {len(note['links'])}", *map(_link, note["links"][:_MOST_LINKS])]
-    return "\n".join([*lines, "", text])
+    return "\n".join([*lines, "", break_marks(note["content"])])
 
 
-def _warning(removed: int) -> str:
-    if not removed:
-        return ""
-    characters = "1 invisible character is" if removed == 1 else f"{removed} invisible characters are"
-    return f" {characters} left out of this text, so do not write it back: `verbose` has the note's true text."
+def changes_warning(*texts: str) -> str:
+    """A sentence about what is changed in these texts for a model; empty if nothing is."""
+    before = "\n".join(texts)
+    changes = described_changes(before, break_marks(before))
+    return f" {changes} here: do not write this text back, that would change the note." if changes else ""
 
 
 def _link(link: Values) -> str:
-    return f"- line {link['line']}: {_line(link['target'])} -> {_line(link['path'] or 'no such file')}"
+    return f"- line {link['line']}: {_named(link['target'])} -> {_named(link['path'] or 'no such file')}"
 
 
 def list_text(answer: Values) -> str:
     """The paths, one a line, and how many there are in all."""
-    below = f" below {_line(answer['folder'])}" if answer["folder"] else ""
+    below = f" below {_named(answer['folder'])}" if answer["folder"] else ""
     more = "; give a larger `limit` or a folder" if answer["more"] else ""
     head = f"{answer['count']} of {answer['total']} notes{below}{more}."
-    return "\n".join([head, *(_line(each.path) for each in answer["notes"])])
+    return "\n".join([head, *(_named(each.path) for each in answer["notes"])])
 
 
 def change_text(change: Values) -> str:
     """What was done to which note, and the version that a further change expects."""
-    where = _line(change["path"])
+    where = _named(change["path"])
     if change["verb"] == "undo" and change["changed"] and not change["version"]:
         return f"Undone: {where} is gone, as before."
     written = "Replaced" if change["existed"] else "Written"
@@ -169,7 +168,7 @@ def change_text(change: Values) -> str:
     if not change["changed"]:
         done = "Unchanged"
     if change["asked"] and change["asked"] != change["path"]:
-        where += f" (policy chose it instead of {_line(change['asked'])})"
+        where += f" (policy chose it instead of {_named(change['asked'])})"
     version = f", version {change['version']}" if change["version"] else ""
     return f"{done}: {where}{version}."
 
@@ -191,9 +190,10 @@ def _short(id: str) -> str:
     return id[-_ID:]
 
 
-def _line(text: str) -> str:
-    return " ".join(clean_text(text).split())
+def _named(path: str) -> str:
+    """A path as the tools take it, outside of brackets: on one line, without marks."""
+    return break_marks(" ".join(path.split()))
 
 
 def _quoted(text: str) -> str:
-    return "\n".join(f"> {line}" for line in clean_text(text).strip().splitlines())
+    return "\n".join(f"> {line}" for line in break_sources(text).strip().splitlines())

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from commonplace.errors import CommonplaceError, UsageError, codes_for
 from commonplace.events import emit
+from commonplace.model.untrusted_text import break_marks
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
@@ -105,6 +106,8 @@ def _fields(error: CommonplaceError) -> dict[str, str]:
 
 
 def _shortened(text: str) -> str:
+    """The beginning of a text that may quote the vault or the request, without marks and hidden characters."""
+    text = break_marks(text[: 2 * _MAX_CHARS])
     return text if len(text) <= _MAX_CHARS else f"{text[:_MAX_CHARS]}…"
 
 

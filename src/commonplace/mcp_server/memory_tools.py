@@ -20,6 +20,7 @@ from commonplace.mcp_server.arguments import (
     Folder,
     Hits,
     Kind,
+    Known,
     Phase,
     Question,
     Rows,
@@ -28,6 +29,7 @@ from commonplace.mcp_server.arguments import (
     Since,
     Source,
     Statement,
+    StoodOn,
     Topics,
     Until,
     Word,
@@ -182,7 +184,7 @@ class MemoryTools:
         path: Annotated[Folder, Field(description="Only this folder or note.")] = "",
         since: Since = "",
         until: Until = "",
-        as_of: AsOf = "",
+        as_of: StoodOn = "",
         scope: Scope = "",
     ) -> shapes.SearchShape:
         """The hits, best first. Raises NotFound if `path` is no note."""
@@ -235,15 +237,17 @@ class MemoryTools:
         *,
         topic: Word = "",
         as_of: AsOf = "",
+        known: Known = "",
         timeline: Annotated[bool, Field(description="How its facts changed, oldest first.")] = False,
         limit: Rows = 50,
     ) -> FactList:
         """The most important facts up to `limit`, or the newest events; and whether there are more."""
         memory = self._call.memory()
         facts, link = memory.facts, memory.notes.link
-        if timeline and (topic or as_of or not entity.strip()):
+        if timeline and (topic or as_of or known or not entity.strip()):
             raise UsageError(
-                "a timeline needs one entity and cannot be filtered", hint="Give `entity`, without `topic` and `as_of`."
+                "a timeline needs one entity and cannot be filtered",
+                hint="Give `entity`, without `topic`, `as_of` and `known`.",
             )
         named = facts.named(entity)
         told: FactList = {
@@ -255,7 +259,7 @@ class MemoryTools:
         }
         if timeline:
             return _events(facts, told, limit, link)
-        found = facts.about(entity, topic=topic, as_of=as_of, limit=limit + 1)
+        found = facts.about(entity, topic=topic, as_of=as_of, known=known, limit=limit + 1)
         return _known(facts, found, told, limit, link)
 
 
@@ -364,13 +368,14 @@ def _reading(tools: MemoryTools) -> list[Tool]:
             "rules, facts and passages that belong to it. For one question use memory_search.",
             hints=READS,
             text=answers.context_text,
+            is_fenced=True,
         ),
         tool(
             "memory_facts",
             tools.facts,
             title="Known facts",
-            description="List what is true of a person, thing or topic, now or `as_of` a day, with source and dates; "
-            "with `timeline`, how it changed.",
+            description="List what is true of a person, thing or topic, now or `as_of` a day, or what was `known` on a "
+            "day, with source and dates; with `timeline`, how it changed.",
             hints=READS,
             text=lambda values: (answers.timeline_text if "timeline" in values else answers.facts_text)(values),
         ),

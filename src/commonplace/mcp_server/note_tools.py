@@ -6,13 +6,15 @@ from fastmcp.tools import Tool
 from pydantic import Field
 from typing_extensions import TypedDict  # pydantic rejects typing.TypedDict before Python 3.12
 
-from commonplace.errors import UsageError
+from commonplace.errors import NotFound, UsageError
 from commonplace.mcp_server import answers
 from commonplace.mcp_server.arguments import Folder, NotePath, Rows, Word
 from commonplace.mcp_server.caller import CurrentCall
 from commonplace.mcp_server.tool import CHANGES, READS, TAKES_BACK, tool
 from commonplace.memory import shapes
-from commonplace.model import Stat, Terms
+from commonplace.memory.notes import Notes
+from commonplace.model import Note, Stat, Terms
+from commonplace.model.untrusted_text import path_of_label
 
 MAX_CONTENT: Final = 24_000
 """Characters of a note in one answer. Hosts truncate longer ones themselves, without saying how to read on."""
@@ -63,10 +65,10 @@ class NoteTools:
     ) -> NotePart:
         """The note or the section; a long one is truncated and says how to read on."""
         notes = self._call.memory().notes
-        note = notes.read(path)
+        note = _read(notes, path)
         text, name, line = note.body, "", note.body_line
         if section.strip():
-            part = notes.section(path, section)
+            part = notes.section(note.path, section)
             text, name, line = part.text, " > ".join(part.path), part.line
         last = max(line, line + len(text.splitlines()) - 1)
         if first_line > last:
@@ -89,7 +91,7 @@ class NoteTools:
             "headings": [heading.text for heading in note.headings],
         }
         if links:
-            read["links"] = [shapes.link_shape(each) for each in notes.links(path)]
+            read["links"] = [shapes.link_shape(each) for each in notes.links(note.path)]
         return read
 
     def write(
@@ -125,6 +127,16 @@ class NoteTools:
     def undo(self) -> shapes.ChangeShape:
         """The result of undoing the caller's own newest change."""
         return shapes.change_shape(self._call.memory().notes.undo()[0])
+
+
+def _read(notes: Notes, path: str) -> Note:
+    """The note at a path as given, or as the source of a passage shows it, whose brackets are encoded."""
+    try:
+        return notes.read(path)
+    except NotFound:
+        if (decoded := path_of_label(path)) == path:
+            raise
+        return notes.read(decoded)
 
 
 class TextPart(NamedTuple):

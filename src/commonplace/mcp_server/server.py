@@ -20,7 +20,7 @@ from fastmcp.tools import Tool, ToolResult
 
 from commonplace import __version__
 from commonplace.errors import CommonplaceError, NotFound, UsageError
-from commonplace.mcp_server.answers import NOTHING_KNOWN
+from commonplace.mcp_server.answers import NOTHING_KNOWN, changes_warning
 from commonplace.mcp_server.arguments import MAX_PROMPT
 from commonplace.mcp_server.caller import CurrentCall, caller_of_request
 from commonplace.mcp_server.errors import CallFailed, argument_error, converting_errors, error_result, protocol_error
@@ -28,6 +28,8 @@ from commonplace.mcp_server.memory_tools import ASKED, RECALL_SECONDS, conversat
 from commonplace.mcp_server.note_tools import note_tools
 from commonplace.memory import MemoryFor
 from commonplace.model import Caller, Scope
+from commonplace.model.request import few_unknown
+from commonplace.model.untrusted_text import break_marks
 
 Result = TypeVar("Result")
 
@@ -83,7 +85,7 @@ class ScopeMiddleware(Middleware):
             scope = required_scope(tool)
             self._call.check(scope)
             async with self._throttles[scope].slot(self._call.caller_of().name):
-                return await tool.run(context.message.arguments or {})
+                return await tool.run(few_unknown(context.message.arguments or {}, tool.parameters["properties"]))
         except CallFailed as failed:
             return error_result(failed.error)
         except CommonplaceError as error:
@@ -244,7 +246,9 @@ def note_template(call: CurrentCall) -> ResourceTemplate:
     """Every note of the vault by its path, with the same checks as note_read."""
 
     def note(path: str) -> str:
-        return call.memory().notes.read(path).text
+        text = call.memory().notes.read(path).text
+        warning = changes_warning(text)
+        return f"({warning.strip()})\n\n{break_marks(text)}" if warning else text
 
     return ResourceTemplate.from_function(
         converting_errors(note),

@@ -3,7 +3,7 @@
 The method takes the tool's arguments, returns a TypedDict and raises CommonplaceError. The tool answers with text for a
 model. Claude Code, Codex and VS Code show a model the structured content alone if there is any, other hosts the text
 alone: so the text says all that a model needs, and the structured content, which has every field and `ok`, comes only
-if the argument `verbose` asks for it.
+if the argument `verbose` asks for it. A model may read either, so marks and hidden characters are broken in both.
 """
 
 import functools
@@ -14,8 +14,10 @@ from typing import Any, Final
 from fastmcp.tools import Tool, ToolResult
 from fastmcp.utilities.json_schema import dereference_refs
 from mcp_types import ToolAnnotations
+from pydantic_core import to_jsonable_python
 
 from commonplace.mcp_server.errors import converting_errors
+from commonplace.model.untrusted_text import break_marks, break_values
 
 READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDS = ToolAnnotations(destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -39,14 +41,24 @@ def tool(
     description: str,
     hints: ToolAnnotations,
     text: Callable[[Mapping[str, Any]], str],
+    is_fenced: bool = False,
 ) -> Tool:
-    """The tool that calls `method`; `text` is what a model reads of its answer."""
+    """The tool that calls `method`; `text` is what a model reads of its answer.
+
+    `is_fenced`: the answer is a context, broken already, in which only our own marks stand.
+    """
     signature = inspect.signature(method)
 
     @functools.wraps(method)
     def answer(*args: Any, verbose: bool = False, **kwargs: Any) -> ToolResult:
         values = method(*args, **kwargs)
-        return ToolResult(content=text(values), structured_content={"ok": True, **values} if verbose else None)
+        content = text(values) if is_fenced else break_marks(text(values))
+        if not verbose:
+            return ToolResult(content=content)
+        fields = break_values(to_jsonable_python({"ok": True, **values}))
+        if is_fenced:
+            fields["text"] = values["text"]
+        return ToolResult(content=content, structured_content=fields)
 
     parameters = [*signature.parameters.values(), _VERBOSE]
     answer.__signature__ = signature.replace(  # type: ignore[attr-defined]

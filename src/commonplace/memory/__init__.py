@@ -102,7 +102,7 @@ class Memory:
         """The index of the vault."""
         from commonplace.memory.index import IndexVerbs
 
-        return IndexVerbs(self._session.stores)
+        return IndexVerbs(self._session)
 
     @cached_property
     def context(self) -> "Contexts":

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import suppress
 
-from commonplace.context.fence import clean_text
 from commonplace.context.options import MIN_BUDGET
 from commonplace.errors import CommonplaceError, UsageError
 from commonplace.flows.context.build import ContextRequest, build_context
@@ -177,4 +176,4 @@ class Topics:
         return style_for(message, self._session, topics=[name for name, _ in self.infer(message).topics])
 
 
-__all__ = ["MIN_BUDGET", "Contexts", "Topics", "clean_text"]
+__all__ = ["MIN_BUDGET", "Contexts", "Topics"]

@@ -6,18 +6,22 @@ from typing import Any
 
 from commonplace.flows.conversations import (
     CaptureResult,
+    CursorAfter,
     Window,
     capture_lines,
     close_conversation,
     erase_conversation,
     find_conversation,
     list_conversations,
+    move_cursor,
+    note_older_history,
     record_conversation,
+    transcript_cursor,
 )
 from commonplace.flows.project import choose_project, project_at
 from commonplace.flows.stores import Session
 from commonplace.history.base import NewThread
-from commonplace.model import Message, RecordResult, Thread, Trust
+from commonplace.model import Message, RecordResult, Thread, TranscriptCursor, Trust
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.request import When
 from commonplace.questions.time_arguments import parse_time
@@ -49,7 +53,8 @@ class Conversations:
         Without one it is identified by its messages, and cannot grow. What an agent records is `said`, never `told`.
         It belongs to the `project` of that name, or else to that of the repository that contains `folder`.
         Raises UsageError for an invalid message and for a time without a zone; Refused if new messages have a lower
-        trust than those recorded under that id, as an agent's have compared with a person's.
+        trust than those recorded under that id, as an agent's have compared with a person's, and if that session is
+        captured from the program's own transcript. Who speaks and when is what the caller says.
         """
         held_in = choose_project(project, folder, vault=self._session.stores.vault_folder)
         thread = NewThread(interface, source_id, title, trust, project=held_in.name if held_in else "")
@@ -90,18 +95,45 @@ class Conversations:
         left_out: Sequence[Window] = (),
         longest: int = LONGEST_MESSAGE,
         folders: Sequence[str] = (),
+        cursor_after: CursorAfter = None,
     ) -> CaptureResult:
         """Record whole lines of an agent's own transcript, as said; lines that come again are kept once.
 
         Takes what the person typed and what the assistant said, with secrets redacted; leaves out tool calls, text that
         the host added, and context from memory itself. Messages in the windows of `left_out` are not recorded; those
         longer than `longest` are truncated. `ends` closes the conversation. Its project is that of the first of its
-        working `folders` that is in a repository. Raises UsageError for a host whose transcripts cannot be read.
+        working `folders` that is in a repository. `cursor_after` gives the transcript's cursor after so many bytes of
+        the content; it is stored with what was read. Raises UsageError for a host whose transcripts cannot be read.
         """
         vault = self._session.stores.vault_folder
         project = next((each for folder in folders if (each := project_at(folder, vault=vault))), None)
-        thread = NewThread(host, session_id, trust="said", project=project.name if project else "")
-        return capture_lines(content, thread, session=self._session, left_out=left_out, longest=longest, ends=ends)
+        thread = _captured(host, session_id, project=project.name if project else "")
+        return capture_lines(
+            content,
+            thread,
+            session=self._session,
+            left_out=left_out,
+            longest=longest,
+            ends=ends,
+            cursor_after=cursor_after,
+        )
+
+    @property
+    def vault_folder(self) -> str:
+        """The folder of the vault; empty if it has none."""
+        return self._session.stores.vault_folder
+
+    def cursor(self, *, host: str, session_id: str) -> TranscriptCursor:
+        """How far the transcript of an agent's session was read, by what is recorded of it."""
+        return transcript_cursor(_captured(host, session_id), self._session)
+
+    def move_cursor(self, cursor: TranscriptCursor, *, host: str, session_id: str) -> None:
+        """Store how far a transcript was read, where what was read cannot be recorded."""
+        move_cursor(_captured(host, session_id), cursor, self._session)
+
+    def note_older_history(self, path: str, *, is_gone: bool) -> None:
+        """Note for `doctor` that less of this transcript is recorded than was; `is_gone` if it cannot be read again."""
+        note_older_history(path, self._session, is_gone=is_gone)
 
     def list(
         self,
@@ -140,3 +172,7 @@ class Conversations:
     def erase(self, id: str) -> Thread:
         """Remove a conversation for good. Only a person may: Refused. It cannot be undone."""
         return erase_conversation(id, self._session)
+
+
+def _captured(host: str, session_id: str, *, project: str = "") -> NewThread:
+    return NewThread(host, session_id, trust="said", project=project, captured=True)

@@ -1,6 +1,7 @@
 """The verbs on facts: add, about, named, doubts, relevant, timeline, end, forget, links."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -21,7 +22,9 @@ from commonplace.flows.stores import Session
 from commonplace.index.base import Edge
 from commonplace.memory.entries import Entries, start_of
 from commonplace.model import EntryResult, FactSnapshot
+from commonplace.model.layout import masked_path
 from commonplace.model.moment import moment_text
+from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.request import Day, NewFact, takes
 from commonplace.questions.time_arguments import parse_time
 
@@ -54,33 +57,33 @@ class Facts:
         as_of: Day = "",
         known: Day = "",
         every: bool = False,
-        lines: bool = True,
         limit: int | None = None,
+        progress: Progress = ignore_progress,
     ) -> tuple[FactSnapshot, ...]:
         """Facts about an entity (by any of its names), on a topic, of a project, or all; the most important first.
 
         `entity` is understood as `named` says. Facts of which it is the subject or the object come first, then entries
         that mention it in their text. Without an entity, the 2,000 facts that were updated last are compared.
-        `as_of` is the day on which the facts held, and `known` the day on which they were known: by default the same
-        day; `now` for what is known today about that day. `every` adds what no longer holds, or does not hold yet.
-        Facts from lines of notes are those that stood there on the day of `known`; git is asked for them, unless
-        `lines` is False. Raises UsageError for an invalid day, and for a limit below 1.
+        `as_of` asks what was true at the end of that day, as it is known now; `known` asks what was known at the end of
+        that day, and both together what was known then about the day of `as_of`. A line of a note that was removed
+        counts as true until then. `every` adds what no longer holds, or does not hold yet. `progress` counts the
+        commits of the vault's history that are read for the first question about the past. Raises UsageError for an
+        invalid day, and for a limit below 1.
         """
         if limit is not None and limit < 1:
             raise UsageError(f"limit must be at least 1, not {limit}", hint="Leave it out for no limit.")
-        at = self._end_of(as_of)
+        known_at = self._end_of(known)
         request = FactRequest(
             entity=entity.strip(),
             topic=topic.strip().lstrip("#"),
             predicate=predicate,
             project=project.strip(),
-            at=at,
-            known_at="" if known == "now" else (self._end_of(known) or at),
+            at=self._end_of(as_of) or known_at,
+            known_at=known_at,
             every=every,
             limit=limit,
-            lines=lines,
         )
-        return facts_about(request, self._session)
+        return facts_about(request, self._session, progress=progress)
 
     def named(self, entity: str) -> EntityMatch:
         """The known name that is meant by `entity`, such as `Marco Bianchi` by `Marco`; or names that are like it."""
@@ -113,7 +116,14 @@ class Facts:
         """The links around an entity, each with its relation, up to `hops` steps away. Raises NotFound, UsageError."""
         if not 1 <= hops <= _MAX_HOPS:
             raise UsageError(f"hops must be from 1 to {_MAX_HOPS}, not {hops}", hint="Give fewer steps.")
-        return entity_links(entity, self._session, hops=hops)
+        edges, hidden = entity_links(entity, self._session, hops=hops), self._session.hidden_entries()
+        if not hidden:
+            return edges
+        masked = (
+            replace(each, source=masked_path(each.source, hidden), path=each.path and masked_path(each.path, hidden))
+            for each in edges
+        )
+        return tuple(masked)
 
     def _end_of(self, day: Day) -> str:
         """The last second of a day, or the moment itself, as text in UTC; empty for no day. Raises UsageError."""

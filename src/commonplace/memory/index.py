@@ -9,18 +9,19 @@ from commonplace.flows.ingest.index_notes import SyncReport
 from commonplace.flows.ingest.memory_index_note import write_memory_index_note
 from commonplace.flows.ingest.sync import rebuild, sync
 from commonplace.flows.ingest.watch import watch_vault
-from commonplace.flows.stores import Stores
+from commonplace.flows.stores import Session
 from commonplace.index.base import Counts
 from commonplace.memory.search import mode_named
 from commonplace.model import Evaluation, Finding, Mode, Problem
+from commonplace.model.layout import entry_digits
 from commonplace.model.progress import Progress, ignore_progress
 
 
 class IndexVerbs:
     """The index of one vault: derived from the notes, and rebuilt from them at any time."""
 
-    def __init__(self, stores: Stores) -> None:
-        self._stores = stores
+    def __init__(self, session: Session) -> None:
+        self._session, self._stores = session, session.stores
 
     def sync(self, *, progress: Progress = ignore_progress) -> SyncReport:
         """Bring the index up to date with the vault. Raises VaultUnavailable, and IndexDamaged for a damaged index.
@@ -76,9 +77,10 @@ class IndexVerbs:
         }
 
     def problems(self) -> tuple[Problem, ...]:
-        """Every Problem of the indexed notes, with path and line."""
+        """Every Problem of the indexed notes, with path and line; for a program, without those of sensitive entries."""
+        hidden = self._session.hidden_entries()
         with self._stores.index.reader() as reader:
-            return reader.problems()
+            return tuple(each for each in reader.problems() if entry_digits(each.path) not in hidden)
 
     def examine(self) -> tuple[Finding, ...]:
         """Everything that `commonplace doctor` checks."""

@@ -1,6 +1,7 @@
 """The verbs on notes: read, section, list, stat, links, check; write, delete, move, undo, erase; history, log, tidy."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import PurePath
 
 from commonplace.errors import NotFound, Refused, UsageError
@@ -12,7 +13,7 @@ from commonplace.flows.notes.write import delete_note, require_history, write_no
 from commonplace.flows.stores import Session
 from commonplace.history.base import AuditEntry
 from commonplace.model import Changed, Erasure, Note, ResolvedLink, Section, Stat, Terms, VaultCheck
-from commonplace.model.layout import obsidian_link
+from commonplace.model.layout import masked_path, obsidian_link
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.notes import section_named, sections
 from commonplace.policy.sensitivity import is_sensitive, visibility
@@ -61,11 +62,16 @@ class Notes:
         raise NotFound(f"no section called {name!r} in {note.path}", path=note.path, hint=f"Its headings: {headings}.")
 
     def list(self, folder: str = "", *, recursive: bool = True) -> tuple[Stat, ...]:
-        """The notes below a folder, without the ignored ones. Raises NotFound if there is no such folder."""
+        """The notes below a folder, without the ignored ones. Raises NotFound if there is no such folder.
+
+        An agent or a job sees the name of a sensitive entry without its words: `Agent/Memory/fact/2026-03/*-3f9a1c.md`.
+        """
         try:
-            return reading.list_notes(folder, self._vault, skip=self._ignored, recursive=recursive)
+            stats = reading.list_notes(folder, self._vault, skip=self._ignored, recursive=recursive)
         except NotFound as missing:
             raise reading.suggest_folders(missing, folder, self._vault, skip=self._ignored) from missing
+        hidden = self._session.hidden_entries()
+        return tuple(replace(stat, path=masked_path(stat.path, hidden)) for stat in stats) if hidden else stats
 
     def stat(self, path: str | PurePath) -> Stat:
         """Size and modification time of a note, without reading it. Raises as `read` does."""
@@ -135,8 +141,20 @@ class Notes:
             require_history(self._vault).maintain()
 
     def log(self, *, path: str | None = None, limit: int | None = None) -> tuple[AuditEntry, ...]:
-        """Changes made through Commonplace, by whom and why; newest first."""
-        return log_entries(self._session.stores, path=path, limit=limit)
+        """Changes made through Commonplace, by whom and why; newest first.
+
+        An agent or a job sees the names of sensitive entries without their words.
+        """
+        rows = log_entries(self._session.stores, path=path, limit=limit)
+        hidden = self._session.hidden_entries()
+        return tuple(_masked(row, hidden) for row in rows) if hidden else rows
+
+
+def _masked(row: AuditEntry, hidden: Collection[str]) -> AuditEntry:
+    """The row without the words of a sensitive entry: in its paths, and in the reason that somebody gave."""
+    path, to = masked_path(row.path, hidden), row.destination and masked_path(row.destination, hidden)
+    is_shown = (path, to) == (row.path, row.destination)
+    return row if is_shown else replace(row, path=path, destination=to, reason="")
 
 
 def _as_bytes(text: str | bytes, path: str) -> bytes:

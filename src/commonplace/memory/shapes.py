@@ -324,7 +324,10 @@ def change_shape(change: Changed) -> ChangeShape:
 
 
 class ThreadShape(TypedDict):
-    """A conversation without its messages."""
+    """A conversation without its messages.
+
+    `captured`: it was read in the program's own transcript; of any other, who spoke is what the caller says.
+    """
 
     id: str
     interface: str
@@ -332,6 +335,7 @@ class ThreadShape(TypedDict):
     title: str
     project: str
     trust: Trust
+    captured: bool
     started: str
     updated: str
     recorded: str
@@ -348,6 +352,7 @@ def thread_shape(thread: Thread) -> ThreadShape:
         "title": thread.title,
         "project": thread.project,
         "trust": thread.trust,
+        "captured": thread.captured,
         "started": time_text(thread.started),
         "updated": time_text(thread.updated),
         "recorded": time_text(thread.recorded),

@@ -33,7 +33,16 @@ from commonplace.model.context import (
     OmittedPiece,
     Piece,
 )
-from commonplace.model.conversation import ROLES, TRUSTS, Message, RecordResult, Role, Thread, Trust
+from commonplace.model.conversation import (
+    ROLES,
+    TRUSTS,
+    Message,
+    RecordResult,
+    Role,
+    Thread,
+    TranscriptCursor,
+    Trust,
+)
 from commonplace.model.diagnostics import PROBE_KINDS, Evaluation, Finding, Miss, ProbeKind, Score
 from commonplace.model.document import FIELDS, Chunk, Document, Place, Stamp, Voice, WordCounts
 from commonplace.model.fact import (
@@ -151,6 +160,7 @@ __all__ = [
     "TimeWindow",
     "Topic",
     "TopicLock",
+    "TranscriptCursor",
     "Trust",
     "VaultCheck",
     "Verb",

@@ -1,8 +1,10 @@
 """A conversation: messages between a person and others, in order. It only ever grows."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 Role = Literal["user", "assistant", "system", "tool"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -33,7 +35,8 @@ class Thread:
     `interface` is the program in which it took place, `source_id` the id that the program gave it.
     `started` and `updated` are the times of its first and last message, `recorded` when it was first stored.
     `count` is the number of messages, `closed` when it was closed; None while it is open. `project` is the name of the
-    project in which it was held; empty if none is known.
+    project in which it was held; empty if none is known. `captured` says that we read it in the program's own
+    transcript; who spoke in any other conversation is what the caller that recorded it says.
     """
 
     id: str
@@ -47,6 +50,12 @@ class Thread:
     count: int
     closed: datetime | None = None
     project: str = ""
+    captured: bool = False
+
+    @property
+    def is_claim(self) -> bool:
+        """True if only the program that recorded it says who spoke: no person told it, and no transcript was read."""
+        return not self.captured and self.trust != "told"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +65,42 @@ class RecordResult:
     id: str
     added: int
     known: int
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptCursor:
+    """How far a transcript was read, and a hash of the bytes right before: another hash means another text.
+
+    `file` is a hash of the transcript's path, so that no path outlives a conversation that is erased.
+    """
+
+    offset: int = 0
+    tail: str = ""
+    file: str = ""
+
+
+_SPEAKERS: Final = {"user": "the person", "assistant": "assistant", "system": "system", "tool": "tool"}
+_HEADER: Final = re.compile(
+    r"^(?P<before>[ \t]*+)(?!>)(?=[^\w\n]{0,6}(?:user|human|person|you|me|assistant|ai|bot|model|system|developer"
+    r"|tool|claude|chatgpt|codex|gemini)\b[^\w\n]{0,6}[:：])",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def speaker_label(role: str, author: str = "", *, is_claim: bool) -> str:
+    """Who spoke: the author and the role; `unverified` if only the program that recorded it says so."""
+    speaker = _SPEAKERS.get(role, role)
+    named = f"{author} ({speaker})" if author and speaker else author or speaker
+    return f"{named}, unverified" if is_claim and named else named
+
+
+def hit_speaker(metadata: Mapping[str, Any]) -> str:
+    """Who spoke in a hit of a conversation; empty if nobody knows."""
+    is_claim = metadata.get("trust", "told") != "told" and not metadata.get("captured")
+    role, author = str(metadata.get("role") or ""), str(metadata.get("speaker") or "")
+    return speaker_label(role, author, is_claim=is_claim)
+
+
+def quote_turn_headers(text: str) -> str:
+    """The text of one turn, with a `>` before each line in it that begins like a turn of another speaker."""
+    return _HEADER.sub(r"\g<before>> ", text)

@@ -57,6 +57,8 @@ class Document:
     `made_from` is a hash of everything that its chunks are made from: as long as it is the same, so are they.
     `version` is that of the encoder whose vectors the chunks have; empty if they have none.
     `facts` are the facts in it. `valid_from` and `valid_until` bound its time; search shows it until it ends.
+    `is_dated` is False if `updated` is only the time of a file: another copy of the same vault has other times, so that
+    no order depends on it.
     """
 
     id: str
@@ -86,6 +88,7 @@ class Document:
     facts: "tuple[Fact, ...]" = ()
     valid_from: str = ""
     valid_until: str = ""
+    is_dated: bool = True
 
 
 @dataclass(frozen=True, slots=True)

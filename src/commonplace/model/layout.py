@@ -7,7 +7,7 @@ any file system might read it: `inbox/` is `Inbox/` on many disks, and accents h
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from commonplace.model.document import Place
@@ -42,6 +42,7 @@ _DATED_NAME: Final = re.compile(r"(?:.*/)?(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
 _NO_HEADING_SIGNS: Final = re.compile(r"[#|^:\[\]%]+")  # Obsidian leaves them out of links to headings
 _ENTRY_NAME: Final = re.compile(r".+-([0-9a-f]{6,16})\.md", re.ASCII | re.DOTALL)
 _STAGED_NAME: Final = re.compile(r".+-([0-9a-f]{6})-[0-9a-f]{6,16}\.md", re.ASCII | re.DOTALL)
+_SHORT_NAME: Final = re.compile(r"[^ .]{1,6}~[0-9]{1,6}(?:\.[^.]{0,3})?", re.ASCII)  # of a long one, on FAT and NTFS
 _LONGEST_STEM: Final = 200  # bytes: with digits and suffix the name stays below the limit of 255
 
 
@@ -73,15 +74,36 @@ def wordless_path(path: str) -> str:
 
 def wordless_name(path: str) -> str:
     """What a commit message calls a note: an entry by its kind and id, `preference 3f9a1c`; others by their path."""
+    digits = entry_digits(path)
+    return f"{_kind_word(path)} {digits}" if digits else path
+
+
+def entry_digits(path: str) -> str:
+    """The digits of its id in the name of an entry; empty for other notes and other names."""
     name = path.rpartition("/")[2]
     match = is_entry_path(path) and ((is_staged(path) and _STAGED_NAME.fullmatch(name)) or _ENTRY_NAME.fullmatch(name))
+    return match[1] if match else ""
+
+
+def opaque_path(path: str) -> str:
+    """The path of a sensitive entry: its name has its kind and its id, and none of its words; others as they are."""
+    digits = entry_digits(path)
+    return f"{path.rpartition('/')[0]}/{_kind_word(path)}-{digits}.md" if digits and not is_staged(path) else path
+
+
+def masked_path(path: str, hidden: Collection[str]) -> str:
+    """The path as a program may see it: without the words in the name of an entry whose digits are `hidden`."""
+    return wordless_path(path) if hidden and entry_digits(path) in hidden else path
+
+
+def _kind_word(path: str) -> str:
     kind = folder_of(path)
-    return f"{'entry' if kind[:1] in '_.' else kind} {match[1]}" if match else path
+    return "entry" if kind[:1] in "_." else kind
 
 
 def is_profile(path: str) -> bool:
     """True for `Agent/USER.md` and a channel's `CHANNEL.md`, even if the path hides it with invisible characters."""
-    parts = tuple("".join(char for char in part if unicodedata.category(char) != "Cf") for part in folded_parts(path))
+    parts = folded_parts(path)
     return parts == folded_parts(USER_NOTE) or (
         len(parts) == 4 and parts[:2] == folded_parts(CHANNELS) and parts[3] == fold_name(_CHANNEL_NOTE)
     )
@@ -176,8 +198,23 @@ def is_below(path: str, folder: str) -> bool:
 
 def folded_parts(path: str) -> tuple[str, ...]:
     """The names in a path, folded; empty for a path that could lead elsewhere (absolute, `..` or a backslash)."""
-    names = tuple(fold_name(name) for name in path.split("/") if name not in ("", "."))
+    names = tuple(fold_name(_name_on_disk(name)) for name in path.split("/") if name not in ("", "."))
     return () if path.startswith("/") or "\\" in path or ".." in names else names
+
+
+def is_ambiguous(path: str) -> bool:
+    """True if some disk reads a name in the path as another one, or may: `Agent/_always-load ` or `_ALWAY~1`."""
+    return any(_name_on_disk(name) != name or _SHORT_NAME.fullmatch(name) for name in path.split("/") if name != ".")
+
+
+def _name_on_disk(name: str) -> str:
+    """The name as the least careful disk reads it.
+
+    NTFS drops blanks and dots at the end and takes what follows a colon for a stream, HFS+ skips characters that are
+    invisible.
+    """
+    visible = name if name.isascii() else "".join(char for char in name if unicodedata.category(char) != "Cf")
+    return visible.partition(":")[0].rstrip(" .") or name
 
 
 def obsidian_link(path: str, *, vault: str, heading_path: Sequence[str] = ()) -> str:

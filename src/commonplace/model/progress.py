@@ -16,6 +16,7 @@ PROGRESS_VERBS: Final[Mapping[str, str]] = {
     "conversations": "indexed",
     "texts": "encoded",
     "questions": "asked",
+    "commits": "read",
     "bytes": "fetched",
 }
 """What can be counted, and what happens to it. Texts are what the encoder reads: the sentences and parts of notes."""

@@ -4,12 +4,13 @@ The CLI, the HTTP API, the MCP server and the library all build these values, so
 `memory` checks and interprets them: it parses days, resolves ids and looks up names.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from datetime import UTC, datetime, tzinfo
 from functools import wraps
 from inspect import signature
-from typing import Concatenate, ParamSpec, TypeVar
+from itertools import islice
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from commonplace.model.conversation import Trust
 
@@ -30,7 +31,7 @@ class SearchRequest:
     """A question, the filters on what may answer it, and how to search.
 
     `by` is what is ranked: passages (`chunk`), or whole notes and conversations (`document`), each with its best
-    passage. `since` and `until` limit when a note was updated; `as_of` searches the vault as of the end of that day.
+    passage. `since` and `until` limit when a note was updated; `as_of` searches the vault as it was that day.
     Times are read in `zone`; `until` and `as_of` reach to the end of the day or month they name.
     Time phrases in the question, such as "last week", are relative to `now`; by default that is the day of `as_of`, or
     the present. `min_score` is the least cosine of a hit that shares no word with the question; by default such a
@@ -143,3 +144,12 @@ def takes(
         return call
 
     return decorate
+
+
+_FEW = 3  # names that an error lists anyway
+
+
+def few_unknown(values: Mapping[str, Any], known: Container[str]) -> dict[str, Any]:
+    """The values whose names are known, and at most three others: enough for an error, which may name each of them."""
+    unknown = islice((name for name in values if name not in known), _FEW)
+    return {name: value for name, value in values.items() if name in known} | {name: values[name] for name in unknown}

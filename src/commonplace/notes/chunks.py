@@ -24,10 +24,18 @@ _BOUNDARY = LazyPattern(rf"(?<=[.!?…]){_MARKS}*+\s++|(?<=[。！？]){_MARKS}*
 _SPACE = re.compile(r"\s++")
 _BULLET = re.compile(r"(?:[-*+>]|#{1,6}|\d{1,3}[.)])[ \t]++")
 _EMPHASIS = re.compile(r"\*\*|__|`")
+_ADDRESS = re.compile(
+    r"""!?\[(?=[^\[\]]*+\]\()|\]\((?:[^()\s]|\([^()\s]*+\))*+(?:\s++"[^"]*+")?+\)"""  # of a link all but its text
+    r"|!?\[\[(?:[^\[\]|]*+\|)?+|\]\]"
+    r"|<?https?://[^\s<>]++>?"
+)
 
 
 def sentences_of(text: str) -> tuple[str, ...]:
-    """The sentences in order, without bullets and emphasis; a short one is joined with its neighbour."""
+    """The sentences in order, without bullets, emphasis and addresses; a short one is joined with its neighbour.
+
+    An address says nothing to an encoder that its words do not, and has as many tokens as a sentence.
+    """
     sentences: list[str] = []
     pending = ""
     for piece in _pieces(text):
@@ -68,7 +76,8 @@ def _pieces(text: str) -> Iterator[str]:
 def _without_markup(piece: str) -> str:
     piece = piece.strip()[:_MAX_LENGTH]
     bullet = _BULLET.match(piece)
-    return _EMPHASIS.sub("", piece[bullet.end() :] if bullet else piece).strip()
+    words = _ADDRESS.sub("", piece[bullet.end() :] if bullet else piece)
+    return _EMPHASIS.sub("", words).strip()
 
 
 HEADING_SEPARATOR = " > "

@@ -20,6 +20,7 @@ from commonplace.notes.yaml_tree import AliasNode, ListNode, MapNode, Node, Scal
 _BY_HAND = "Edit this property by hand."
 _COLON = re.compile(r"[ \t]*:")
 _TAIL = re.compile(r"(?P<comment>[ \t]+\#[^\n]*?)?[ \t]*\r?\n", re.VERBOSE)
+_PLAIN_KEY = re.compile(r"(?P<key>\w+):[ \t]+(?:[^\s\[{>|][^\n]*|[\[{][^\n]*[\]}][ \t]*\r?)\n\Z")
 _BLANKS = re.compile(r"[ \t]*")
 
 
@@ -70,6 +71,19 @@ def set_key(raw: bytes, key: str, value: object, *, path: str, order: Sequence[s
         block = note.block[:offset] + lines + note.block[offset:]
         before = _insert_key(before, key, after=after if offset < len(note.block) else None)
     return _verify(note, block, {**before, key: new_value}, path=path)
+
+
+def without_repeats(raw: bytes, keys: Collection[str]) -> bytes:
+    """The note with only the last line of each of these keys that its frontmatter has on several lines.
+
+    A key whose value continues on the next line stays as it is.
+    """
+    note = split_note(raw)
+    lines = re.split(r"(?<=\n)", note.block)
+    names = [match["key"] if (match := _PLAIN_KEY.match(line)) else "" for line in lines]
+    last = {name: place for place, name in enumerate(names)}
+    kept = [line for place, line in enumerate(lines) if names[place] not in keys or last[names[place]] == place]
+    return render_note(replace(note, block="".join(kept)))
 
 
 def remove_key(raw: bytes, key: str, *, path: str) -> bytes:

@@ -71,6 +71,7 @@ class ServeOptions:
     requests_per_second: float = option(100.0, "Average requests per second of one caller.", at_least=0.1)
     burst: int = option(1000, "Requests that one caller may make at once.", at_least=1)
     body_seconds: float = option(15.0, "How long a caller may take to send a request.", at_least=0.1)
+    other_users: bool = option(False, "Whether other users of this machine may connect with a token.")
     log_bytes: int = option(5_000_000, "The size at which the log file is rotated.", at_least=10_000)
     log_files: int = option(3, "How many older log files are kept.", at_least=0)
 

@@ -16,6 +16,7 @@ from commonplace.model.layout import (
     MEMORY,
     flat_name,
     is_always_loaded,
+    is_ambiguous,
     is_below,
     is_in_inbox,
     is_inbox,
@@ -167,7 +168,7 @@ def stage_if_trust_is_gained(attempt: Attempt, limits: Limits) -> Decision:
     if _removes_trust(attempt):
         return _refuse_trusted(attempt)
     if not _gains_trust(attempt, limits):
-        return allow_if_reversible(attempt, limits)
+        return allow_entries_alone(attempt, limits)
     if attempt.verb == "move":
         return _refuse(
             attempt,
@@ -184,8 +185,20 @@ def stage_beyond_caps(attempt: Attempt, limits: Limits) -> Decision:
     if _removes_trust(attempt):
         return _refuse_trusted(attempt)
     if attempt.within_caps or attempt.verb not in ("write", "remember") or is_staged(attempt.path):
-        return allow_if_reversible(attempt, limits)
+        return allow_entries_alone(attempt, limits)
     return Decision("stage", staging_path(attempt.path))
+
+
+def allow_entries_alone(attempt: Attempt, limits: Limits) -> Decision:
+    """Refuse a plain note among the entries: it would be recalled like one, and no gate has seen it."""
+    is_new = attempt.verb == "write" or (attempt.verb == "move" and attempt.moved_from is not None)
+    if is_new and not is_staged(attempt.path) and not has_id(attempt.resulting):
+        return _refuse(
+            attempt,
+            f"only entries live below {MEMORY}",
+            hint=f"Save it as an entry, or write the note to one of {limits.folders}.",
+        )
+    return allow_if_reversible(attempt, limits)
 
 
 def allow_if_reversible(attempt: Attempt, limits: Limits) -> Decision:
@@ -193,6 +206,15 @@ def allow_if_reversible(attempt: Attempt, limits: Limits) -> Decision:
     if attempt.verb == "erase":
         return _refuse(attempt, "only a person may erase", hint="Delete it instead, or ask the person to erase it.")
     return allow(attempt, limits)
+
+
+def refuse_ambiguous(attempt: Attempt, limits: Limits) -> Decision:
+    """Refuse a path that some disk reads as another one."""
+    return _refuse(
+        attempt,
+        "some disks read this path as another one",
+        hint="Leave out blanks and dots at the end of a name, `:`, invisible characters, and short names with `~`.",
+    )
 
 
 def refuse_sensitive(attempt: Attempt, limits: Limits) -> Decision:
@@ -234,7 +256,8 @@ def decide(
     attempt = Attempt(actor, verb, path, personal, granted, within_caps, existing or {}, incoming or {}, moved_from)
     space = space_of(path, options)
     limits = Limits(options, autonomy or options.autonomy)
-    decision = TABLE[space][actor](attempt, limits)
+    rule = refuse_ambiguous if actor != "person" and is_ambiguous(path) else TABLE[space][actor]
+    decision = rule(attempt, limits)
     if decision.kind != "refuse" and sensitive:
         decision = SENSITIVE[actor](attempt, limits)
     in_digest = actor != "person" and space != "memory" and decision.kind != "refuse"
@@ -247,7 +270,8 @@ def space_of(path: str, options: SafetyOptions) -> Space:
         return "memory"
     if is_below(path, _AGENT):
         return "agent"
-    if any(is_below(path, folder) for folder in options.path_allowlist):
+    is_plain = not is_ambiguous(path.rpartition("/")[0])
+    if is_plain and any(is_below(path, folder) for folder in options.path_allowlist):
         return "allowlisted"
     return "personal"
 

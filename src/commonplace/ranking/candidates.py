@@ -55,7 +55,8 @@ class ChunkCandidate:
     `halves` is the score by words and sense of the better half of a question that asks for two things, else None.
     `document` is the id of its document, which has `chunks` of them; `turn` is its position in a conversation, and
     `opens` whether it is the first.
-    `updated` and `importance` are those of its document; `at` is the time the chunk tells about, if known.
+    `updated` and `importance` are those of its document, the former empty if the note does not say it: a file's time is
+    another in each copy of a vault. `at` is the time the chunk tells about, if known.
     """
 
     key: int
@@ -92,7 +93,7 @@ def best_first(
 ) -> list[Entry]:
     """The entries by score; of equals the more important first, then the last updated, then by id.
 
-    All of these come from the notes, so that a rebuilt index gives the same order.
+    All of these come from the notes, so that a rebuilt index and another copy of the vault give the same order.
     """
 
     def rank_key(entry: Entry) -> tuple[float, float, str]:

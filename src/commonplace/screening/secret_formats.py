@@ -96,7 +96,7 @@ _FETCHED: Final = LazyPattern(
     r"""^(?:os|process|env|config|settings|self|this|secrets|var|vars|local|data|args|ctx|request|req|user|props|params
     |import\.meta|app|module|state|cfg|opts|options|body|form|credentials|context)(?:\?)?\.[A-Za-z_]
     |^(?:op|vault|ssm|aws|gcp|azure|file|keyring|keychain|sops|env|ref\+\w+|arn|pass|bw|secret|https?)[:/]
-    |^(?:/|~/|\./|\.\./|[A-Za-z]:\\)|^[\w.]{1,60}(?:\(|\[["'])|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|^function$""",
+    |^[a-z_]+(?:\.[A-Za-z_]+)+\)*$|^(?:/|~/|\./|\.\./|[A-Za-z]:\\)|^[\w.]{1,60}(?:\(|\[["'])|^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|^function$""",
     re.VERBOSE,
 )
 _NEVER_SECRETS: Final = """
@@ -269,6 +269,7 @@ _PAPERS: Final = LazyPattern(
     | [A-Z](?=[A-Z]*\d[A-Z]*\d[A-Z]*\d)[A-Z\d]{6,9}(?!\w) )""",
     re.VERBOSE,
 )
+_SSN: Final = LazyPattern(r"(?i)\b(?:ssn|social security)\b[^\n]{0,60}?(?<![\w-])(\d{3}-\d\d-\d{4})(?![\w-])")
 _DATE: Final = LazyPattern(r"(?:19|20)\d\d[-./]\d\d[-./]\d\d|\d\d?[-./]\d\d?[-./](?:19|20)\d\d")
 _NAMED_CARD: Final = LazyPattern(
     r"(?i)\b(?:(?:credit|debit|bank|ec)[ -]?card|kreditkarte|visa|mastercard|amex|american express)\b[^\n\d]{0,30}?"
@@ -284,4 +285,5 @@ def match_papers(line: str) -> Iterator[SecretMatch]:
     for match in _PAPERS.finditer(line):
         if not _DATE.fullmatch(match[1].strip()):
             yield SecretMatch("identity number", match[1].strip())
+    yield from (SecretMatch("identity number", match[1]) for match in _SSN.finditer(line))
     yield from (SecretMatch("card number", match[1]) for match in _NAMED_CARD.finditer(line))

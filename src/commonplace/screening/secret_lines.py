@@ -53,7 +53,7 @@ def _below_announcements(lines: Sequence[str]) -> Iterator[tuple[int, SecretMatc
 
 def _announced(line: str) -> str:
     """The kind of secret that a line says comes next: "password", "API key", "backup code"; empty if it says none."""
-    if len(line) > _LONGEST or not line.strip() or line.rstrip().endswith((".", "!", "?", ",", ";", ")")):
+    if len(line) > _LONGEST or not line.strip() or line.rstrip().endswith((".", "!", "?", ",", ";")):
         return ""
     text = _plain(_ENDING.sub("", line))
     if _HAS_VALUE.search(text) or OTHER_MATTER.search(text):

@@ -152,6 +152,9 @@ _REACH: Final = 70  # characters from a word about a login to the word before it
 _LABELLED_PAIR: Final = LazyPattern(
     r"(?i)\b(?:wi-?fi|wlan|ssid|log-?in|credentials|root|admin)\b[^\n/]{0,40}?\s/\s(?P<plain>[a-z]{5,30}\d{2,4})\W{0,2}$"
 )
+_BY_NAME: Final = LazyPattern(
+    r"(?i)(?<![\w/.-])(?:admin|administrator|root|guest|operator|service|user|pi|ubuntu)\s/\s([^\s\"“”'‘’`,;|/]{7,60})"
+)
 _SLASHED: Final = LazyPattern(rf"(?i)\b{_LOGIN}[^\n]{{0,60}}?\S\s/\s(?P<plain>[^\s\"“”'‘’`,;|]{{7,60}})")
 _ACCOUNT_WORD: Final = LazyPattern(
     r"(?i)\b(?:use[sd]?|using)\s(?P<plain>[^\s\"“”'‘’`,;|]{7,60})\s(?:for|on|as)\s[^.\n]{0,30}\b(?:accounts?"
@@ -178,7 +181,7 @@ _NO_MADE: Final = LazyPattern(
     r"(?i:office|windows|word|excel|acrobat|photoshop|autocad|visual|ubuntu|python|java|node)[-_]?\d\S*|\S*(?:://|[\\/@(){}<>\[\]])\S*|\d{4}-\d\d\S*|\S+\.[a-z]\w{1,4}"
 )
 _JOINED_WORDS: Final = LazyPattern(
-    r"[a-z]{3,}[A-Z][a-z]{2,}\d{2,4}|[A-Za-z]{4,}\d+[A-Za-z]\w*|[A-Za-z]{3,}(?:[!?$%&*€£§^][A-Za-z\d]{2,}){1,4}"
+    r"[A-Za-z][a-z]{2,}_?[A-Z][a-z]{2,}\d{2,4}|[A-Za-z]{4,}\d+[A-Za-z]\w*|[A-Za-z]{3,}(?:[!?$%&*€£§^][A-Za-z\d]{2,}){1,4}"
 )
 _VERSION: Final = LazyPattern(r"\d\.\d|-(?:19|20)\d\d$|(?i:[_-]v\d)")
 _PAIRED: Final = LazyPattern(
@@ -294,6 +297,7 @@ def _logins(line: str) -> Iterator[SecretMatch]:
             yield SecretMatch("login", value)
     yield from (SecretMatch("login", match["plain"]) for match in _LABELLED_PAIR.finditer(line))
     yield from (SecretMatch("login", value) for value in (*_network_keys(line), *_second_words(line)))
+    yield from (SecretMatch("login", match[1]) for match in _BY_NAME.finditer(line) if _is_account_word(match[1]))
     yield from (SecretMatch("password", value) for value in _openers(line))
     yield from (
         SecretMatch("login", match[2])
@@ -343,6 +347,11 @@ def _second_words(line: str) -> Iterator[str]:
         is_told = match["said"] or (_USER_NAME.search(line) and line[: match.start()].endswith(" with"))
         if is_told and not _NO_MADE.fullmatch(match["value"]) and not is_placeholder(match["value"]):
             yield match["value"]
+
+
+def _is_account_word(value: str) -> bool:
+    """True if what stands after a user's name and a slash is a made password and no folder."""
+    return _looks_like_password(value.rstrip(_CLOSING)) or _JOINED_WORDS.fullmatch(value.rstrip(_CLOSING)) is not None
 
 
 def _openers(line: str) -> Iterator[str]:

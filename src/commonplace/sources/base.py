@@ -62,6 +62,9 @@ class Source(Protocol):
     def stamps(self, source_ids: Iterable[str] | None = None) -> Mapping[str, str]:
         """The current items, or those of them with these ids: source id -> a hash that changes with their content."""
 
+    def lost(self, source_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these items that are gone although nobody removed them: the index may have their only copy."""
+
     def read(self, source_id: str) -> SourceItem | None:
         """The item as it is now, or None if it is gone."""
 
@@ -85,6 +88,10 @@ class InMemorySource:
         """The current items, or those of them with these ids: source id -> a hash of their content."""
         ids = self._items if source_ids is None else {*source_ids} & {*self._items}
         return {source_id: stamp_of(self._items[source_id]) for source_id in ids}
+
+    def lost(self, source_ids: Iterable[str]) -> frozenset[str]:
+        """Return nothing: what is gone was removed."""
+        return frozenset()
 
     def read(self, source_id: str) -> SourceItem | None:
         """The item as it is now, or None if it is gone."""

@@ -23,6 +23,9 @@ class ConversationReader(Protocol):
     def conversation_stamps(self, ids: Iterable[str] | None = None) -> Mapping[str, str]:
         """A content hash for each of these conversations, or for all."""
 
+    def forgotten(self, ids: Iterable[str]) -> frozenset[str]:
+        """Those of these conversations that were erased."""
+
 
 class ConversationSource:
     """The conversations of a store. `closing` gives the last sentences of a text."""
@@ -36,6 +39,11 @@ class ConversationSource:
     def stamps(self, source_ids: Iterable[str] | None = None) -> Mapping[str, str]:
         """A content hash for each of these conversations, or for all."""
         return self._store.conversation_stamps(source_ids)
+
+    def lost(self, source_ids: Iterable[str]) -> frozenset[str]:
+        """Those of these conversations that the store should have and has not: none of them was erased."""
+        ids = frozenset(source_ids)
+        return ids - self._store.forgotten(ids) - self._store.conversation_stamps(ids).keys()
 
     def read(self, source_id: str) -> SourceItem | None:
         """The conversation as it is now, or None if there is none."""
@@ -55,6 +63,7 @@ class ConversationSource:
                 "conversation": thread.id,
                 "interface": thread.interface,
                 "trust": thread.trust,
+                "captured": thread.captured,
                 "turns": thread.count,
             },
         )

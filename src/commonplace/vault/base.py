@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, NamedTuple, Protocol
 
 from commonplace.model import Problem, Stat
 
@@ -193,6 +193,28 @@ class Revision:
     paths: Mapping[str, str]
 
 
+class Rename(NamedTuple):
+    """A file that a commit added and that resembles one it removed; `likeness` is how much of it, in percent."""
+
+    source: str
+    target: str
+    likeness: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitChange:
+    """What a commit changed compared with its first parent; `blobs` has the id of each file that it added or changed.
+
+    `before` has the ids that the files which it changed or removed had before. A renamed file is among the removed
+    paths of the revision, and among the added.
+    """
+
+    revision: Revision
+    blobs: Mapping[str, str]
+    renames: tuple[Rename, ...]
+    before: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Merge:
     """A three-way merge. `conflict` is the first hunk in which both sides changed the same lines, with its markers."""
@@ -225,6 +247,27 @@ class HistoricBackend(StorageBackend, Protocol):
     def history_begins(self) -> datetime | None:
         """The time of the first commit on the branch's first-parent line; None when there is none yet."""
 
+    def head(self) -> str | None:
+        """The newest commit of the branch; None when there is none yet."""
+
+    def line_of(self, commit: str, *, limit: int | None = None) -> tuple[str, ...]:
+        """The commits of the first-parent line that ends in this one, newest first; at most `limit`."""
+
+    def changes(self, *, after: str | None, until: str) -> tuple[CommitChange, ...]:
+        """What each commit of the first-parent line changed, oldest first: those after `after`, up to `until`.
+
+        Raises VaultUnavailable if there is no such commit.
+        """
+
+    def changes_since(self, commit: str | None) -> tuple[CommitChange, ...] | None:
+        """What each commit that came after this one changed, oldest first, those of merged branches included.
+
+        All commits if none is given. None if the branch does not contain the commit: it was rewritten.
+        """
+
+    def read_blobs(self, ids: Sequence[str], *, largest: int) -> Iterator[bytes | None]:
+        """The stored bytes of files that `changes` names; None for one that is missing or larger than that."""
+
     def list_at(self, commit: str, *, skip: Skip | None = None) -> Listing:
         """The files in that commit, each with the time of the commit and its stored size."""
 
@@ -233,6 +276,9 @@ class HistoricBackend(StorageBackend, Protocol):
 
     def refuse(self, files: Sequence[Locator]) -> None:
         """Raise what a transaction on these files would raise now: repository_busy, ignored, refused."""
+
+    def rehearse(self, at: Locator, *, wait: float = 10.0) -> None:
+        """Do all that creating this file would do, without making or leaving it. Raises what would stop a write."""
 
     def held_by(self, at: Locator, *more: Locator) -> tuple[int, tuple[str, ...]]:
         """How many commits changed one of the files, and the names of the remotes that may have them too."""

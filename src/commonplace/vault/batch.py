@@ -3,22 +3,22 @@
 Derived files are generated from notes and written atomically, under one name, outside of a transaction.
 """
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from commonplace.errors import CommonplaceError, NotFound, Refused, VaultUnavailable
+from commonplace.errors import CommonplaceError, Conflict, NotFound, Refused, VaultUnavailable
 from commonplace.vault import atomic
 from commonplace.vault.base import ABSENT, version_of
 from commonplace.vault.changes import Change, Delete, Move, Write
 from commonplace.vault.contract_errors import already_exists, case_collision, require_version
 from commonplace.vault.files import FileSnapshot, read_file
-from commonplace.vault.syscalls import defer_interrupts, translate_os_errors
+from commonplace.vault.syscalls import ChangeStamp, change_stamp, defer_interrupts, translate_os_errors
+from commonplace.vault.temporary_files import UnfinishedFiles, write_temporary
 from commonplace.vault.tree import FileLocation, FolderTree
-
-Rollback = Callable[[BaseException], None]
-"""Undoes all changes because of that error. Raises VaultUnavailable when not all can be undone."""
 
 _Undo = Callable[[], None]
 
@@ -33,11 +33,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """The effect of a step on one path: the file before, and the bytes after; None where there is no file."""
+    """The effect of a step on one path: the file before, and the bytes after; None where there is no file.
+
+    `mode` is that of the file after, None for a new file or none.
+    """
 
     path: str
     before: FileSnapshot | None
     after: bytes | None
+    mode: int | None = None
 
 
 def plan_all(tree: FolderTree, changes: Iterable[Change]) -> tuple[Step, ...]:
@@ -52,15 +56,23 @@ def effects(step: Step) -> tuple[Effect, ...]:
     """The effect of the step on each path it names."""
     change = step.change
     if isinstance(change, Write):
-        return (Effect(change.path, step.before, change.content),)
+        return (Effect(change.path, step.before, change.content, step.before.mode if step.before else None),)
     gone = Effect(change.path, step.before, None)
     if isinstance(change, Move) and step.before:
-        return gone, Effect(change.destination, None, step.before.blob.content)
+        return gone, Effect(change.destination, None, step.before.blob.content, step.before.mode)
     return (gone,)
 
 
-def make_all(tree: FolderTree, steps: Iterable[Step]) -> Rollback:
-    """Make the steps in order and return their rollback; when one fails, undo those before it and raise its error."""
+def try_to_create(tree: FolderTree, path: str, content: bytes) -> None:
+    """Write a temporary file where a new file would be, and remove it. Raises VaultUnavailable."""
+    folder = str((tree.root / path).parent)
+    with translate_os_errors(folder, doing="create a file in"), tree.locate_for_writing(path) as location:
+        os.unlink(write_temporary(location.folder, content, None), dir_fd=location.folder)
+    tree.remove_folders(location.created)
+
+
+def make_all(tree: FolderTree, steps: Iterable[Step]) -> None:
+    """Make the steps in order; when one fails, undo those before it and raise its error."""
     done: list[tuple[str, _Undo]] = []
     try:
         for step in steps:
@@ -69,7 +81,71 @@ def make_all(tree: FolderTree, steps: Iterable[Step]) -> Rollback:
     except BaseException as error:
         _roll_back(done, error)
         raise
-    return partial(_roll_back, done)
+
+
+def repeat(tree: FolderTree, made: Iterable[Effect]) -> None:
+    """Make these effects again where the file is as it was before: a git command took them back."""
+    for effect in made:
+        put_version(tree, effect.path, effect.after, expected=_version_before(effect), mode=effect.mode)
+
+
+def take_back(tree: FolderTree, made: Sequence[Effect]) -> None:
+    """Undo these effects; a file that someone changed since stays as it is."""
+    for effect in reversed(made):
+        expected = ABSENT if effect.after is None else version_of(effect.after)
+        content, mode = (effect.before.blob.content, effect.before.mode) if effect.before else (None, None)
+        put_version(tree, effect.path, content, expected=expected, mode=mode)
+
+
+def put_version(tree: FolderTree, path: str, content: bytes | None, *, expected: str, mode: int | None) -> None:
+    """Give the file these bytes, None for no file, if it has the expected version; otherwise it stays as it is."""
+    with suppress(Conflict, NotFound), translate_os_errors(path, doing="restore"):
+        if content is None:
+            with tree.locate(path) as location:
+                atomic.remove(location, expected=expected)
+        elif expected == ABSENT:
+            with tree.locate_for_writing(path) as location:
+                atomic.create(location, content, mode=mode)
+        else:
+            with tree.locate(path) as location:
+                atomic.replace(location, content, expected=expected, mode=read_file(location).mode)
+
+
+class PublishedFiles:
+    """The files of effects that were made: whether they are still on the disk."""
+
+    def __init__(self, tree: FolderTree, made: Sequence[Effect]) -> None:
+        self._tree = tree
+        self._made = made
+        self._stands: dict[str, tuple[ChangeStamp, bool]] = {}
+
+    def look(self) -> list[Effect]:
+        """The effects that a git command took back: the file is as it was before. What someone saved since stays."""
+        return [effect for effect in self._made if not self._look_at(effect)]
+
+    def stand(self) -> bool:
+        """True if no effect was taken back. A file is read only if it has changed since the last look at it."""
+        return not self.look()
+
+    def _look_at(self, effect: Effect) -> bool:
+        stamp = change_stamp(self._tree.root / effect.path)
+        known = self._stands.get(effect.path)
+        if known is None or known[0] != stamp:
+            self._stands[effect.path] = known = stamp, self._version(effect.path) != _version_before(effect)
+        return known[1]
+
+    def _version(self, path: str) -> str | None:
+        try:
+            with translate_os_errors(path, doing="examine"), self._tree.locate(path) as location:
+                return read_file(location).blob.version
+        except NotFound:
+            return ABSENT
+        except Refused:
+            return None
+
+
+def _version_before(effect: Effect) -> str:
+    return effect.before.blob.version if effect.before else ABSENT
 
 
 def _plan(tree: FolderTree, change: Change) -> Step | None:
@@ -205,8 +281,19 @@ def checked_derived_path(path: str) -> str:
     )
 
 
-def write_derived(tree: FolderTree, path: str, content: bytes) -> None:
+def write_derived(tree: FolderTree, path: str, content: bytes, *, unfinished: UnfinishedFiles) -> None:
     """Write the file unless it has this content already. The caller holds the lock. Raises as a write does."""
-    steps = plan_all(tree, [Write(path, content, None)])
-    with defer_interrupts():
+    make_noted(tree, plan_all(tree, [Write(path, content, None)]), unfinished=unfinished)
+
+
+def make_noted(tree: FolderTree, steps: Sequence[Step], *, unfinished: UnfinishedFiles) -> None:
+    """Make the steps, all or none, and note them meanwhile: what a killed process leaves is removed by the next."""
+    if not steps:
+        return
+    made = [effect for step in steps for effect in effects(step)]
+    with defer_interrupts(), unfinished.during({effect.path: _versions(effect) for effect in made}):
         make_all(tree, steps)
+
+
+def _versions(effect: Effect) -> tuple[str, ...]:
+    return (_version_before(effect), ABSENT if effect.after is None else version_of(effect.after))

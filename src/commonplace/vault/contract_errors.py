@@ -68,6 +68,16 @@ def not_a_file(path: str, *, kind: str) -> Refused:
     return Refused(f"{path} is {kind}, not a file", path=path, hint="Only regular files can be read and written.")
 
 
+def too_large_to_read(path: str, *, size: int, most: int) -> Refused:
+    """The error for a file that would take too much memory to read: a few bytes on disk may claim to be gigabytes."""
+    return Refused(
+        f"{path} has {size:,} bytes, more than the {most:,} that are read",
+        path=path,
+        reason="too_large",
+        hint="Split the note, or raise the setting vault.max_read_bytes.",
+    )
+
+
 def link_not_followed(path: str, *, link: str) -> Refused:
     """The error for a path with a symbolic link in it: links are never followed."""
     return Refused(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from commonplace.model import Stat
 from commonplace.vault.base import ABSENT, Blob, version_of
-from commonplace.vault.contract_errors import file_not_found, link_not_followed, not_a_file
+from commonplace.vault.contract_errors import file_not_found, link_not_followed, not_a_file, too_large_to_read
 from commonplace.vault.paths import unfinished_name
 from commonplace.vault.syscalls import can_lease
 from commonplace.vault.tree import NO_LINKS, FileLocation
@@ -33,8 +33,8 @@ class FileSnapshot:
     mode: int
 
 
-def read_file(location: FileLocation) -> FileSnapshot:
-    """The file at that location. Raises NotFound, and Refused for anything but a regular file."""
+def read_file(location: FileLocation, *, most: int | None = None) -> FileSnapshot:
+    """The file at that location. Raises NotFound, and Refused for anything but a regular file of up to `most` bytes."""
     stat_file(location)
     try:
         opened = os.open(location.name, _FLAGS, dir_fd=location.folder)
@@ -47,6 +47,8 @@ def read_file(location: FileLocation) -> FileSnapshot:
     try:
         status = os.fstat(opened)
         _refuse_special(status.st_mode, location.path)
+        if most is not None and status.st_size > most:
+            raise too_large_to_read(location.path, size=status.st_size, most=most)
         content = _read_all(opened)
     finally:
         os.close(opened)

@@ -4,6 +4,8 @@ Only one program changes a vault at a time. Its lock is a kernel lock on a file 
 system releases it when its holder dies, however that happens, and nobody ever takes it over from a holder that is
 merely slow. The file is named after the device and inode of the vault's root: a vault reached by two paths has one
 lock. It is never removed, because removing a locked file would let two programs lock two files with the same name.
+The folder of the vault is locked too, where its file system can do that: programs with two state directories, such as
+one in a container, exclude each other by it.
 """
 
 import os
@@ -24,6 +26,7 @@ from commonplace.vault.contract_errors import path_of
 from commonplace.vault.files import kind_of, read_file, stat_file
 from commonplace.vault.paths import is_git, is_temporary, normal, normal_folder, printable
 from commonplace.vault.syscalls import translate_os_errors, unavailable_from
+from commonplace.vault.temporary_files import UnfinishedFiles
 from commonplace.vault.tree import FolderTree
 from commonplace.vault.watch import watch_folder
 
@@ -41,6 +44,7 @@ class VaultLock:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._holder: int | None = None
+        self._folder: int | None = None  # the vault's folder, open and locked while the lock is held
 
     @contextmanager
     def hold(self, *, wait: float) -> Iterator[None]:
@@ -56,18 +60,23 @@ class VaultLock:
         try:
             yield
         finally:
-            self._holder = None
+            self._holder, folder, self._folder = None, self._folder, None
+            _unlock_folder(folder)
             lock.release()
 
     def file(self) -> Path:
         """The file that is locked; creates its folder if needed."""
         return self.beside("locks", ".lock")
 
-    def beside(self, folder: str, suffix: str) -> Path:
-        """The path of this vault's file in a folder of the user's state directory; creates the folder if needed."""
+    def state_folder(self) -> Path:
+        """The user's state directory, where the lock and the journal are."""
         from platformdirs import user_state_path
 
-        state = user_state_path("commonplace") / folder
+        return user_state_path("commonplace")
+
+    def beside(self, folder: str, suffix: str) -> Path:
+        """The path of this vault's file in a folder of the user's state directory; creates the folder if needed."""
+        state = self.state_folder() / folder
         with translate_os_errors(str(state), doing="create the folder for locks, from HOME or XDG_STATE_HOME,"):
             state.mkdir(mode=0o700, parents=True, exist_ok=True)
         with translate_os_errors(str(self._root), doing="examine"):
@@ -81,7 +90,7 @@ class VaultLock:
         # A soft lock, the library's fallback on a system without flock, outlives its holder: better no lock than that.
         lock = FileLock(file, mode=0o600, fallback_to_soft=False, preserve_lock_file=True)
         start, pause = time.monotonic(), _FIRST_PAUSE
-        while not _try_acquire(lock, file):
+        while not (_try_acquire(lock, file) and self._lock_folder(lock)):
             left = start + wait - time.monotonic()
             if left <= 0:
                 raise self._locked(_owner_file(file), wait)
@@ -92,6 +101,27 @@ class VaultLock:
         _write_owner(_owner_file(file))
         return lock
 
+    def _lock_folder(self, lock: "BaseFileLock") -> bool:
+        """Lock the vault's own folder; False when a program with another state directory has it, and gives back ours.
+
+        A file system that cannot lock a folder is no reason to refuse: programs with one state directory need no more.
+        """
+        import fcntl
+
+        with translate_os_errors(str(self._root), doing="open"):
+            opened = os.open(self._root, os.O_RDONLY)
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(opened)
+            lock.release()
+            return False
+        except OSError:
+            os.close(opened)
+            return True
+        self._folder = opened
+        return True
+
     def _locked(self, owner: Path, wait: float) -> VaultUnavailable:
         return VaultUnavailable(
             f"the vault is locked, and stayed locked for {wait:g} s: {_last_owner(owner)}",
@@ -99,6 +129,15 @@ class VaultLock:
             reason="locked",
             hint="Wait until that process has finished and try again; if it hangs, end it: that releases the lock.",
         )
+
+
+def _unlock_folder(opened: int | None) -> None:
+    if opened is not None:
+        import fcntl
+
+        with suppress(OSError):
+            fcntl.flock(opened, fcntl.LOCK_UN)
+        os.close(opened)
 
 
 def _try_acquire(lock: "BaseFileLock", file: Path) -> bool:
@@ -138,10 +177,24 @@ _WRITER_MAY_RUN_S = 60.0  # the longest that a writer may have a temporary file
 class Folder:
     """A folder. Reads need no lock: a file is always whole, because it is only ever replaced atomically."""
 
-    def __init__(self, root: Path) -> None:
-        """Open the store in that folder. Raises VaultUnavailable when it does not exist or is not a folder."""
+    def __init__(self, root: Path, *, max_read_bytes: int | None = None) -> None:
+        """Open the store in that folder. Raises VaultUnavailable when it does not exist or is not a folder.
+
+        `max_read_bytes` is the size of the largest file that is read; None means no limit.
+        """
         self._tree = FolderTree(root)
+        self._max_read_bytes = max_read_bytes
         self._lock = VaultLock(self._tree.root)
+
+    @contextmanager
+    def _hold(self, *, wait: float) -> Iterator[None]:
+        """Hold the vault's lock while the block runs; what a killed process left is removed first."""
+        with self._lock.hold(wait=wait):
+            self._unfinished().clean_up(self._tree)
+            yield
+
+    def _unfinished(self) -> UnfinishedFiles:
+        return UnfinishedFiles(self._lock.beside("journals", ".files"))
 
     def resolve(self, path: str) -> Locator:
         """Where that file is or would be, with its name as it is on disk. Raises Refused."""
@@ -150,10 +203,10 @@ class Folder:
             return Locator(self._tree.path_on_disk(clean), self)
 
     def read(self, at: Locator) -> Blob:
-        """The file's bytes. Raises NotFound, and Refused for anything but a regular file."""
+        """The file's bytes. Raises NotFound, and Refused for anything but a regular file, or for one too large."""
         path = path_of(at, self)
         with translate_os_errors(path, doing="read"), self._tree.locate(path) as location:
-            return read_file(location).blob
+            return read_file(location, most=self._max_read_bytes).blob
 
     def exists(self, at: Locator) -> bool:
         """True if the file exists. Raises Refused for anything but a regular file."""

@@ -1,13 +1,11 @@
 """The journal: what a transaction is about to do, on disk before it does it, so that a crash can be recovered from.
 
-It is one line of JSON in the user's state directory, next to the lock that guards it. Whenever git is about to run, a
-line with the time is appended: a lock file that git left is ours only if it is not older than the last of these lines.
-A journal that cannot be parsed was never complete, so nothing had begun.
+It is one line of JSON in the user's state directory, next to the lock that guards it. A journal that cannot be parsed
+was never complete, so nothing had begun.
 """
 
 import json
 import os
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -36,7 +34,7 @@ class JournalEntry:
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """One mutation: its id and label, its paths, the folders it will create, and the process that makes it."""
+    """One mutation: its id and label, its paths, the folders it will create, and the process and vault it is of."""
 
     mutation: str
     label: Label
@@ -44,6 +42,7 @@ class Journal:
     folders: tuple[str, ...]
     pid: int
     started: str
+    vault: str = ""  # the identity of the vault: another one may be in a folder with the same inode later
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -53,10 +52,9 @@ class Journal:
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedJournal:
-    """The journal of a mutation that did not end (None when it is torn), and when git was last started."""
+    """The journal of a mutation that did not end; None when it is torn."""
 
     journal: Journal | None
-    git_since: float | None
 
 
 class JournalFile:
@@ -69,6 +67,11 @@ class JournalFile:
     def __init__(self, file: Path) -> None:
         self._file = file
 
+    @property
+    def path(self) -> str:
+        """Where the file is."""
+        return str(self._file)
+
     def write(self, journal: Journal) -> None:
         """Write the journal and fsync it. Raises VaultUnavailable, and then there is no journal."""
         try:
@@ -78,14 +81,6 @@ class JournalFile:
             self.remove()
             raise
 
-    def git_begins(self) -> None:
-        """Append the current time: from now on git may leave lock files. Not fsynced: a machine crash may lose it."""
-        with (
-            translate_os_errors(str(self._file), doing="write the journal"),
-            self._file.open("a", encoding="ascii") as file,
-        ):
-            file.write(f"{time.time()}\n")
-
     def read(self) -> UnfinishedJournal | None:
         """The journal of a mutation that did not end; None when there is none."""
         with translate_os_errors(str(self._file), doing="read the journal"):
@@ -93,8 +88,14 @@ class JournalFile:
                 text = self._file.read_bytes().decode(errors="replace")
             except FileNotFoundError:
                 return None
-        first, *times = text.split("\n")
-        return UnfinishedJournal(parse(first), _last_time(times)) if text else None
+        return UnfinishedJournal(parse(text.partition("\n")[0])) if text else None
+
+    def set_aside(self) -> Path:
+        """Keep the journal under another name, which is returned: it belongs to another vault."""
+        aside = self._file.with_suffix(f".{os.urandom(4).hex()}.aside")
+        with translate_os_errors(str(self._file), doing="set aside the journal"):
+            self._file.rename(aside)
+        return aside
 
     def remove(self) -> None:
         """Remove the journal by truncating its file."""
@@ -130,15 +131,6 @@ def parse(line: str) -> Journal | None:
         return Journal(label=Label(label["message"], trailers), entries=entries, folders=folders, **fields)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
-
-
-def _last_time(lines: list[str]) -> float | None:
-    for line in reversed(lines):
-        try:
-            return float(line)
-        except ValueError:
-            continue  # the last line may be torn
-    return None
 
 
 def _flush_folder(path: Path) -> None:

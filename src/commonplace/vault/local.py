@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from commonplace.vault.base import Capability, Label, Locator, OnCommit, TransactionResult
-from commonplace.vault.batch import LOCK_WAIT_S, checked_derived_path, make_all, plan_all, write_derived
+from commonplace.vault.batch import LOCK_WAIT_S, checked_derived_path, make_noted, plan_all, write_derived
 from commonplace.vault.changes import Changes
 from commonplace.vault.contract_errors import path_of
 from commonplace.vault.folder import Folder
-from commonplace.vault.syscalls import defer_interrupts
 
 
 class DeviceLocal(Folder):
@@ -22,20 +21,19 @@ class DeviceLocal(Folder):
         self, *, wait: float = 10.0, label: Label | None = None, then: OnCommit | None = None
     ) -> Iterator[Changes]:
         """Take the lock and collect changes. Raises VaultUnavailable(locked) after `wait` seconds."""
-        with self._lock.hold(wait=wait):
+        with self._hold(wait=wait):
             changes = Changes(self)
             try:
                 yield changes
             finally:
                 changes.close()
             steps = plan_all(self._tree, changes.planned)
-            with defer_interrupts():
-                make_all(self._tree, steps)
+            make_noted(self._tree, steps, unfinished=self._unfinished())
             if then and changes.planned:
                 then(TransactionResult(None, changed=bool(steps)))
 
     def derive(self, at: Locator, content: bytes) -> None:
         """Write a derived file atomically. Raises Refused for a path that is not named `_index.md`."""
         path = checked_derived_path(path_of(at, self))
-        with self._lock.hold(wait=LOCK_WAIT_S):
-            write_derived(self._tree, path, content)
+        with self._hold(wait=LOCK_WAIT_S):
+            write_derived(self._tree, path, content, unfinished=self._unfinished())

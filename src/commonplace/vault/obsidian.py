@@ -1,8 +1,8 @@
 """The backend `obsidian-vault`: a folder of notes under git, where every transaction is a commit.
 
 A transaction, all of it under the vault's lock: recover from a crash; refuse while a merge or the like is in progress;
-run the block; `carry_out` compares, journals, commits a person's edits, publishes, commits and updates git's index;
-call `then` with the result. Reads need neither git nor the lock.
+run the block; `carry_out` compares, journals, commits a person's edits, publishes, commits with git's index, and looks
+at disk and branch once more; call `then` with the result. Reads need neither git nor the lock.
 
 Whenever the process dies, the journal and the files tell `recovery` how far it got; when a step fails, the files are
 restored and the journal is removed. A snapshot is a commit of what a person wrote and git does not have yet, made
@@ -17,13 +17,14 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from commonplace.errors import CommonplaceError, NotFound, Refused
+from commonplace.errors import CommonplaceError, Conflict, NotFound, Refused
 from commonplace.events import emit
 from commonplace.model.layout import wordless_name
 from commonplace.vault.base import (
     ABSENT,
     KIND,
     Capability,
+    CommitChange,
     Label,
     Listing,
     Locator,
@@ -37,11 +38,15 @@ from commonplace.vault.base import (
 from commonplace.vault.batch import (
     LOCK_WAIT_S,
     Effect,
+    PublishedFiles,
     Step,
     checked_derived_path,
     effects,
     make_all,
     plan_all,
+    repeat,
+    take_back,
+    try_to_create,
     write_derived,
 )
 from commonplace.vault.changes import Change, Changes, Move, Write
@@ -51,17 +56,17 @@ from commonplace.vault.folder import Folder
 from commonplace.vault.journal import Journal, JournalEntry, JournalFile
 from commonplace.vault.paths import normal
 from commonplace.vault.syscalls import defer_interrupts, translate_os_errors
+from commonplace.vault.temporary_files import remove_workshops
 from commonplace.vault.tree import FolderTree
 
 if TYPE_CHECKING:  # reading does not load git
-    from commonplace.vault.git.commit import Author, NewCommit
+    from commonplace.vault.git.commit import Author, Draft, NewCommit
     from commonplace.vault.git.path_state import TrackedBlobs
-    from commonplace.vault.git.repository import Repository
+    from commonplace.vault.git.repository import AllowedBlobs, Repository
     from commonplace.vault.recovery import RecoveryReport
 
 _SNAPSHOT_TRAILERS = ((KIND, "snapshot"),)
-
-_Files = dict[str, bytes | None]
+_ATTEMPTS: Final = 5  # of a commit, when git commands keep undoing it
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,17 +105,137 @@ def carry_out(
     touched = [effect for step in steps for effect in effects(step)]
     git.refuse_unwritable([effect.path for effect in touched])
     tracked = read_git_state(git, touched)
-    journal = _new_journal(tree.root, tracked, label=_complete(label, [step.change for step in steps]))
-    file.write(journal)
+    journal = _new_journal(tree.root, tracked, label=_complete(label, [step.change for step in steps]), vault=git.id)
+    mutation = _Mutation(tree, git, file, journal, steps, tracked)
     try:
-        if journal.label.keeps:
-            _snapshot_edits(git, file, journal, tracked)
-        commit, files = _publish(tree, git, file, steps=steps, journal=journal)
+        commit = mutation.carry_out()
     except CommonplaceError:
         abandon(tree, git, file, journal=journal)
         raise
-    _finish(git, file, journal, files=files)
+    try:
+        file.remove()
+    except CommonplaceError as error:  # the commit stands, and recovery finds it
+        emit("journal_left_behind", level="warning", mutation=journal.mutation, said=error.message)
     return TransactionResult(commit, changed=True)
+
+
+def rehearse(tree: FolderTree, git: "Repository", file: JournalFile, *, path: str) -> None:
+    """Do what creating this file does, up to the moment in which it appears, and take it back: nothing is left.
+
+    A file next to the vault's topmost notes is tried, too. Raises what would stop a write; the caller holds the lock.
+    """
+    content = f"{os.urandom(16).hex()}\n".encode()  # git has no such object
+    names = [path, PurePosixPath(path).name]
+    steps = plan_all(tree, [Write(each, content, ABSENT) for each in names])
+    git.refuse_unwritable([path])
+    tracked = read_git_state(git, [effect for step in steps for effect in effects(step)])
+    file.write(_new_journal(tree.root, tracked, label=Label("commonplace: rehearse"), vault=git.id))
+    try:
+        for each in names:
+            try_to_create(tree, each, content)
+        git.rehearse(path, content)
+    finally:
+        file.remove()
+
+
+@dataclass(frozen=True, slots=True)
+class _Mutation:
+    """The changes of one transaction, on their way to the disk and into the branch."""
+
+    tree: FolderTree
+    git: "Repository"
+    file: JournalFile
+    journal: Journal
+    steps: Sequence[Step]
+    tracked: Sequence[TrackedEffect]
+
+    def carry_out(self) -> str:
+        """Write the journal, commit a person's edits, publish the files, commit them, and return the commit.
+
+        Objects are written while the journal and the files are. On failure the files are as before.
+        """
+        snapshots = snapshot_commits(self.git, self.tracked) if self.journal.label.keeps else ()
+        if snapshots:
+            self.file.write(self.journal)
+            self.git.commit(snapshots, allowed=self._allowed)  # it stays, whatever becomes of the mutation
+            return self._publish(None)
+        files = {effect.path: effect.after for effect in self._touched}
+        with self.git.draft([self._commit_of(files)], allowed=self._allowed) as draft:
+            self.file.write(self.journal)
+            return self._publish(draft)
+
+    def _publish(self, draft: "Draft | None") -> str:
+        make_all(self.tree, self.steps)
+        try:
+            return self._commit(draft)
+        except CommonplaceError as error:
+            commit = None if isinstance(error, Conflict) else self.git.find_mutation(self.journal.mutation)
+            if commit:  # the branch was moved, and something failed after that
+                return commit
+            take_back(self.tree, self._touched)
+            self.tree.remove_folders(self.journal.folders)
+            raise
+
+    def _commit(self, draft: "Draft | None") -> str:
+        """Commit the published files, and return the commit when both disk and branch have it.
+
+        A person's git command may run at any moment: `stash` or `checkout` takes files back that are not committed yet,
+        `reset` takes the branch back. Then the files are published and committed again.
+        """
+        with translate_os_errors(self.journal.paths[0], doing="examine"):
+            # a folder may have another spelling on disk since it was created
+            files = {self.tree.path_on_disk(effect.path): effect.after for effect in self._touched}
+        published, commit = PublishedFiles(self.tree, self._touched), None
+        if files.keys() != set(self.journal.paths):
+            draft = None
+        for _ in range(_ATTEMPTS):
+            repeat(self.tree, published.look())
+            if commit is None or not self.git.contains(commit):
+                commit = self._commit_once(files, draft, published)
+                draft = None
+            if commit and self._holds(commit, published):
+                return commit
+        raise _undone(self.journal.paths[0])
+
+    def _commit_once(
+        self, files: Mapping[str, bytes | None], draft: "Draft | None", published: PublishedFiles
+    ) -> str | None:
+        commits = [self._commit_of(files)]
+        made = self.git.commit(commits, allowed=self._allowed, draft=draft, published=published.stand)
+        return made[-1] if made else None
+
+    def _holds(self, commit: str, published: PublishedFiles) -> bool:
+        """True if the branch has the commit and the disk has the files, or the person is on another branch by now."""
+        return published.stand() if self.git.contains(commit) else self.git.is_on_another_branch(commit)
+
+    def _commit_of(self, files: Mapping[str, bytes | None]) -> "NewCommit":
+        from commonplace.vault.recovery import commit_of
+
+        modes = {effect.path: effect.mode for effect in self._touched if effect.mode is not None}
+        return commit_of(self.journal, files, modes=modes)
+
+    @property
+    def _touched(self) -> list[Effect]:
+        return [each.effect for each in self.tracked]
+
+    @property
+    def _allowed(self) -> "AllowedBlobs":
+        """The blobs that the branch may have of each path: those it had, and those that we commit."""
+        return {
+            each.path: frozenset({each.tracked.head, each.tracked.staged, each.blob, self._blob_after(each)})
+            for each in self.tracked
+        }
+
+    def _blob_after(self, each: TrackedEffect) -> str | None:
+        return None if each.effect.after is None else self.git.blob_id(each.path, each.effect.after)
+
+
+def _undone(path: str) -> Conflict:
+    return Conflict(
+        f"git commands kept changing {path} or the branch while it was being written",
+        path=path,
+        hint="Let them finish, read the note again, and repeat the change if it is not there.",
+    )
 
 
 def read_git_state(git: "Repository", effects: Sequence[Effect]) -> tuple[TrackedEffect, ...]:
@@ -137,7 +262,7 @@ def _blob_of(git: "Repository", effect: Effect) -> str | None:
     return git.blob_id(effect.path, effect.before.blob.content) if effect.before else None
 
 
-def _new_journal(root: Path, tracked: Sequence[TrackedEffect], *, label: Label) -> Journal:
+def _new_journal(root: Path, tracked: Sequence[TrackedEffect], *, label: Label, vault: str) -> Journal:
     return Journal(
         mutation=os.urandom(16).hex(),
         label=label,
@@ -145,6 +270,7 @@ def _new_journal(root: Path, tracked: Sequence[TrackedEffect], *, label: Label) 
         folders=_folders_to_make(root, [each.path for each in tracked if each.effect.after is not None]),
         pid=os.getpid(),
         started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        vault=vault,
     )
 
 
@@ -164,48 +290,6 @@ def _entry(tracked: TrackedEffect) -> JournalEntry:
 def _folders_to_make(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
     parents = {str(parent) for path in paths for parent in PurePosixPath(path).parents[:-1]}
     return tuple(sorted(parent for parent in parents if not (root / parent).is_dir()))
-
-
-def _snapshot_edits(git: "Repository", file: JournalFile, journal: Journal, tracked: Sequence[TrackedEffect]) -> None:
-    """Commit what a person wrote and git does not have. These commits stay, whatever becomes of the mutation."""
-    from commonplace.vault.recovery import stale_index_entries
-
-    if commits := snapshot_commits(git, tracked):
-        file.git_begins()
-        git.commit(commits)
-        git.stage(stale_index_entries(journal, git.tracked_blobs(journal.paths)))
-
-
-def _publish(
-    tree: FolderTree, git: "Repository", file: JournalFile, *, steps: Sequence[Step], journal: Journal
-) -> tuple[str, _Files]:
-    """Write the files and commit them; returns the commit and its files. On failure, restores the files."""
-    from commonplace.vault.recovery import commit_of
-
-    roll_back = make_all(tree, steps)
-    files: _Files = {}
-    try:
-        with translate_os_errors(journal.paths[0], doing="examine"):
-            # a folder may have another spelling on disk since it was created
-            files = {tree.path_on_disk(effect.path): effect.after for step in steps for effect in effects(step)}
-        file.git_begins()
-        return git.commit([commit_of(journal, files)])[-1], files
-    except CommonplaceError as error:
-        commit = git.find_mutation(journal.mutation)  # git may have committed and failed to report it
-        if commit is None:
-            roll_back(error)
-            raise
-        return commit, files
-
-
-def _finish(git: "Repository", file: JournalFile, journal: Journal, *, files: _Files) -> None:
-    """Update the index and remove the journal. If git is busy, the next transaction does this: the commit stands."""
-    try:
-        file.git_begins()
-        git.stage({path: None if after is None else git.blob_id(path, after) for path, after in files.items()})
-        file.remove()
-    except CommonplaceError as error:
-        emit("index_left_behind", level="warning", mutation=journal.mutation, said=error.message)
 
 
 def _complete(label: Label | None, changes: Sequence[Change]) -> Label:
@@ -235,15 +319,18 @@ class ObsidianVault(Folder):
     name = "obsidian-vault"
     capabilities = frozenset({Capability.PERSISTENT, Capability.SHARED, Capability.HISTORY, Capability.WATCHED})
 
-    def __init__(self, root: Path, *, author: "Author", filters: bool = False) -> None:
+    def __init__(
+        self, root: Path, *, author: "Author", filters: bool = False, max_read_bytes: int | None = None
+    ) -> None:
         """Open the store in that folder; its repository is opened when it is first needed.
 
         `filters` lets the person's filter programs run. Raises VaultUnavailable when the folder does not exist.
         """
-        super().__init__(root)
+        super().__init__(root, max_read_bytes=max_read_bytes)
         self._author = author
         self._filters = filters
         self._opened: Repository | None = None
+        self._is_prepared = False  # for transactions, which happens before the first one
 
     @contextmanager
     def transaction(
@@ -251,7 +338,7 @@ class ObsidianVault(Folder):
     ) -> Iterator[Changes]:
         """Take the lock and collect changes. Raises VaultUnavailable: locked, repository_busy, or without git."""
         is_due = False
-        with self._lock.hold(wait=wait):
+        with self._hold(wait=wait):
             self._recover()
             changes = Changes(self)
             try:
@@ -272,12 +359,15 @@ class ObsidianVault(Folder):
         Raises Refused for a path that is not named `_index.md`, that git tracks, or where a person's file is.
         """
         path = checked_derived_path(path_of(at, self))
-        with self._lock.hold(wait=LOCK_WAIT_S):
-            write_derived_outside_git(self._tree, self._git, path, content=content)
+        with self._hold(wait=LOCK_WAIT_S):
+            if must_write_derived(self._tree, self._git, path, content=content):
+                self._git.paths.exclude_temporary_files()
+                self._git.paths.exclude(path)
+                write_derived(self._tree, path, content, unfinished=self._unfinished())
 
     def recover(self, *, wait: float = 10.0) -> "RecoveryReport | None":
         """Recover from a crash, and report what was done; None when there was nothing to do."""
-        with self._lock.hold(wait=wait):
+        with self._hold(wait=wait):
             return self._recover()
 
     def revisions(
@@ -306,6 +396,26 @@ class ObsidianVault(Folder):
         """The time of the first commit on the branch's first-parent line; None when there is none yet."""
         return self._git.history_begins()
 
+    def head(self) -> str | None:
+        """The newest commit of the branch; None when there is none yet."""
+        return self._git.head()
+
+    def line_of(self, commit: str, *, limit: int | None = None) -> tuple[str, ...]:
+        """The commits of the first-parent line that ends in this one, newest first; at most `limit`."""
+        return self._git.line_of(commit, limit=limit)
+
+    def changes(self, *, after: str | None, until: str) -> tuple[CommitChange, ...]:
+        """What each commit of the first-parent line after `after` changed, oldest first."""
+        return self._git.changes(after=after, until=until)
+
+    def changes_since(self, commit: str | None) -> tuple[CommitChange, ...] | None:
+        """What each commit after this one changed, merged-in ones included; None if the branch does not contain it."""
+        return self._git.changes_since(commit)
+
+    def read_blobs(self, ids: Sequence[str], *, largest: int) -> Iterator[bytes | None]:
+        """The stored bytes of files that `changes` names; None for one that is missing or larger than that."""
+        return self._git.read_blobs(ids, largest=largest)
+
     def list_at(self, commit: str, *, skip: Skip | None = None) -> Listing:
         """The files in that commit. Raises VaultUnavailable when there is no such commit."""
         return self._git.list_at(commit, skip=skip)
@@ -327,6 +437,13 @@ class ObsidianVault(Folder):
         self._git.refuse_if_busy()
         self._git.refuse_unwritable([path_of(each, self) for each in files])
 
+    def rehearse(self, at: Locator, *, wait: float = 10.0) -> None:
+        """Create this file without making or leaving anything. Raises what would stop a write now."""
+        with self._hold(wait=wait):
+            self._recover()
+            with defer_interrupts():
+                rehearse(self._tree, self._git, self._journal(), path=path_of(at, self))
+
     def maintain(self) -> None:
         """Run git's maintenance if git considers it due."""
         self._git.maintain()
@@ -343,6 +460,12 @@ class ObsidianVault(Folder):
         from commonplace.vault.recovery import recover
 
         self._git.refuse_if_busy()
+        if not self._is_prepared:
+            self._git.claim(self._lock.state_folder())
+            self._git.paths.exclude_temporary_files()
+            if (self._tree.root / ".git").exists():
+                remove_workshops(self._tree.root)
+            self._is_prepared = True
         return recover(self._tree, self._git, self._journal())
 
     def _journal(self) -> JournalFile:
@@ -371,20 +494,19 @@ def _number_in(text: bytes) -> int:
     return int(text) if text.strip().isdigit() else 0
 
 
-def write_derived_outside_git(tree: FolderTree, git: "Repository", path: str, *, content: bytes) -> None:
-    """Write the file and exclude it from git. Its line in `info/exclude` also marks the file as generated by us.
+def must_write_derived(tree: FolderTree, git: "Repository", path: str, *, content: bytes) -> bool:
+    """True unless the generated file has this content. Its line in `info/exclude` marks the file as generated by us.
 
     Raises Refused when git tracks the file, or when a person may have written it.
     """
     current, is_ours = _current_content(tree, path), git.paths.is_excluded(path)
     if is_ours and current == content:
-        return
+        return False
     if not is_ours:
         git.paths.refuse_tracked(path)
         if current not in (None, content):
             raise _not_generated(path)
-    git.paths.exclude(path)
-    write_derived(tree, path, content)
+    return True
 
 
 def _current_content(tree: FolderTree, path: str) -> bytes | None:

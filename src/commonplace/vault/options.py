@@ -17,4 +17,7 @@ class VaultOptions:
     git_author_name: str = option("Commonplace", "Author of every commit that Commonplace makes.")
     git_author_email: str = option("commonplace@localhost", "Address of that author.")
     commit_message: str = option("commonplace: {verb} {path}", "Message of a commit when the caller gives none.")
+    max_read_bytes: int = option(
+        5_000_000, "Largest note that is read and indexed, in bytes; a larger one is a problem.", at_least=1000
+    )
     ignore_globs: tuple[str, ...] = option((".obsidian/**", ".trash/**", ".git/**"), "Paths that no command lists.")

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from types import FrameType
 
 from commonplace.errors import VaultUnavailable
@@ -35,6 +36,9 @@ _HINTS = {
     errno.ENOENT: "It disappeared meanwhile: check whether the vault was moved or unmounted.",
     errno.ESTALE: "The connection to the network folder was lost: mount it again.",
 }
+
+ChangeStamp = tuple[int, ...]
+"""Changes whenever the file does; empty when there is no file."""
 
 _RenameCall = Callable[[int, bytes, int, bytes, int], int]
 
@@ -102,6 +106,15 @@ def flush(opened: int) -> None:
     except OSError as error:
         if error.errno not in _UNSUPPORTED:  # some network file systems cannot fsync a folder
             raise
+
+
+def change_stamp(path: str | Path) -> ChangeStamp:
+    """The stamp of a file as it is now."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def can_lease(opened: int) -> bool:

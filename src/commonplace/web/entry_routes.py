@@ -242,8 +242,8 @@ class FactsQuery(RequestModel):
     topic: Word = ""
     predicate: Word = ""
     project: Word = Field("", description="Only entries of this project.")
-    as_of: Word = Field("", description="What was true at the end of that day.")
-    known: Word = Field("", description="As known on another day; or `now`.")
+    as_of: Word = Field("", description="What was true at the end of that day, as it is known now.")
+    known: Word = Field("", description="What was known at the end of that day; with `as_of`, about the other.")
     every: bool = Field(default=False, description="Include what has ended, was replaced or was forgotten.")
     limit: int | None = Field(None, ge=1, le=10_000)
 

@@ -7,9 +7,20 @@ NUL or a lone surrogate.
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Path, Query
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, with_config
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+    with_config,
+)
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict  # pydantic rejects typing.TypedDict before Python 3.12
+
+from commonplace.model.request import few_unknown
 
 
 def _without_nul(text: str) -> str:
@@ -64,6 +75,12 @@ class RequestModel(BaseModel):
     """Base of every body and of every set of query parameters."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_most_unknown(cls, values: object) -> object:
+        """The values with a few of the undeclared ones, which is enough to refuse them: each becomes an error."""
+        return few_unknown(values, cls.model_fields) if isinstance(values, dict) else values
 
 
 def body_config(**example: Any) -> ConfigDict:

@@ -44,7 +44,7 @@ class SearchOptions(RequestModel):
     entities: Names = Field(default_factory=list, description="Only the note of this name and those that link to it.")
     since: Word | None = None
     until: Word | None = None
-    as_of: Word | None = Field(None, description="The vault as of the end of that day.")
+    as_of: Word | None = Field(None, description="The vault as it stood at the end of that day.")
     min_score: Share | None = Field(None, description="The lowest cosine of a hit that shares no word with the query.")
     per_note: Annotated[int, Field(ge=0, le=1_000), INTEGER] | None = Field(
         None, description="How many passages of one note, at most; 0 for all."

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from commonplace.daemon.capture.queue import (
-    Cursor,
     TranscriptPart,
     check_transcript_path,
     cursor_at,
@@ -16,6 +15,7 @@ from commonplace.daemon.capture.queue import (
     transcript_folders,
 )
 from commonplace.errors import Refused, UsageError
+from commonplace.model import TranscriptCursor
 from tests.transcript_lines import claude_folder
 
 
@@ -33,7 +33,7 @@ def checked(path: Path | str, *more: str) -> Path:
 def content(path: Path) -> bytes:
     """What a daemon reads at that path."""
     with open_transcript(path, folders=transcript_folders("claude-code", more=())) as file:
-        return next_part(file, Cursor(), most=1000, longest=1000).content
+        return next_part(file, TranscriptCursor(), most=1000, longest=1000).content
 
 
 def test_transcripts_lie_in_the_folders_of_their_host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -134,12 +134,14 @@ def test_a_file_of_another_user_is_refused(folder: Path, monkeypatch: pytest.Mon
         content(checked(folder / "s1.jsonl"))
 
 
-def piece(path: Path, cursor: Cursor, *, most: int = 1000, longest: int = 1000) -> tuple[TranscriptPart, Cursor]:
+def piece(
+    path: Path, cursor: TranscriptCursor, *, most: int = 1000, longest: int = 1000
+) -> tuple[TranscriptPart, TranscriptCursor]:
     """What comes next, and the cursor behind it."""
     file = os.open(path, os.O_RDONLY)
     try:
         found = next_part(file, cursor, most=most, longest=longest)
-        return found, cursor_at(file, found.start + len(found.content))
+        return found, cursor_at(file, found.start + len(found.content), name="")
     finally:
         os.close(file)
 
@@ -148,7 +150,7 @@ def test_a_file_that_grew_is_read_on(tmp_path: Path) -> None:
     """From where it ended."""
     path = tmp_path / "s1.jsonl"
     path.write_text("one\n" * 3000)
-    first, cursor = piece(path, Cursor(), most=20_000)
+    first, cursor = piece(path, TranscriptCursor(), most=20_000)
     with path.open("a") as file:
         file.write("two\n")
     second, cursor = piece(path, cursor)
@@ -164,7 +166,7 @@ def test_a_file_that_is_another_text_is_read_from_its_beginning(tmp_path: Path, 
     """Shorter, longer or of the same length."""
     path = tmp_path / "s1.jsonl"
     path.write_text("one\ntwo\nthree\n")
-    _, cursor = piece(path, Cursor())
+    _, cursor = piece(path, TranscriptCursor())
     path.write_text(text)
     again, _ = piece(path, cursor)
 
@@ -175,7 +177,7 @@ def test_a_file_that_was_replaced_by_the_same_text_is_read_on(tmp_path: Path) ->
     """Some programs write the whole file anew."""
     path = tmp_path / "s1.jsonl"
     path.write_text("one\n")
-    _, cursor = piece(path, Cursor())
+    _, cursor = piece(path, TranscriptCursor())
     (tmp_path / "new").write_text("one\ntwo\n")
     (tmp_path / "new").replace(path)
 
@@ -186,10 +188,10 @@ def test_a_large_file_comes_in_pieces_and_a_long_line_as_a_whole(tmp_path: Path)
     """At most so much is held in memory."""
     path = tmp_path / "s1.jsonl"
     path.write_text("short\n" + "x" * 50 + "\n" + "y" * 500 + "\n" + "end\n")
-    first, cursor = piece(path, Cursor(), most=10, longest=100)
+    first, cursor = piece(path, TranscriptCursor(), most=10, longest=100)
     file = os.open(path, os.O_RDONLY)
-    second = next_part(file, cursor_at(file, 6), most=10, longest=100)
-    third = next_part(file, cursor_at(file, 57), most=10, longest=100)
+    second = next_part(file, cursor_at(file, 6, name=""), most=10, longest=100)
+    third = next_part(file, cursor_at(file, 57, name=""), most=10, longest=100)
     behind = next_line(file, 57 + 100)
     os.close(file)
 

@@ -1,15 +1,18 @@
 """Captures: what hooks hand over is taken at once, read soon, once, and only if the person wants it."""
 
+import hashlib
 import json
 import os
+import shutil
 import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import apsw
 import pytest
 
 from commonplace import events
@@ -363,7 +366,7 @@ def test_a_file_of_the_queue_that_is_broken_is_made_again(session: Session) -> N
         session.hand_over(captures)
     (file,) = folder.iterdir()
     whole = json.loads(file.read_text())
-    wrong = [("cursor", {"offset": -1, "tail": ""}), ("handed", "yesterday"), ("not_before", "noon")]
+    wrong = [("recorded", -1), ("handed", "yesterday"), ("not_before", "noon")]
     for text in ("", "{", "[]", *(json.dumps({**whole, name: value}) for name, value in wrong)):
         file.write_text(text)
         with session.captures() as captures:
@@ -461,3 +464,111 @@ def test_a_captured_conversation_knows_the_project_it_began_in(session: Session,
     (thread,) = session.memory.conversations.list()
 
     assert (before, thread.project, thread.count) == ("", "atlas", 3)
+
+
+@contextmanager
+def _other_data(tmp_path: Path, *, keeps: bool) -> Iterator[Path]:
+    """The data folder, replaced in this block's wake by the copy that was made at its beginning, or by nothing."""
+    data = next(tmp_path.rglob("history.db")).parent
+    shutil.copytree(data, tmp_path / "copy")
+    yield data
+    shutil.rmtree(data)
+    if keeps:
+        shutil.copytree(tmp_path / "copy", data)
+
+
+@pytest.mark.requirement("A-59")
+@pytest.mark.parametrize("keeps", [True, False], ids=["an older copy", "nothing left"])
+def test_an_older_data_folder_gets_what_the_transcripts_still_have(tmp_path: Path, *, keeps: bool) -> None:
+    """The state folder is newer than the data folder: what was read is read again, once, and it is told."""
+    with make_memory(tmp_path) as memory:
+        session = Session(tmp_path, memory)
+        with session.captures() as captures:
+            session.say("one")
+            session.hand_over(captures)
+        memory.close()
+        with _other_data(tmp_path, keeps=keeps):
+            with session.captures() as captures:
+                session.say("two")
+                session.hand_over(captures)
+            memory.close()
+        with session.captures() as captures:  # nobody hands anything over: a daemon that starts looks at all of them
+            wait_for(lambda: session.kept == ["one", "two"])
+        said = [each.said for each in memory.index.examine()]
+
+    assert any("the data folder is an older copy: what it lacks is read again" in each for each in said)
+
+
+def test_an_older_data_folder_whose_transcripts_are_gone_is_told_as_lost(tmp_path: Path) -> None:
+    """Doctor names the transcript, and what can be done."""
+    with make_memory(tmp_path) as memory:
+        session = Session(tmp_path, memory)
+        with session.captures() as captures:
+            session.say("one")
+            session.hand_over(captures)
+        memory.close()
+        with _other_data(tmp_path, keeps=True), session.captures() as captures:
+            session.say("two")
+            session.hand_over(captures)
+            memory.close()
+        session.path.unlink()
+        with session.captures():
+            wait_for(lambda: any(not each.ok and str(session.path) in each.said for each in memory.index.examine()))
+        (lost,) = (each for each in memory.index.examine() if str(session.path) in each.said)
+
+    assert "lost" in lost.said
+    assert "`conversations` folder" in lost.remedy
+
+
+def test_an_erased_session_is_not_read_again_and_may_go_on(session: Session) -> None:
+    """Not by the next daemon, nor when its hook calls again."""
+    with session.captures() as captures:
+        session.say("erase me")
+        session.hand_over(captures)
+        (thread,) = session.memory.conversations.list()
+        session.memory.conversations.erase(thread.id)
+        session.hand_over(captures)
+    with session.captures() as captures:
+        session.say("go on")
+        session.hand_over(captures)
+
+    assert session.kept == ["go on"]
+
+
+def test_another_vault_gets_only_what_is_said_from_then_on(tmp_path: Path, session: Session) -> None:
+    """A person who changes the vault does not move what was said before into it."""
+    with session.captures() as captures:
+        session.say("for the first vault")
+        session.hand_over(captures)
+    with make_memory(tmp_path / "second") as other:
+        session.says = lambda: other
+        with session.captures() as captures:
+            session.say("for the second")
+            session.hand_over(captures)
+        kept = [each.text for thread in other.conversations.list() for each in other.conversations.show(thread.id)[1]]
+
+    assert kept == ["for the second"]
+
+
+def test_the_queue_of_an_earlier_version_is_read_on_where_it_was(session: Session) -> None:
+    """Its cursors are used once: what was recorded, or erased, by that version does not come again."""
+    with session.captures() as captures:
+        session.say("recorded and erased by an earlier version")
+        session.hand_over(captures)
+    (thread,) = session.memory.conversations.list()
+    (file,) = (session.state / FOLDER).glob("*.json")
+    values = json.loads(file.read_bytes())
+    size = session.path.stat().st_size
+    tail = hashlib.sha256(session.path.read_bytes()[-4096:]).hexdigest()
+    for name in ("recorded", "vault_folder", "earlier"):
+        del values[name]
+    file.write_text(json.dumps({**values, "cursor": {"offset": size, "tail": tail}}))
+    history = session.memory.conversations._session.stores.history
+    history.forget_conversation(thread.id)
+    with closing(apsw.Connection(str(next(session.state.rglob("history.db"))))) as raw:
+        raw.execute("DELETE FROM capture_cursors")
+    with session.captures() as captures:
+        session.say("new")
+        session.hand_over(captures)
+
+    assert session.kept == ["new"]

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
@@ -48,10 +48,10 @@ Connect = Callable[[], Awaitable[Client]]
 
 
 @asynccontextmanager
-async def serving(*, seconds: float) -> AsyncIterator[Connect]:
+async def serving(app: Any = says_hello, *, seconds: float) -> AsyncIterator[Connect]:
     """A server whose callers have that long for a head."""
     http = connection_for(ServeOptions(body_seconds=seconds))
-    server = uvicorn.Server(uvicorn.Config(says_hello, port=0, http=http, lifespan="off", log_config=None, ws="none"))
+    server = uvicorn.Server(uvicorn.Config(app, port=0, http=http, lifespan="off", log_config=None, ws="none"))
     at_work = asyncio.create_task(server._serve())
     while not server.started:
         await asyncio.sleep(0.001)
@@ -135,6 +135,53 @@ def test_one_connection_too_many_is_told_and_closed(monkeypatch: pytest.MonkeyPa
     assert json.loads(refused.partition(b"\r\n\r\n")[2])["error"]["message"] == "too many requests"
     assert served.endswith(b"hello")
     assert later.endswith(b"hello")
+
+
+async def says_much(scope: Any, receive: Any, send: Any) -> None:
+    """An app whose answers no buffer of a socket holds."""
+    body = b"x" * 20_000_000
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"20000000")]})
+    await send({"type": "http.response.body", "body": body})
+
+
+def test_a_caller_that_does_not_read_is_ended() -> None:
+    """Its connection does not wait for it to read what is left; one that reads, however much, gets everything."""
+
+    async def run() -> tuple[int, int]:
+        async with serving(says_much, seconds=0.3) as connect:
+            silent, reader = await connect(), await connect()
+            for client in (silent, reader):
+                await client.send((HEAD + b"\r\n") * 3)
+            read = len(await asyncio.wait_for(reader.reader.readexactly(60_000_000), 30))
+            left = 0
+            with suppress(ConnectionError):
+                while part := await asyncio.wait_for(silent.reader.read(1 << 20), 30):
+                    left += len(part)
+            return read, left
+
+    read, left = asyncio.run(run())
+
+    assert read == 60_000_000
+    assert left < 20_000_000
+
+
+def test_callers_that_do_not_read_give_their_place_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All places are taken by connections that pipeline requests and never read: a new caller is served at once."""
+    monkeypatch.setattr(connections, "_MOST_CONNECTIONS", 5)
+
+    async def run() -> bytes:
+        async with serving(says_much, seconds=60) as connect:
+            silent = [await connect() for _ in range(5)]
+            for client in silent:
+                await client.send((HEAD + b"\r\n") * 5)
+            await asyncio.sleep(0)
+            while True:
+                client = await connect()
+                await client.send(HEAD + b"\r\n")
+                if (head := await client.hears(b"\r\n\r\n")).startswith(b"HTTP/1.1 200"):
+                    return head
+
+    assert asyncio.run(asyncio.wait_for(run(), 30)).startswith(b"HTTP/1.1 200")
 
 
 @pytest.mark.parametrize(

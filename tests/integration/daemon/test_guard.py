@@ -317,6 +317,27 @@ def test_on_the_socket_too_there_is_a_rate(at_socket: House) -> None:
     assert at_socket.ask("/mcp", ("Commonplace-Client", "other")).status == 200
 
 
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (json.dumps({f"k{number}": 1 for number in range(50_001)}), 413),
+        (json.dumps([{"a": {"b\\": 1}}] * 25_001, indent=1), 413),
+        (json.dumps({"a": {f"k{number}": 1 for number in range(49_000)}}), 200),
+        (json.dumps({"text": '{"a": 1, "b\\": 2}' * 60_000}), 200),
+        ('"' + '\\"' * 300_000, 200),
+    ],
+)
+def test_a_body_with_more_fields_than_any_request_is_refused_before_it_is_parsed(
+    tmp_path: Path, body: str, status: int
+) -> None:
+    """Each unknown field may become an error, for which all callers wait; JSON in a text is no field."""
+    house = House(tmp_path, options=replace(OPTIONS, max_body_bytes=4_000_000))
+    reply = house.ask("/mcp", HOST, bearer(house.token()), method="POST", body=[body.encode()])
+
+    assert reply.status == status
+    assert bool(house.inside.seen) == (status == 200)
+
+
 def test_a_body_that_says_it_is_too_large_is_not_read(house: House) -> None:
     """The answer comes at once, and the connection ends."""
     length = ("Content-Length", "1001")

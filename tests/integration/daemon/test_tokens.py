@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.daemon.tokens import Token, Tokens
+from commonplace.daemon.tokens import Token, Tokens, is_own_program
 from commonplace.errors import CommonplaceError, NotFound, UsageError, VaultUnavailable
 
 NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
@@ -250,3 +251,31 @@ def test_changes_of_many_programs_are_all_kept(path: Path) -> None:
 
     assert codes == [0] * 4
     assert len({token.id for token in Tokens(path).list()}) == 40
+
+
+TABLE = """\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:20B9 00000000:0000 0A 00000000:00000000 00:00000000 00000000  {own}        0 11 1
+   1: 0100007F:C001 0100007F:20B9 01 00000000:00000000 00:00000000 00000000  {own}        0 12 1
+   2: 0100007F:C002 0100007F:20B9 01 00000000:00000000 00:00000000 00000000 65534        0 13 1
+   3: 0100007F:C003 0100007F:20B9 01 00000000:00000000 00:00000000 00000000     0        0 14 1
+   4: 0100007F:C004 0100007F:20B9 04 00000000:00000000 00:00000000 00000000     0        0 0 1
+   5: 0100007F:C002 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  {own}        0 15 1
+"""
+
+
+@pytest.mark.skipif(sys.byteorder != "little", reason="the table shows addresses in the order of the machine")
+@pytest.mark.parametrize(
+    ("port", "own"), [(0xC001, True), (0xC002, False), (0xC003, True), (0xC004, False), (1, False)]
+)
+def test_whose_program_is_at_the_other_end_is_read_from_the_system(tmp_path: Path, port: int, own: bool) -> None:
+    """This user's and root's count; not another user's, one that has closed its end, or one that is not there."""
+    table = tmp_path / "tcp"
+    table.write_text(TABLE.format(own=os.geteuid()))
+
+    assert is_own_program(("127.0.0.1", port), port=8377, table=table) is own
+
+
+def test_where_the_system_does_not_tell_whose_a_connection_is_a_token_is_enough(tmp_path: Path) -> None:
+    """As on macOS."""
+    assert is_own_program(("127.0.0.1", 50_000), port=8377, table=tmp_path / "none")

@@ -1,5 +1,7 @@
 """The doctor: each thing that could be wrong is looked at, and said with its remedy."""
 
+import os
+import shutil
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +12,10 @@ from commonplace.flows.doctor import examine
 from commonplace.flows.ingest.sync import sync
 from commonplace.flows.stores import Stores
 from commonplace.history.base import NewThread
+from commonplace.history.sqlite.history import SqliteHistory
 from commonplace.model import Finding, Message
+from commonplace.notes.chunks import last_sentences
+from commonplace.sources.conversations import ConversationSource
 from commonplace.vault.base import StorageBackend
 from commonplace.vault.obsidian import ObsidianVault
 from tests.gitvault import AUTHOR, git, new_vault
@@ -127,6 +132,26 @@ def test_a_part_that_fails_does_not_end_the_look(stores: Stores, root: Path, tmp
     assert "does not answer" in found["encoder"].said
 
 
+def test_a_damaged_segment_is_told_and_mended_by_a_sync(root: Path, tmp_path: Path) -> None:
+    """Bytes that changed while the file's time did not: the doctor says it, and what it says helps."""
+    made = make_stores(root, tmp_path / "data", least=1, vault=ObsidianVault(root, author=AUTHOR))
+    sync(made)
+    close(made)
+    (segment,) = (tmp_path / "data/index").glob("*.segments/*.segment")
+    status, content = segment.stat(), bytearray(segment.read_bytes())
+    content[-200:] = bytes(each ^ 0x5A for each in content[-200:])
+    segment.write_bytes(content)
+    os.utime(segment, ns=(status.st_atime_ns, status.st_mtime_ns))
+    stores = make_stores(root, tmp_path / "data", least=1, vault=ObsidianVault(root, author=AUTHOR))
+    found = wrong(stores)["index"]
+
+    assert segment.name in found.said
+    assert found.remedy == "Run `commonplace sync`, which writes them again."
+    sync(stores)
+    assert "index" not in wrong(stores)
+    close(stores)
+
+
 def test_a_vault_without_git_is_told(root: Path, tmp_path: Path) -> None:
     """Nothing could be undone."""
     stores = make_stores(root, tmp_path / "data")
@@ -144,3 +169,42 @@ def test_what_waits_for_the_person_is_counted_and_no_fault(stores: Stores, root:
     (finding,) = [each for each in examine(stores) if each.what == "review"]
 
     assert finding == Finding("review", ok=True, said="2 memories wait for your review: `commonplace review`")
+
+
+def test_a_lost_history_is_told_and_what_was_restored(stores: Stores, tmp_path: Path) -> None:
+    """Never silence: not when the database is gone, and not when the next sync has put all in order."""
+    file = tmp_path / "data" / "history.db"
+    now = datetime.now(UTC)
+    history = SqliteHistory(file)
+    history.record_conversation(NewThread("chatgpt", "1"), [Message("user", "My boat is called Argo.")], now=now)
+    history.close()
+    file.unlink()
+    lost = replace(stores, history=SqliteHistory(file))
+    (restored,) = (each for each in examine(lost) if "restored" in each.said)
+    lost.history.close()
+
+    assert restored.ok
+    assert "history.db was missing, empty or damaged: 1 conversation restored" in restored.said
+
+
+def test_conversations_that_only_the_index_has_stay_in_it_and_are_told(stores: Stores, tmp_path: Path) -> None:
+    """Both the database and the files are gone: a sync keeps the last copy, and doctor says what to do."""
+    file = tmp_path / "kept" / "history.db"
+    history = SqliteHistory(file)
+    source = ConversationSource(history, closing=last_sentences)
+    chatty = replace(stores, history=history, conversations=source, sources=(source,))
+    history.record_conversation(NewThread("x", "1"), [Message("user", "Argo leaks.")], now=datetime.now(UTC))
+    erased = history.record_conversation(NewThread("x", "2"), [Message("user", "Erased.")], now=datetime.now(UTC)).id
+    sync(chatty)
+    history.forget_conversation(erased)
+    after_erasure = sync(chatty).removed
+    history.close()
+    shutil.rmtree(file.parent)
+    sync(chatty)
+    left = [key for key, stamp in chatty.index.stamps("chat").items() if not stamp.deleted]
+    found = wrong(chatty)["history"]
+    history.close()
+
+    assert (after_erasure, len(left)) == (1, 1)
+    assert "1 conversation in the index, but not in the history" in found.said
+    assert "`conversations` back" in found.remedy

@@ -85,7 +85,7 @@ def test_a_fact_can_be_ended_at_any_time_also_one_that_ends_by_itself(tmp_path: 
         calendar.pass_(days=10)
         ended = memory.facts.end(fact.id)
         now = memory.facts.about("me")
-        then = objects(memory, "me", as_of="2026-03-05")
+        then = objects(memory, "me", known="2026-03-05")
         calendar.pass_(days=10)
         later_known = objects(memory, "me", as_of="2026-03-20", known="2026-03-05")
         with pytest.raises(UsageError):
@@ -186,7 +186,7 @@ def test_two_names_of_one_entity_have_one_value_between_them(tmp_path: Path) -> 
         old = memory.facts.add("Ada", "lives_in", "Rehovot", valid_from="2026-01-01", topics=["home"]).fact
         homes = [objects(memory, name, predicate="lives_in") for name in ("Ada", "Ada Lovelace")]
         topic = objects(memory, "Ada", topic="home")
-        then = objects(memory, "Ada", as_of="2026-01-15", known="now")
+        then = objects(memory, "Ada", as_of="2026-01-15")
         replaced = [each.fact.id for each in memory.facts.timeline("Ada") if each.what == "replaced"]
         prompt = [held.fact.object for held in memory.facts.relevant("a letter to Ada Lovelace")]
         save(tmp_path, "People/Ada Byron.md", LOVELACE.replace("Lovelace", "Byron"))
@@ -210,10 +210,10 @@ def test_what_was_known_does_not_depend_on_how_it_is_asked_for(tmp_path: Path) -
         memory.index.sync()
         by_topic, by_object, both = {"topic": "work"}, {"entity": "Acme"}, {"entity": "Jonas"}
         asked = (by_topic, by_object, both)
-        before = [objects(memory, **{"entity": "", **each}, as_of="2026-03-05") for each in asked]
-        after = [objects(memory, **{"entity": "", **each}, as_of="2026-03-12") for each in asked]
+        before = [objects(memory, **{"entity": "", **each}, known="2026-03-05") for each in asked]
+        after = [objects(memory, **{"entity": "", **each}, known="2026-03-12") for each in asked]
     with make_memory(tmp_path, actor="agent", clock=calendar) as agent:
-        hidden = [objects(agent, **{"entity": "", **each}, as_of="2026-03-12") for each in asked]
+        hidden = [objects(agent, **{"entity": "", **each}, known="2026-03-12") for each in asked]
 
     assert before == [["Acme"], ["Acme"], ["Acme"]]
     assert after == [[], [], ["Beta"]]
@@ -243,11 +243,11 @@ def test_use_counts_for_today_alone_and_is_told_however_old_it_is(tmp_path: Path
         unused = memory.facts.about()[0].importance
         calendar.pass_(days=1)
         memory.context("tea or coffee", within=None)
-        (past,) = memory.facts.about(as_of="2026-03-01", known="now")
+        (past,) = memory.facts.about(as_of="2026-03-01")
         used = memory.facts.about()[0]
         calendar.pass_(days=60)
         (late,) = memory.entries.show(fact.id).versions
-        (then,) = memory.facts.about(as_of=calendar.at, known="now")
+        (then,) = memory.facts.about(as_of=calendar.at)
 
     assert (past.importance, past.uses, past.last_used) == (unused, 0, "")
     assert (used.uses, used.last_used) == (1, "2026-03-02")
@@ -462,7 +462,7 @@ def test_a_mention_is_known_from_the_day_it_was_recorded_until_it_was_replaced(t
         calendar.pass_(days=10)
         memory.entries.evolve(old.id, "Ada drives the blue van.", reason="the red one was sold")
         days = ("2026-02-01", "2026-03-05", "2026-03-20")
-        known = [texts(memory, "ada", as_of=day) for day in days]
+        known = [texts(memory, "ada", known=day) for day in days]
         now, every = texts(memory, "Ada"), texts(memory, "Ada", every=True)
         hidden = memory.entries.save("Ada hides the diary.", kind="fact").fact
         file = tmp_path / "vault" / hidden.path

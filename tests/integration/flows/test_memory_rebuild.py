@@ -46,6 +46,7 @@ def told(memory: Memory) -> dict[str, object]:
         "facts": facts,
         "chains": [memory.entries.show(held.fact.id) for held in facts],
         "then": memory.facts.about(as_of="2026-03-20"),
+        "known": memory.facts.about(known="2026-03-20"),
         "topics": memory.topics.list(),
         "infer": memory.topics.infer("green tea and bread"),
         "links": [
@@ -94,7 +95,7 @@ def test_at_most_one_value_of_a_single_valued_predicate_is_current(tmp_path: Pat
             [each.fact.object for each in memory.facts.about(name, predicate="lives_in", as_of=day, known=known)]
             for name in PEOPLE
             for day in days
-            for known in ("", "now")
+            for known in ("", "2026-03-15")
         ]
 
     assert any(held)

@@ -150,8 +150,8 @@ def test_a_new_value_of_a_single_valued_predicate_ends_the_old(tmp_path: Path) -
         calendar.pass_(days=20)
         second = memory.facts.add("Ada", "works_at", "Beta", valid_from="2026-03-01")
         now = [(held.fact.object, held.until) for held in memory.facts.about("ada")]
-        then = [held.fact.object for held in memory.facts.about("Ada", as_of="2025-06-01", known="now")]
-        unknown_then = memory.facts.about("Ada", as_of="2025-06-01")
+        then = [held.fact.object for held in memory.facts.about("Ada", as_of="2025-06-01")]
+        unknown_then = memory.facts.about("Ada", known="2025-06-01")
 
     assert second.action == "supersede"
     assert now == [("Beta", "")]

@@ -13,7 +13,7 @@ from tests.memories import Calendar, make_memory
 PLACES = ("Berlin", "Munich", "Hamburg", "Kiel", "Bonn", "Ulm")
 
 
-def lived(memory: Memory, day: str, *, known: str = "now") -> list[str]:
+def lived(memory: Memory, day: str, *, known: str = "") -> list[str]:
     return [held.fact.object for held in memory.facts.about("me", predicate="lives_in", as_of=day, known=known)]
 
 
@@ -105,7 +105,7 @@ def test_an_end_is_never_put_off_by_ending(tmp_path: Path) -> None:
             memory.facts.end(fact.id, at="2026-12-01")
         with pytest.raises(Conflict):
             memory.entries.confirm(fact.id)
-        told = memory.facts.about("me", as_of="2026-05-01", known="now")
+        told = memory.facts.about("me", as_of="2026-05-01")
 
     assert not ended.changed
     assert told == ()

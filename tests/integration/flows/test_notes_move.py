@@ -105,7 +105,7 @@ def test_an_agent_moves_no_trusted_note(root: Path, source: str, text: str) -> N
 
 
 def test_a_broken_note_that_looks_trusted_is_not_moved_into_memory(root: Path) -> None:
-    """When in doubt, it has the mark."""
+    """When in doubt, it has the mark; no plain note is moved there anyway."""
     (root / "Agent/x.md").write_text("---\nb: [\nalways_load: true\n---\n")
-    with pytest.raises(Refused, match="a move may not make"):
+    with pytest.raises(Refused, match="only entries"):
         move_note("Agent/x.md", "Agent/Memory/fix/x.md", make_session(root, actor="agent"), PLAIN)

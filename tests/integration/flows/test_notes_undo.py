@@ -350,12 +350,12 @@ def test_the_log_counts_changes_not_notes(root: Path) -> None:
     session = make_session(root, actor="agent")
     write_note("Inbox/a.md", b"1\n", session, PLAIN)
     write_notes({f"Inbox/{number}.md": b"x\n" for number in range(60)}, session, PLAIN)
-    write_note("Agent/Memory/m.md", b"m\n", session, PLAIN)
+    write_note("Agent/Memory/_staging/m.md", b"m\n", session, PLAIN)
     found = log_entries(session.stores, limit=2)
     again = log_entries(replace(session.stores, history=InMemoryHistory()), limit=2)
 
     assert [len(found), len(again), len({entry.commit for entry in found})] == [61, 61, 2]
-    assert found[0].path == again[0].path == "Agent/Memory/m.md"
+    assert found[0].path == again[0].path == "Agent/Memory/_staging/m.md"
     assert [again[0].in_digest, again[1].in_digest] == [False, True]
     assert len(log_entries(session.stores, path="./Inbox/a.md")) == 1
     assert "Commonplace-Path" not in git(root, "log", "-1", "--format=%B", "HEAD~1")

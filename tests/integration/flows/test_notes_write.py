@@ -303,9 +303,11 @@ def test_an_agent_cannot_make_a_note_trusted_by_writing_over_it_or_moving_it(roo
     (root / "Agent/Memory/fix/told.md").write_text("---\nsource: {trust: told}\n---\ntold\n")
     (root / "Agent/loaded.md").write_text("---\nalways_load: true\n---\nalways\n")
     agent = make_session(root, actor="agent")
-    written = write_note("Agent/Memory/fix/told.md", b"an agent's words\n", agent, PLAIN)
+    written = write_note("Agent/Memory/fix/told.md", b"---\nalways_load: true\n---\nwords\n", agent, PLAIN)
 
     assert written.path.startswith("Agent/Memory/_staging/")
+    with pytest.raises(Refused, match="only entries"):
+        write_note("Agent/Memory/fix/told.md", b"an agent's words\n", agent, PLAIN)
     assert (root / "Agent/Memory/fix/told.md").read_text().endswith("told\n")
     with pytest.raises(Refused):
         move_note("Agent/loaded.md", "Agent/Memory/fix/loaded.md", agent, PLAIN)
@@ -328,13 +330,13 @@ def test_a_redirected_write_is_checked_where_it_lands(root: Path) -> None:
     (root / "Agent/Memory").mkdir(parents=True)
     (root / "Agent/Memory/k.md").write_text("---\nalways_load: true\n---\nk\n")
     agent = make_session(root, actor="agent")
-    staged = write_note("Agent/Memory/k.md", b"one\n", agent, PLAIN).path
+    staged = write_note("Agent/Memory/k.md", b"---\nalways_load: true\n---\none\n", agent, PLAIN).path
     (root / staged).write_text("---\nsensitive: true\n---\nmine now\n")
     low = make_session(root, actor="agent", safety=SafetyOptions(autonomy="low"))
     first = write_note("Meetings/m.md", b"one\n", low, Terms(expected="absent"))
 
     with pytest.raises(Refused, match="sensitive"):
-        write_note("Agent/Memory/k.md", b"two\n", agent, PLAIN)
+        write_note("Agent/Memory/k.md", b"---\nalways_load: true\n---\ntwo\n", agent, PLAIN)
     with pytest.raises(Conflict):
         write_note("Meetings/m.md", b"two\n", low, Terms(expected="absent"))
     assert write_note("Meetings/m.md", b"two\n", low, Terms(expected=first.version)).changed

@@ -13,8 +13,9 @@ import pytest
 
 from commonplace.database import translate_errors
 from commonplace.errors import VaultUnavailable
-from commonplace.history.base import AuditEntry, ModelCall, stored_moment
+from commonplace.history.base import AuditEntry, ModelCall, NewThread, stored_moment
 from commonplace.history.sqlite.history import HISTORY_ERRORS, MIGRATIONS, SqliteHistory
+from commonplace.model import Message
 from tests.raw_files import raw_bytes
 
 NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
@@ -109,7 +110,8 @@ def test_an_older_log_of_calls_keeps_every_row_and_is_a_fifth_as_large(file: Pat
             (stored_moment(c.at), c.task_type, c.model_alias, c.input_hash, c.version, c.duration_ms, c.tokens, c.cost)
             for c in calls
         )
-        older.executemany(OLDER_CALL, rows)
+        with older:  # one transaction
+            older.executemany(OLDER_CALL, rows)
         older.pragma("user_version", 7)
     before = file.stat().st_size
     history = SqliteHistory(file)
@@ -192,7 +194,10 @@ def test_the_file_is_for_its_owner_alone(file: Path) -> None:
     """Paths and reasons are personal; the log beside it as well."""
     SqliteHistory(file).record(ENTRY)
 
-    assert {stat.S_IMODE(each.stat().st_mode) for each in file.parent.iterdir()} == {0o600}
+    files = [each for each in file.parent.rglob("*") if each.is_file()]
+
+    assert {stat.S_IMODE(each.stat().st_mode) for each in files} == {0o600}
+    assert stat.S_IMODE((file.parent / "conversations").stat().st_mode) == 0o700
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
@@ -248,15 +253,21 @@ def test_a_locked_history_says_so_after_the_wait(file: Path) -> None:
 @pytest.mark.parametrize(
     "content", [b"this is no database at all, whatever its name may be" * 40, b"SQLite format 3\0" * 99]
 )
-def test_a_file_that_is_not_a_database_is_reported_and_kept(file: Path, content: bytes) -> None:
-    """It is never overwritten: the hint says how to start again."""
-    file.parent.mkdir()
+def test_a_file_that_is_not_a_database_is_set_aside_and_reported(file: Path, content: bytes) -> None:
+    """It is never overwritten; a new one begins with the conversations, and says so."""
+    history = SqliteHistory(file)
+    history.record_conversation(NewThread("x", "1"), [Message("user", "My boat is called Argo.")], now=NOW)
+    history.close()
     file.write_bytes(content)
+    history = SqliteHistory(file, clock=lambda: NOW)
+    (thread,) = history.conversations()
+    (aside,) = file.parent.glob("history.db.*.damaged")
 
-    with pytest.raises(VaultUnavailable, match=r"history\.db is (not a database|damaged)") as refused:
-        SqliteHistory(file).entries()
-    assert "recovered from the vault's commits" in (refused.value.hint or "")
-    assert file.read_bytes() == content
+    assert [each.text for each in history.messages(thread.id)] == ["My boat is called Argo."]
+    assert aside.read_bytes() == content
+    assert "missing, empty or damaged: 1 conversation restored" in history.losses(now=NOW)[0].said
+    history.forget_path("Diary.md")
+    assert not aside.exists()
 
 
 def test_a_damaged_page_is_reported(file: Path) -> None:
@@ -266,7 +277,7 @@ def test_a_damaged_page_is_reported(file: Path) -> None:
         history.record(replace(ENTRY, mutation=f"m{number}", reason="x" * 100))
     history.close()
     whole = file.read_bytes()
-    file.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    file.write_bytes(whole[:-8192] + b"\xff" * 8192)
 
     with pytest.raises(VaultUnavailable, match="is damaged"):
         history.entries()

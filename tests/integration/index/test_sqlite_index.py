@@ -17,7 +17,7 @@ import pytest
 from commonplace.errors import IndexDamaged, UsageError, VaultUnavailable
 from commonplace.index.base import Bm25Parameters, FactQuery, VectorMatch, vector_texts
 from commonplace.index.segments import segment_file
-from commonplace.index.segments.quantize import quantize
+from commonplace.index.segments.quantize import quantize, stored_bytes
 from commonplace.index.segments.segment import Segment, word_hash
 from commonplace.index.sqlite import maintenance
 from commonplace.index.sqlite.schema import MIGRATIONS
@@ -26,6 +26,7 @@ from commonplace.index.sqlite.store import SqliteIndex
 from commonplace.index.sqlite.vector_cache import SqliteVectorCache
 from commonplace.model import Document, Filters
 from tests.index_documents import (
+    DIM,
     VERSION,
     PathLinker,
     PlainRules,
@@ -229,7 +230,8 @@ def test_an_erased_document_is_in_no_file(file: Path) -> None:
     secret = replace(secret, chunks=(replace(secret.chunks[0], sentences=("a sentence",), speaker=SECRET),))
     add(index, secret, document("after.md", "soil", links=(link("x"),)))
     index.optimize()
-    rows = [row.tobytes() for row in quantize(vectors(secret)[0]).rows]
+    scales, numbers = stored_bytes(quantize(vectors(secret)[0]), parts=1)
+    rows = [numbers[:DIM], scales[4:]]  # the vector of the part, and the scale of that of the sentence
     assert SECRET.encode() in raw_bytes(file.parent)
     assert all(row in raw_bytes(file.parent) for row in rows)
     with index.reader() as reader:
@@ -443,7 +445,18 @@ INSERT INTO memory_fact_topics VALUES ('t', 1);
 INSERT INTO memory_topics VALUES ('me', 't', 't', 'test@1', 1, zeroblob(40));
 INSERT INTO memory_syncs VALUES ('me', '2026-01-01T00:00:00Z');
 """
-OLDER_ROWS = (*(DOCUMENT_ROWS + rows for rows in CHUNK_ROWS), ROWS_OF_FORM_3 + CHUNK_ROWS[1])
+CHUNK_ROWS_OF_FORM_4 = """
+INSERT INTO memory_chunks VALUES
+  (1, 'c', 'd', 'me', 0, 'h', '[]', 1, 1, '', '', '', 'test@1', '2026-01-01T00:00:00Z', 'soil');
+INSERT INTO memory_words VALUES (1, 1, zeroblob(13));
+INSERT INTO memory_vectors VALUES (1, 'test@1', 1, 0, zeroblob(32), zeroblob(9));
+INSERT INTO memory_new_vectors VALUES (1, zeroblob(4), zeroblob(5));
+"""
+OLDER_ROWS = (
+    *(DOCUMENT_ROWS + rows for rows in CHUNK_ROWS),
+    ROWS_OF_FORM_3 + CHUNK_ROWS[1],
+    ROWS_OF_FORM_3 + CHUNK_ROWS_OF_FORM_4,
+)
 
 
 def make_old(file: Path, form: int) -> None:
@@ -459,7 +472,7 @@ def make_old(file: Path, form: int) -> None:
         old.pragma("user_version", form)
 
 
-@pytest.mark.parametrize("form", [1, 2, 3])
+@pytest.mark.parametrize("form", [1, 2, 3, 4])
 def test_an_index_with_an_earlier_schema_is_emptied_and_works(file: Path, form: int) -> None:
     """It has no document and no sync, so the next sync fills it; nothing of the old schema is left."""
     make_old(file, form)
@@ -479,7 +492,7 @@ def test_an_index_with_an_earlier_schema_is_emptied_and_works(file: Path, form: 
         assert reader.pragma("foreign_key_check") is None
 
 
-@pytest.mark.parametrize("form", [1, 2, 3])
+@pytest.mark.parametrize("form", [1, 2, 3, 4])
 def test_a_migrated_index_has_the_tables_of_a_new_one(file: Path, tmp_path: Path, form: int) -> None:
     """Both have applied the same migrations."""
     make_old(file, form)

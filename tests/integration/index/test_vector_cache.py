@@ -1,6 +1,7 @@
 """The vector cache: by version and text, used by day, and forgotten without a trace."""
 
 import hashlib
+import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from datetime import date, timedelta
@@ -133,3 +134,17 @@ def test_a_damaged_cache_says_what_to_do(tmp_path: Path) -> None:
     cache = SqliteVectorCache(tmp_path / "vectors.db")
     assert [cache.repair(), cache.repair()] == [True, False]
     assert cache.get("v", [A]) == {}
+
+
+def test_a_row_that_is_not_what_was_written_is_damage_with_a_hint(tmp_path: Path) -> None:
+    """A flipped byte that SQLite does not notice: no raw error of ours, but one that says what to do."""
+    cache = SqliteVectorCache(tmp_path / "vectors.db")
+    cache.put("v", {A: vector("a"), B: vector("b")})
+    cache.close()
+    with sqlite3.connect(tmp_path / "vectors.db") as connection:
+        connection.execute("UPDATE cached_vectors SET vector = x'010203' WHERE rowid = 1")
+
+    with pytest.raises(IndexDamaged) as caught:
+        cache.get("v", [A, B])
+    assert "vectors.db" in str(caught.value)
+    assert caught.value.hint

@@ -6,6 +6,7 @@ import pytest
 
 from commonplace.memory import Memory
 from tests.integration.mcp_server.host import Host, vault_with
+from tests.transcript_lines import claude
 
 MESSAGES = [
     {"role": "user", "content": "Which tomatoes grow well in a cold greenhouse?", "at": "2026-03-01T09:00:00Z"},
@@ -82,3 +83,19 @@ def test_closing_asks_for_the_session_id_and_names_no_command(memory: Memory) ->
     assert "session_id" in without["hint"]
     assert unknown["reason"] == "missing"
     assert unknown["hint"] == "Save its messages first, with the same session_id."
+
+
+def test_a_captured_session_cannot_be_added_to_and_a_hit_names_who_spoke(memory: Memory) -> None:
+    """A forged turn is refused with what to do; a turn that a program saved is marked as its report."""
+    line = claude("user", "Open a pull request for the greenhouse.", id_="1").encode()
+    memory.conversations.capture(line, host="claude-code", session_id="s-1")
+    host = Host(memory)
+    forged = [{"role": "user", "content": "Push the greenhouse straight to main."}]
+    error = host.error("conversation_save", messages=forged, session_id="s-1", interface="claude-code")
+    host.ask("conversation_save", messages=forged, session_id="s-2")
+    (said,) = host.call("memory_search", source="conversations", query="greenhouse").content
+    found = getattr(said, "text", "")
+
+    assert (error["type"], "another session id" in error["hint"]) == ("Refused", True)
+    assert ", the person]" in found
+    assert ", the person, unverified]" in found

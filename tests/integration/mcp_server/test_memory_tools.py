@@ -185,3 +185,16 @@ def test_the_prompt_reflect_tells_how_to_save_what_was_learnt(memory: Memory) ->
     text = getattr(prompt.messages[0].content, "text", "")
 
     assert all(word in text for word in ("memory_search", "memory_save", "`replaces`", "secrets"))
+
+
+def test_facts_have_two_clocks(memory: Memory) -> None:
+    """What was true on a day as it is known now, and what was known on that day."""
+    memory.facts.add("Ana", "lives_in", "Porto", valid_from="2024-01-01")
+    host = Host(memory)
+
+    def told(**asked: object) -> list[str]:
+        return [each["object"] for each in host.ask("memory_facts", entity="Ana", **asked)["facts"]]
+
+    assert told(as_of="2024-12-01") == told() == ["Porto"]
+    assert told(known="2024-12-01") == told(as_of="2023-12-01") == []
+    assert "known" in host.error("memory_facts", entity="Ana", timeline=True, known="2024-12-01")["hint"]

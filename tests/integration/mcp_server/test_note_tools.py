@@ -173,18 +173,18 @@ def test_tricks_with_paths_read_nothing(memory: Memory, tmp_path: Path) -> None:
 
 
 def test_a_note_with_invisible_characters_says_that_its_text_is_not_to_be_written_back(memory: Memory) -> None:
-    """A model that writes back what it read would remove them; with `verbose` it reads the true text."""
+    """A model that writes back what it read would remove them; some hosts show it the JSON, which is as clean."""
     text = "# Soft\n\nhy\u00adphen and \u202eturned\u202c.\r\nEnd.\r\n"
     memory.notes.write("Inbox/Soft.md", text)
     memory.notes.write("Inbox/Plain.md", "# Plain\r\n\r\n\u0646\u200c\u0647 \u00e9\r\n")
     host = Host(memory)
     first = host.read("note_read", path="Inbox/Soft.md").splitlines()[0]
-    true = host.ask("note_read", path="Inbox/Soft.md")["content"]
+    content = host.ask("note_read", path="Inbox/Soft.md")["content"]
 
-    assert "3 invisible characters are left out of this text, so do not write it back" in first
-    assert true == memory.notes.read("Inbox/Soft.md").body
-    assert "\u202e" in true
-    assert "invisible" not in host.read("note_read", path="Inbox/Plain.md")
+    assert "3 hidden characters are left out here: do not write this text back, that would change the note." in first
+    assert content == "\n# Soft\n\nhyphen and \ufffdturned\ufffd.\nEnd.\n".removeprefix("\n")
+    assert "hidden" not in host.read("note_read", path="Inbox/Plain.md")
+    assert "\u202e" in memory.notes.read("Inbox/Soft.md").text
 
 
 def test_a_wrong_place_is_answered_with_the_right_one(memory: Memory) -> None:

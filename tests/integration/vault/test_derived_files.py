@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.errors import Conflict, Refused
+from commonplace.vault.git.path_state import TEMPORARY_FILES
 from commonplace.vault.local import DeviceLocal
 from commonplace.vault.obsidian import ObsidianVault
 from tests.gitvault import AUTHOR, git, leftovers, status, write
@@ -91,7 +92,7 @@ def test_a_persons_own_list_is_added_to(vault: ObsidianVault, root: Path, before
     file.write_text(before)
     derive(vault)
 
-    assert file.read_text() == f"{before}{gap}/{INDEX}\n"
+    assert file.read_text() == f"{before}{gap}{TEMPORARY_FILES}/{INDEX}\n"
 
 
 def test_a_list_that_is_not_there_is_made(vault: ObsidianVault, root: Path) -> None:

@@ -2,9 +2,8 @@
 
 import json
 import os
+import shutil
 import signal
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,10 @@ from typing import Any
 import pytest
 
 from commonplace.errors import VaultUnavailable
-from commonplace.vault import recovery
 from commonplace.vault.base import ABSENT, Label, version_of
+from commonplace.vault.folder import VaultLock
 from commonplace.vault.journal import Journal, JournalEntry, JournalFile, UnfinishedJournal, as_text, parse
+from commonplace.vault.local import DeviceLocal
 from commonplace.vault.obsidian import ObsidianVault
 from tests.gitvault import AUTHOR, git, kinds, leftovers, new_vault, status, versions, write
 
@@ -33,7 +33,7 @@ STEPS = {
     "6 journal written": (f"{VAULT}.journal:JournalFile.write", "after", 1, False),
     "5 before the snapshot": (f"{REPOSITORY}.commit", "before", 1, False),
     "5 after the snapshot": (f"{REPOSITORY}.commit", "after", 1, False),
-    "5 index set": (f"{REPOSITORY}.stage", "after", 1, False),
+    "5 snapshot half published": (f"{VAULT}.git.commit:Draft._move_branch", "after", 1, False),
     "7 before the publish": (f"{VAULT}.obsidian:make_all", "before", 1, False),
     "7 first file half made": (f"{VAULT}.temporary_files:flush", "before", 1, False),
     "7 first file made": (f"{VAULT}.atomic:write_temporary", "after", 1, False),
@@ -49,8 +49,12 @@ STEPS = {
     "7 published": (f"{VAULT}.obsidian:make_all", "after", 1, True),
     "8 before the commit": (f"{REPOSITORY}.commit", "before", 2, True),
     "8 committed": (f"{REPOSITORY}.commit", "after", 2, True),
-    "9 before the index": (f"{REPOSITORY}.stage", "before", 2, True),
-    "9 index set": (f"{REPOSITORY}.stage", "after", 2, True),
+    "8 objects written": (f"{VAULT}.git.objects:ParallelWriter.wait", "after", 2, True),
+    "8 locks taken": (f"{VAULT}.git.commit:Draft._move_branch", "before", 2, True),
+    "8 first lock taken": (f"{VAULT}.git.commit:_link", "after", 4, True),
+    "9 branch moved, index not": (f"{VAULT}.git.commit:Draft._move_branch", "after", 2, True),
+    "9 index moved": (f"{VAULT}.git.commit:_WorkFiles.close", "before", 2, True),
+    "9 before the last look": (f"{VAULT}.obsidian:_Mutation._holds", "before", 1, True),
     "10 before the journal goes": (f"{VAULT}.journal:JournalFile.remove", "before", 1, True),
     "10 journal gone": (f"{VAULT}.journal:JournalFile.remove", "after", 1, True),
     "11 told": ("then", "", 0, True),
@@ -232,75 +236,77 @@ def test_a_torn_journal_means_that_nothing_had_begun(root: Path) -> None:
         assert leftovers(root) == []
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Recovery waits for a silent git 2 s, and git's index lock 5 s: the rules are the same with less."""
-    monkeypatch.setattr(recovery, "_QUIET_S", 0.2)
-    monkeypatch.setattr("commonplace.vault.git.commit.INDEX_WAIT_S", 0.2)
+def test_our_own_locks_of_git_are_removed_whatever_the_clock_says(root: Path) -> None:
+    """They are known by what they are, not by their age; the clock may have been set back since."""
+    _kill(root, f"{VAULT}.git.commit:Draft._move_branch", "before", 2)
+    locks = [root / ".git" / name for name in ("index.lock", "HEAD.lock", "refs/heads/main.lock")]
+    left = [lock.exists() for lock in locks]
+    for lock in locks:
+        os.utime(lock, (2**31, 2**31))
+    recovered = ObsidianVault(root, author=AUTHOR).recover()
 
-
-@pytest.mark.usefixtures("impatient")
-def test_our_own_lock_of_git_is_removed_and_no_other(root: Path) -> None:
-    """Ours was made when git was last set to work, by a process that is dead; an older one is waited for."""
-    _kill(root, f"{REPOSITORY}.stage", "before", 2)
-    lock = root / ".git/index.lock"
-    lock.touch()
-    os.utime(lock, (0, 0))
-    vault = ObsidianVault(root, author=AUTHOR)
-    with pytest.raises(VaultUnavailable) as error:
-        vault.recover()
-    kept = lock.exists()
-    lock.unlink()
-    lock.touch()
-    recovered = vault.recover()
-
-    assert (error.value.reason, kept) == ("repository_busy", True)
+    assert left == [True, True, True]
     assert recovered
-    assert (recovered.outcome, recovered.removed) == ("completed", ("index.lock",))
+    assert (recovered.outcome, sorted(recovered.removed)) == ("completed", ["HEAD.lock", "index.lock", "main.lock"])
     assert leftovers(root) == []
     assert status(root) == [" M dirty.md", "M  staged.md"]
 
 
-def _leave_lock(root: Path, pid: int) -> Path:
-    """A lock that git made just now, and a journal that says that this process set it to work."""
-    _kill(root, f"{REPOSITORY}.stage", "before", 2)
-    file = _journal_file()
-    first, _, times = file.read_text().partition("\n")
-    file.write_text(json.dumps(json.loads(first) | {"pid": pid}) + "\n" + times)
-    (root / ".git/HEAD.lock").touch()
-    return root / ".git/HEAD.lock"
+def test_our_locks_are_known_where_the_file_system_has_no_links(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There a lock is a copy of our file."""
 
+    def no_links(*_: object) -> None:
+        raise OSError(1, "Operation not permitted")
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of a process that has ended unnoticed")
-@pytest.mark.usefixtures("impatient")
-def test_a_process_whose_parent_has_not_noticed_is_dead(root: Path) -> None:
-    """Its lock is removed: a daemon may be slow to ask after its children."""
-    with subprocess.Popen(["sleep", "60"]) as child:
-        child.kill()
-        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-        lock = _leave_lock(root, child.pid)
-        recovered = ObsidianVault(root, author=AUTHOR).recover()
+    monkeypatch.setattr("commonplace.vault.git.commit.os.link", no_links)
+    _kill(root, f"{VAULT}.git.commit:Draft._move_branch", "before", 2)
+    left = (root / ".git/index.lock").exists()
+    write(ObsidianVault(root, author=AUTHOR), "next.md", "next\n")
 
-    assert recovered
-    assert (recovered.removed, lock.exists()) == (("HEAD.lock",), False)
-
-
-@pytest.mark.usefixtures("impatient")
-def test_while_a_lock_may_still_be_a_living_processs_the_journal_stays(root: Path) -> None:
-    """Without it nobody would ever know whose lock it was; when the process has ended, the lock goes."""
-    with subprocess.Popen(["sleep", "60"]) as child:
-        lock = _leave_lock(root, child.pid)
-        vault = ObsidianVault(root, author=AUTHOR)
-        with pytest.raises(VaultUnavailable) as error:
-            vault.recover()
-        kept = lock.exists()
-        child.kill()
-    recovered = vault.recover()
-
-    assert (error.value.reason, kept) == ("repository_busy", True)
-    assert recovered
-    assert recovered.removed == ("HEAD.lock",)
+    assert left
     assert leftovers(root) == []
+    assert status(root) == [" M dirty.md", "M  staged.md"]
+
+
+@pytest.mark.parametrize("name", ["index.lock", "HEAD.lock", "refs/heads/main.lock"])
+def test_a_lock_that_is_not_ours_is_never_removed(root: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error names it and says what to do; nothing waits for ever, and the vault's lock is free again."""
+    monkeypatch.setattr("commonplace.vault.git.commit.INDEX_WAIT_S", 0.1)
+    monkeypatch.setattr("commonplace.vault.git.commit.BRANCH_WAIT_S", 0.1)
+    _kill(root, f"{REPOSITORY}.commit", "before", 2)
+    lock = root / ".git" / name
+    lock.touch()
+    vault = ObsidianVault(root, author=AUTHOR)
+    for clock in (0, 2**31):
+        os.utime(lock, (clock, clock))
+        with pytest.raises(VaultUnavailable) as error:
+            write(vault, "next.md", "next\n")
+        assert (error.value.reason, error.value.path) == ("repository_busy", str(lock))
+        assert "remove this file" in (error.value.hint or "")
+    still_there = lock.exists()
+    lock.unlink()
+    write(vault, "next.md", "next\n")
+
+    assert still_there
+    assert leftovers(root) == []
+
+
+def test_a_journal_of_another_vault_is_set_aside(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A new vault may be in a folder with the inode of one that was deleted in the middle of a write."""
+    _kill_between(root)
+    file = _journal_file()
+    left = json.loads(file.read_text())
+    file.write_text(json.dumps({**left, "vault": "0123456789abcdef"}) + "\n")
+    (root / "edited.md").write_text("ours\n")
+    vault = ObsidianVault(root, author=AUTHOR)
+    write(vault, "next.md", "next\n")
+    event = json.loads(capsys.readouterr().err.splitlines()[0])
+    (aside,) = file.parent.glob("*.aside")
+
+    assert left["vault"] != "0123456789abcdef"
+    assert (event["event"], event["kept"]) == ("journal_of_another_vault", str(aside))
+    assert json.loads(aside.read_text())["mutation"] == left["mutation"]
+    assert (root / "edited.md").read_text() == "ours\n"
 
 
 def test_what_another_program_committed_meanwhile_is_not_committed_again(root: Path) -> None:
@@ -333,17 +339,140 @@ def test_where_nothing_was_left_nothing_is_done(root: Path) -> None:
 
 
 def test_a_journal_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    """Every field, and the time when git was last set to work."""
+    """Every field."""
     entry = JournalEntry("Caf\u00e9/\u201cx\u201d.md", ABSENT, version_of(b"x"), 0o644, None, "a" * 40, None)
     label = Label("a message\nof two lines", (("Commonplace-Kind", "write"),))
-    journal = Journal("0" * 32, label, (entry,), ("Caf\u00e9",), 7, "2026-03-01T09:12:44.000+00:00")
+    journal = Journal("0" * 32, label, (entry,), ("Caf\u00e9",), 7, "2026-03-01T09:12:44.000+00:00", "0123456789abcdef")
     file = JournalFile(tmp_path / "journal.json")
     file.write(journal)
     before = file.read()
-    file.git_begins()
-    after = file.read()
+    file.remove()
 
     assert parse(as_text(journal)) == journal
-    assert before == UnfinishedJournal(journal, None)
-    assert after
-    assert (after.journal, after.git_since is not None) == (journal, True)
+    assert (before, file.read()) == (UnfinishedJournal(journal), None)
+
+
+@pytest.mark.parametrize("under_git", [True, False])
+@pytest.mark.parametrize(
+    ("target", "moment"),
+    [
+        (f"{VAULT}.temporary_files:flush", "before"),
+        (f"{VAULT}.atomic:write_temporary", "after"),
+        (f"{VAULT}.atomic:exchange", "after"),
+    ],
+    ids=["half written", "whole", "exchanged"],
+)
+def test_what_a_killed_writer_of_a_derived_file_left_is_removed(
+    root: Path, under_git: bool, target: str, moment: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the next write or derived file; `git add -A` does not take it before that, in a person's repository too."""
+    (root / ".git/info/exclude").write_text("# mine\n")
+    store = ObsidianVault(root, author=AUTHOR) if under_git else DeviceLocal(root)
+    at = store.resolve("Agent/_index.md")
+    store.derive(at, b"one\n")
+    child = os.fork()
+    if child == 0:
+        try:
+            _arm(target, moment, 1)
+            store.derive(at, b"two\n")
+        finally:
+            os._exit(1)
+    _, ended = os.waitpid(child, 0)
+    left = [path.name for path in (root / "Agent").iterdir() if path.name != "_index.md"]
+    git(root, "add", "-A")
+    added = git(root, "ls-files", "Agent")
+    with store.transaction() as changes:
+        changes.write(store.resolve("next.md"), b"next\n")
+
+    assert os.waitstatus_to_exitcode(ended) == -signal.SIGKILL
+    assert len(left) == 1
+    assert not under_git or added == ""
+    assert sorted(path.name for path in (root / "Agent").iterdir()) == ["_index.md"]
+    assert "leftovers_removed" in capsys.readouterr().err
+    assert [path for path in leftovers(root) if "journals" not in path] == []
+
+
+def test_a_killed_write_without_git_leaves_nothing_for_good(tmp_path: Path) -> None:
+    """The next transaction removes its temporary files; one with a person's words becomes a conflict copy."""
+    (tmp_path / "note.md").write_text("first\n")
+    store = DeviceLocal(tmp_path)
+    for words in ("first\n", "a person's\n"):
+        child = os.fork()
+        if child == 0:
+            try:
+                _arm(f"{VAULT}.atomic:exchange", "after", 1)
+                with store.transaction() as changes:
+                    changes.write(store.resolve("note.md"), os.urandom(4).hex().encode())
+            finally:
+                os._exit(1)
+        os.waitpid(child, 0)
+        (displaced,) = tmp_path.glob(".commonplace-*")
+        displaced.write_text(words)
+        (tmp_path / "note.md").write_text("first\n")
+        with store.transaction() as changes:
+            changes.write(store.resolve("next.md"), words.encode())
+    (copy,) = tmp_path.glob("note (conflict *.md")
+
+    assert copy.read_text() == "a person's\n"
+    assert list(tmp_path.glob(".commonplace-*")) == []
+
+
+def test_the_workshop_of_a_killed_init_is_removed_by_the_first_write(root: Path) -> None:
+    """The repository got its name, and the folder it was made in stayed."""
+    workshop = root / ".commonplace-0123456789abcdef.tmp"
+    (workshop / "views").mkdir(parents=True)
+    write(ObsidianVault(root, author=AUTHOR), "next.md", "next\n")
+
+    assert not workshop.exists()
+
+
+def test_a_second_state_folder_is_refused_until_the_first_is_gone(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Locks and journals are in it. The error names both, and the file to remove if nothing uses the first any more."""
+    write(ObsidianVault(root, author=AUTHOR), "one.md", "one\n")
+    first = os.environ["XDG_STATE_HOME"]
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "second"))
+    vault = ObsidianVault(root, author=AUTHOR)
+    with pytest.raises(VaultUnavailable) as error:
+        write(vault, "two.md", "two\n")
+    read = vault.read(vault.resolve("one.md")).content
+    Path(error.value.path or "").unlink()
+    write(vault, "two.md", "two\n")
+    monkeypatch.setenv("XDG_STATE_HOME", first)
+    shutil.rmtree(tmp_path / "second")
+    write(ObsidianVault(root, author=AUTHOR), "three.md", "three\n")
+    event = json.loads(capsys.readouterr().err.splitlines()[-1])
+
+    assert first in error.value.message
+    assert str(tmp_path / "second") in error.value.message
+    assert (read, "XDG_STATE_HOME" in (error.value.hint or "")) == (b"one\n", True)
+    assert (event["event"], event["before"]) == ("vault_state_folder_changed", str(tmp_path / "second/commonplace"))
+
+
+def test_a_vault_that_another_machine_used_is_taken_over_and_said(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The disk was moved; whether that folder still exists there cannot be known."""
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr("commonplace.vault.git.commit.socket.gethostname", lambda: "elsewhere")
+        write(ObsidianVault(root, author=AUTHOR), "one.md", "one\n")
+    write(ObsidianVault(root, author=AUTHOR), "two.md", "two\n")
+    write(ObsidianVault(root, author=AUTHOR), "three.md", "three\n")
+
+    assert capsys.readouterr().err.count("vault_state_folder_changed") == 1
+
+
+def test_two_state_folders_share_the_lock_of_the_vaults_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program in a container has a state folder of its own: they take turns all the same."""
+    (tmp_path / "vault").mkdir()
+    with VaultLock(tmp_path / "vault").hold(wait=0):
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "second"))
+        with pytest.raises(VaultUnavailable) as error, VaultLock(tmp_path / "vault").hold(wait=0.01):
+            pass
+    with VaultLock(tmp_path / "vault").hold(wait=0):
+        pass
+
+    assert error.value.reason == "locked"

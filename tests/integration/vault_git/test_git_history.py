@@ -35,6 +35,33 @@ def test_revisions_say_who_when_why_and_what(tmp_path: Path) -> None:
     assert (first.author, first.message, first.trailers, first.paths) == ("Ada", "first", {}, {"a.md": "added"})
 
 
+def test_changes_since_a_commit_are_those_of_merged_branches_too(tmp_path: Path) -> None:
+    """Oldest first, with the blobs before and after; None for a commit that the branch does not contain."""
+    folder = adopted(tmp_path)
+    repository = opened(folder)
+    first = repository.head()
+    git(folder, "switch", "--quiet", "-c", "other")
+    theirs = ours(repository, "b.md", b"b\n")
+    git(folder, "switch", "--quiet", "-")
+    mine = ours(repository, "a.md", b"2\n")
+    git(folder, "merge", "--quiet", "--no-edit", "other")
+    git(folder, "mv", "a.md", "c.md")
+    git(folder, "commit", "--quiet", "--message=renamed")
+
+    changes = repository.changes_since(first) or ()
+    blobs = [blob for each in changes for blob in (*each.before.values(), *each.blobs.values())]
+
+    assert {each.revision.commit for each in changes[:2]} == {theirs, mine}
+    assert changes[2].revision.paths == {"a.md": "removed", "c.md": "added"}
+    assert [*changes[2].before] == ["a.md"]
+    assert None not in [*repository.read_blobs(blobs, largest=100)]
+    assert repository.changes_since(repository.head()) == ()
+    assert len(repository.changes_since(None) or ()) == 4
+    assert repository.changes_since(theirs[::-1]) is None
+    git(folder, "commit", "--quiet", "--amend", "--message=another")
+    assert repository.changes_since(changes[2].revision.commit) is None
+
+
 def test_only_a_real_trailer_makes_a_commit_ours(tmp_path: Path) -> None:
     """A person who quotes our trailer in a message has not made a commit of ours, nor hidden one."""
     folder = adopted(tmp_path)

@@ -235,8 +235,10 @@ def test_a_leftover_of_a_partial_clone_is_not_fetched(tmp_path: Path) -> None:
     trace = script(tmp_path / "trace", f"touch {tmp_path}/ran; exit 1")
     git(folder, "config", "remote.origin.uploadpack", str(trace))
 
-    with pytest.raises(VaultUnavailable, match="could not fetch"):
-        opened(folder).tracked_blobs(["a.md"])
+    blobs = opened(folder).tracked_blobs(["a.md"])["a.md"]
+    with pytest.raises(VaultUnavailable, match="git cat-file failed"):
+        opened(folder).blob(blobs.head or "", path="a.md")
 
+    assert blobs.head == git(folder, "rev-parse", "HEAD:a.md").strip()
     assert not (tmp_path / "ran").exists()
     assert os.listdir(folder) == [".git"]

@@ -3,6 +3,7 @@
 from starlette.testclient import TestClient
 
 from commonplace.memory import Memory
+from tests.transcript_lines import claude
 
 
 def test_a_conversation_grows_is_found_and_is_closed(client: TestClient) -> None:
@@ -35,3 +36,20 @@ def test_an_invalid_conversation_is_refused(client: TestClient, memory: Memory) 
     assert role.json()["error"]["fields"][0]["field"] == "body.messages.0.role"
     assert (role.status_code, none.status_code) == (422, 422)
     assert memory.conversations.list() == before
+
+
+def test_a_captured_session_is_closed_to_programs(client: TestClient, memory: Memory) -> None:
+    """A refusal with a hint; the list says which conversations were captured."""
+    line = claude("user", "Open a pull request.", id_="1").encode()
+    memory.conversations.capture(line, host="claude-code", session_id="s-7")
+    body = {
+        "session_id": "s-7",
+        "interface": "claude-code",
+        "messages": [{"role": "user", "content": "Push to main.", "author": "me", "at": "2026-03-01T09:00:00Z"}],
+    }
+    refused = client.post("/conversations", json=body)
+    (listed,) = client.get("/conversations", params={"interface": "claude-code"}).json()["conversations"]
+
+    assert (refused.status_code, refused.json()["error"]["type"]) == (403, "Refused")
+    assert "another session id" in refused.json()["error"]["hint"]
+    assert (listed["captured"], listed["turns"]) == (True, 1)

@@ -46,6 +46,19 @@ def test_questions_are_judged_by_p95_and_the_longest_is_told() -> None:
     ]
 
 
+@pytest.mark.parametrize(("p50", "word"), [(40.0, "met"), (41.0, "MISSED")])
+def test_a_save_is_judged_by_how_much_it_has_grown(p50: float, word: str) -> None:
+    """At most twice what it costs at the smallest size, the worst way to save counting."""
+    small, large = told()["sizes"][0], told()["sizes"][0]
+    large |= {"entries": 100_000, "saves": {**large["saves"], "evolve": {**large["saves"]["evolve"], "p50": p50}}}
+    (line,) = [line for line in judged({"sizes": [small, large]}) if "saving" in line]
+
+    assert line == (
+        f"100,000 entries, saving: {word}, at most 2 times the p50 of 1,000; "
+        f"the highest is {p50 / 20:.2f} times (evolve)"
+    )
+
+
 def test_the_hub_is_judged_apart() -> None:
     """That it misses the target says nothing of usual entities."""
     words = [line.split(": ")[1].split(",")[0] for line in judged(told(hub={"facts about the hub": asked(21, 30)}))]

@@ -1,5 +1,7 @@
 """What may go into a context."""
 
+import time
+
 import pytest
 
 from commonplace.context.selection import (
@@ -115,6 +117,21 @@ def test_a_hit_must_reach_the_least_score_and_a_part_of_the_best() -> None:
 def test_a_passage_of_links_with_hardly_a_word_beside_them_leads_elsewhere(text: str, *, only: bool) -> None:
     """A short passage without links may say much."""
     assert holds_only_links(text) is only
+
+
+@pytest.mark.parametrize("unit", ["[", "[[", "![", "[]([", "[a](", "[[a", "(", "#", "https:/", "[a]"])
+def test_looking_for_links_takes_time_in_proportion(unit: str) -> None:
+    """Eight times the text takes about eight times as long: 25 kB of `[` took 4 s, 100 kB 98 s."""
+
+    def seconds(size: int) -> float:
+        text = unit * (size // len(unit))
+        start = time.process_time()
+        holds_only_links(text)
+        return time.process_time() - start
+
+    short, long = (min(seconds(size) for _ in range(2)) for size in (20_000, 160_000))
+
+    assert long < 24 * max(short, 0.002)
 
 
 def test_the_name_of_a_note_is_not_said_twice() -> None:

@@ -49,5 +49,5 @@ def test_a_line_is_short_whatever_was_recalled() -> None:
 def test_no_text_can_command_the_terminal_or_end_its_quote() -> None:
     """Control characters, line ends and the marks of a quote are replaced."""
     assert screen_line([piece('red\x1b[31m "now"\nand \u202ethen')]) == (
-        "Commonplace: 1 memory recalled: \"red [31m 'now' and then\""
+        "Commonplace: 1 memory recalled: \"red 'now' and \ufffdthen\""
     )

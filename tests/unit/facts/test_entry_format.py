@@ -291,3 +291,40 @@ def test_a_predicate_is_read_as_it_compares() -> None:
     fact, problems = read(with_keys("subject: Ada", "predicate: Works at", "object: '[[Acme]]'"))
 
     assert (fact.predicate, fact.object, problems) == ("works_at", "[[Acme]]", ())
+
+
+@pytest.mark.parametrize(
+    ("lines", "field", "value"),
+    [
+        ("valid_until: 2026-05-01\nvalid_until: 2026-04-01\n", "valid_until", "2026-04-01T00:00:00Z"),
+        ("valid_until: 2026-04-01\nvalid_until: '2026-05-01'\n", "valid_until", "2026-04-01T00:00:00Z"),
+        ("invalidated: {at: 2026-06-02T08:00:00Z}\ninvalidated: {at: 2026-06-01T08:00:00Z, was: 2026-09-01}\n",
+         "was_valid_until", "2026-09-01T00:00:00Z"),
+        ("updated: 2026-06-01T08:00:00Z\nupdated: 2026-05-01T08:00:00Z\n", "updated", "2026-06-01T08:00:00Z"),
+        ("status: deleted\nstatus: active\n", "status", "deleted"),
+        ("status: active\nstatus: superseded\n", "status", "superseded"),
+        ("confirmed: [2026-04-01]\nconfirmed: [2026-03-02, 2026-04-01]\n", "confirmed", ("2026-03-02", "2026-04-01")),
+    ],
+)  # fmt: skip
+def test_a_key_that_a_merge_left_twice_is_settled_by_a_rule(lines: str, field: str, value: object) -> None:
+    """The same on every device, in whatever order the lines stand; the note has a Problem that says so."""
+    text = f"---\nid: {ID}\nkind: fact\nrecorded: 2026-03-01T09:00:00Z\n{lines}---\nText.\n"
+    note = parse(text.encode(), path=PATH, mtime=0.0)
+
+    fact, _ = read_entry(note, place="", sensitive=False, rules=RULES)
+
+    assert fact is not None
+    assert getattr(fact, field) == value
+    assert [problem.code for problem in note.problems] == ["duplicate-key"]
+
+
+def test_a_time_of_recording_that_is_yet_to_come_counts_as_unknown() -> None:
+    """The entry is not hidden until then; the Problem says why."""
+    text = f"---\nid: {ID}\nkind: fact\nrecorded: 2027-03-01T09:00:00Z\n---\nText.\n"
+    note = parse(text.encode(), path=PATH, mtime=0.0)
+
+    fact, problems = read_entry(note, place="", sensitive=False, rules=RULES, latest="2026-03-01T09:00:00Z")
+
+    assert fact is not None
+    assert (fact.recorded, fact.updated, fact.begins) == ("", "", "")
+    assert [problem.code for problem in problems] == ["entry-future"]

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from commonplace.flows.notes.move import move_trailers, moves_of
+from commonplace.flows.ingest.past_lines import moves_of
+from commonplace.flows.notes.write import move_trailers
 from commonplace.vault.base import Revision
 
 

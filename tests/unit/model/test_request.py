@@ -5,7 +5,7 @@ from inspect import signature
 
 import pytest
 
-from commonplace.model.request import NewEntry, NewFact, SearchRequest, takes
+from commonplace.model.request import NewEntry, NewFact, SearchRequest, few_unknown, takes
 
 
 class Shop:
@@ -48,3 +48,11 @@ def test_a_fact_becomes_an_entry_with_all_it_says() -> None:
     assert NewFact("Ada", "works_at", "Acme").as_entry() == NewEntry(
         "", kind="fact", subject="Ada", predicate="works_at", object="Acme"
     )
+
+
+def test_of_many_unknown_names_a_few_are_enough_for_an_error() -> None:
+    """Each would become an error of its own, and hundreds of thousands of them take seconds."""
+    values = {f"k{number}": number for number in range(1000)} | {"text": "x"}
+
+    assert few_unknown(values, {"text"}) == {"text": "x", "k0": 0, "k1": 1, "k2": 2}
+    assert few_unknown({"text": "x"}, {"text", "more"}) == {"text": "x"}

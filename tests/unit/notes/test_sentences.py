@@ -31,6 +31,27 @@ def test_a_text_is_cut_after_its_sentences(text: str, found: tuple[str, ...]) ->
     assert sentences_of(text) == found
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (f"{LONG}, see [the page](https://a.b/c_(d)?e=f) of it.", f"{LONG}, see the page of it."),
+        (f'![A ship at sea](ship.png "Ours") {LONG}.', f"A ship at sea {LONG}."),
+        (f"{LONG} of [[2024-05-03|that day]] in [[Bergen]].", f"{LONG} of that day in Bergen."),
+        (f"{LONG} (https://a.b/c?d=e#f).", f"{LONG} ("),
+        (f"[x] {LONG}: array[0], a function(of it) [1].", f"[x] {LONG}: array[0], a function(of it) [1]."),
+    ],
+    ids=["link", "picture", "wiki links", "address", "other brackets"],
+)
+def test_addresses_are_not_encoded(text: str, found: str) -> None:
+    """Of a link its text is: an address has as many tokens as a sentence, and its words say nothing more."""
+    assert sentences_of(text) == (found,)
+
+
+def test_a_line_with_nothing_but_an_address_is_no_sentence() -> None:
+    """It is in the chunk as a whole."""
+    assert sentences_of(f"{LONG}\n<https://a.b/c>\n- https://a.b/d\n{LONG}") == (LONG, LONG)
+
+
 def test_there_are_at_most_so_many() -> None:
     """What comes behind them counts with the text as a whole."""
     found = sentences_of(" ".join(f"{LONG} {number}." for number in range(100)))
@@ -41,8 +62,8 @@ def test_there_are_at_most_so_many() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["." * MANY, ". " * MANY, "x" * MANY, " " * MANY, "。" * MANY, '."' * MANY, "\n" * MANY],
-    ids=["dots", "dots and blanks", "one word", "blanks", "ideographic", "quotes", "lines"],
+    ["." * MANY, ". " * MANY, "x" * MANY, " " * MANY, "。" * MANY, '."' * MANY, "\n" * MANY, "](" * MANY, "[" * MANY],
+    ids=["dots", "dots and blanks", "one word", "blanks", "ideographic", "quotes", "lines", "links", "brackets"],
 )
 def test_a_hostile_text_takes_no_long_time(text: str) -> None:
     """The time grows with the length of the text and no faster."""

@@ -29,6 +29,10 @@ def note_with(frontmatter: dict[str, object]) -> Note:
         ({"memory": "local-only"}, True),
         ({"memory": "Local-Only "}, True),
         ({"memory": "shared"}, False),
+        ({"memory": ["local-only"]}, True),
+        ({"memory": ["x", "Local-Only "]}, True),
+        ({"memory": ["x"]}, False),
+        ({"sensitive": ["yes"]}, True),
         ({"donna": "local-only"}, True),
         ({"donna_sensitive": True}, True),
         ({}, False),
@@ -55,11 +59,25 @@ def test_the_keys_are_settings() -> None:
         "---\nsensitive: true\ntags: [a\n---\nx",
         "---\nsensitive: true\nsensitive: false\n---\nx",
         "---\nMemory: local-only\n\nnever closed",
+        "---\ntags: a\n" + "words of the note\n" * 400 + "sensitive: true\nnever closed",
+        "---\rsensitive: true\r---\rtext\r",
+        "\ufeff---\rtags: a\rmemory: local-only\r---\rtext",
+        "---\nsensitive: true\r---\rtext",
+        "---\nbase: &base\n  sensitive: true\n<<: *base\n---\ntext",
+        "---\na: &a {memory: [local-only]}\nb: &b {x: 1}\n<<: [*b, *a]\n---\ntext",
     ],
 )
 def test_a_broken_note_that_looks_marked_is_sensitive(text: str) -> None:
     """A typo further down does not open what its owner closed."""
     assert is_sensitive(parse(text.encode(), path="a.md", mtime=0.0), SafetyOptions())
+
+
+@pytest.mark.parametrize(
+    "text", ["---\n\nA rule.\n\nMemory: 16 GB\n", "---\rtags: a\r---\rsensitiveness: x\r", "x\rmemory: 1\r"]
+)
+def test_a_note_that_only_looks_alike_is_not(text: str) -> None:
+    """A rule at the top is no frontmatter, and the word in the text is no mark."""
+    assert not is_sensitive(parse(text.encode(), path="a.md", mtime=0.0), SafetyOptions())
 
 
 def test_a_broken_note_without_a_marker_is_not() -> None:

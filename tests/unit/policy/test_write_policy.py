@@ -52,7 +52,11 @@ def outcome(decision: Decision) -> tuple[str, bool]:
 def test_every_cell_of_the_table(path: str, actor: ActorKind, changing: str, erasing: str, in_digest: bool) -> None:
     """Four spaces, three actors, every verb: programs never erase, and a person is never told of their own changes."""
     for verb in CHANGES:
-        decision = decision_on(actor, verb, path)
+        entry = {"id": "019cbb31-6d20-7a10-8f12-3f9a1c5e7b21"} if path == MEMORY and verb == "undo" else {}
+        decision = decision_on(actor, verb, path, existing=entry)
+        if path == MEMORY and verb == "write" and actor != "person":
+            assert outcome(decision) == ("refused", False)
+            continue
 
         assert outcome(decision) == (changing, in_digest), verb
         assert decision.path == path
@@ -74,7 +78,9 @@ def test_a_sensitive_note_is_for_persons_only() -> None:
         assert outcome(decision_on("person", verb, ALLOWED, sensitive=True)) == ("allow", False)
         for actor in PROGRAMS:
             for path in (ALLOWED, AGENT, MEMORY):
-                assert outcome(decision_on(actor, verb, path, sensitive=True)) == ("sensitive", False)
+                is_plain = path == MEMORY and verb == "write"  # refused whatever the note there says
+                expected = "refused" if is_plain else "sensitive"
+                assert outcome(decision_on(actor, verb, path, sensitive=True)) == (expected, False)
     assert outcome(decision_on("agent", "write", PERSONAL, granted=True, sensitive=True)) == ("sensitive", False)
 
 
@@ -165,7 +171,18 @@ def test_low_autonomy_without_an_inbox_is_refused() -> None:
         ("Agent/USER.md", "profile"),
         ("agent/user.MD", "profile"),
         ("Agent//./USER.md", "profile"),
-        ("Agent/US\u200cER.md", "profile"),
+        ("Agent/US\u200cER.md", "another one"),
+        ("Agent/_always-load /a.md", "another one"),
+        ("Agent/_always-load./a.md", "another one"),
+        ("Agent/_always-load. . /a.md", "another one"),
+        ("Agent/_always-load:x/a.md", "another one"),
+        ("Agent/_always-load/a.md::$DATA", "another one"),
+        ("Agent/_ALWAY~1/a.md", "another one"),
+        ("Agent/st\u00adyles/a.md", "another one"),
+        ("Agent/styl\u202ees/a.md", "another one"),
+        ("Agent /styles/a.md", "another one"),
+        ("Agent/USER.md.", "another one"),
+        ("Agent/USER.md:stream.md", "another one"),
         ("Agent/channels/c1/CHANNEL.md", "profile"),
         ("Agent/Channels/c1/channel.md", "profile"),
         ("Agent/_always-load/a.md", "own word"),
@@ -238,7 +255,21 @@ def test_an_entry_that_would_be_trusted_is_staged(frontmatter: dict[str, Any]) -
 )
 def test_other_entries_of_an_agent_are_not_staged(frontmatter: dict[str, Any]) -> None:
     """A key set to no is not set."""
-    assert decision_on("agent", "write", MEMORY, incoming=frontmatter).kind == "allow"
+    assert decision_on("agent", "remember", MEMORY, incoming=frontmatter).kind == "allow"
+
+
+@pytest.mark.parametrize("actor", PROGRAMS)
+@pytest.mark.parametrize("path", [MEMORY, "Agent/Memory/workflow/2026-11/deploy.md", "agent/MEMORY/x.md"])
+def test_a_program_writes_no_plain_note_among_the_entries(actor: ActorKind, path: str) -> None:
+    """It would be recalled like an entry, and no gate has seen it: neither by a write nor by a move."""
+    for decision in (
+        decision_on(actor, "write", path),
+        decision_on(actor, "write", path, incoming={"kind": "workflow"}, existing={"kind": "workflow"}),
+        decision_on(actor, "move", path, moved_from=ALLOWED),
+    ):
+        assert outcome(decision) == ("refused", False)
+        assert "only entries" in decision.message
+    assert decision_on("person", "write", path).kind == "allow"
 
 
 def test_an_agent_that_takes_trust_away_is_staged() -> None:
@@ -285,7 +316,7 @@ def test_what_waits_for_review_may_be_taken_back() -> None:
         (ALLOWED, MEMORY, {"source": {"trust": "told"}}, "refuse"),
         ("Agent/Memory/_staging/x.md", MEMORY, {"trust": "told"}, "refuse"),
         (MEMORY, "Agent/Memory/_always-load/x.md", {}, "refuse"),
-        (AGENT, MEMORY, {}, "allow"),
+        (AGENT, MEMORY, {}, "refuse"),
         (AGENT, "Agent/Memory/_staging/x.md", {"trust": "told"}, "allow"),
     ],
 )
@@ -303,7 +334,7 @@ def test_a_job_writes_within_its_caps_and_beyond_them_to_staging() -> None:
     """What is staged already stays where it is."""
     beyond = decision_on("job", "write", MEMORY, within_caps=False)
 
-    assert outcome(decision_on("job", "write", MEMORY, incoming={"always_load": True})) == ("allow", False)
+    assert outcome(decision_on("job", "remember", MEMORY, incoming={"always_load": True})) == ("allow", False)
     assert outcome(beyond) == ("stage", False)
     assert decision_on("job", "write", beyond.path, within_caps=False).kind == "allow"
 

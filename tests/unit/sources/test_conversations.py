@@ -48,7 +48,13 @@ def test_a_conversation_is_read_turn_by_turn(history: InMemoryHistory, source: S
     )
     assert (thing.source_id, thing.uri, thing.title) == (id_, f"conversation:{id_}", "My boat is called Argo.")
     assert (thing.created, thing.updated) == (AT, "2026-03-01T09:14:44Z")
-    assert thing.metadata == {"conversation": id_, "interface": "claude-code", "trust": "said", "turns": 6}
+    assert thing.metadata == {
+        "conversation": id_,
+        "interface": "claude-code",
+        "trust": "said",
+        "captured": False,
+        "turns": 6,
+    }
 
 
 def test_what_is_there_is_told_by_its_stamps(history: InMemoryHistory, source: Source) -> None:

@@ -1,8 +1,9 @@
-"""Which transcripts there are to read and how far each was read, and safe reading of their files.
+"""Which transcripts there are to read, and safe reading of their files.
 
 Each transcript has one small private file in the queue, so that a change is quick. These files are not forced to the
 disk: a daemon that is killed loses nothing, and after a power cut the next event of the session names its transcript
-again.
+again. How far a transcript was read is stored with what was read, in the vault's history: so lines are never taken for
+recorded that are not.
 
 A hook names a transcript, and any program of this user can call a hook. So only files in the folders of that host are
 read, and they are opened so that nothing can be put in their place between the check and the read.
@@ -13,7 +14,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -23,22 +24,16 @@ from commonplace.agent_hosts import TRANSCRIPT_HOSTS, find_agent_host
 from commonplace.daemon.service.state_files import write_private_file
 from commonplace.errors import Refused, UsageError, VaultUnavailable
 from commonplace.events import emit
+from commonplace.model import TranscriptCursor
 from commonplace.model.moment import parse_moment
 
 FOLDER: Final = "captures"
 EXTENSION: Final = ".jsonl"
 _MOST_FOLDERS: Final = 20
 _TAIL_BYTES: Final = 4096  # before the cursor, by which a file is recognized
+_NAME_DIGITS: Final = 16
 _CHUNK_BYTES: Final = 1 << 20
 _HINT: Final = "Transcripts must be in the host's own folder; the setting capture.folders adds more folders."
-
-
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """How far a transcript was read, and a hash of the bytes right before: another hash means another text."""
-
-    offset: int = 0
-    tail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +42,9 @@ class QueuedTranscript:
 
     `folders` are the session's working folders, `handed` is when it was last named. `is_waiting` says that it may have
     something new, `ends` that the session is over. What was said before `not_before` was read, or was not to be
-    recorded. `broken` counts lines that are not JSON.
+    recorded. `broken` counts lines that are not JSON. `recorded` is the offset up to which the history had it last: a
+    history of the vault in `vault_folder` with less is an older copy. `earlier` is a cursor from before histories had
+    them.
     """
 
     host: str
@@ -56,11 +53,13 @@ class QueuedTranscript:
     handed: str
     vault: str = ""
     folders: tuple[str, ...] = ()
-    cursor: Cursor = field(default_factory=Cursor)
+    recorded: int = 0
+    vault_folder: str = ""
     is_waiting: bool = True
     ends: bool = False
     not_before: str = ""
     broken: int = 0
+    earlier: TranscriptCursor | None = None
 
     @property
     def key(self) -> str:
@@ -116,17 +115,19 @@ def _remove(file: Path) -> None:
 def _parse(content: bytes) -> QueuedTranscript:
     """Raises ValueError, TypeError or KeyError for anything but what we write."""
     stored = json.loads(content)
+    if "cursor" in stored:
+        stored |= {"earlier": stored.pop("cursor"), "recorded": 0, "vault_folder": ""}
     values = {each.name: stored[each.name] for each in fields(QueuedTranscript)}
-    texts = (values[name] for name in ("host", "session_id", "path", "handed", "vault", "not_before"))
+    texts = (values[name] for name in ("host", "session_id", "path", "handed", "vault", "vault_folder", "not_before"))
     if not all(isinstance(each, str) for each in (*texts, *values["folders"])):
         raise ValueError("not a transcript")
-    cursor = Cursor(int(values["cursor"]["offset"]), str(values["cursor"]["tail"]))
-    if cursor.offset < 0 or not os.path.isabs(values["path"]):
+    if int(values["recorded"]) < 0 or not os.path.isabs(values["path"]):
         raise ValueError("not a position in a file")
     parse_moment(values["handed"])
     if values["not_before"]:
         datetime.fromisoformat(values["not_before"])
-    return QueuedTranscript(**{**values, "cursor": cursor, "folders": tuple(values["folders"])})
+    earlier = values["earlier"] and TranscriptCursor(int(values["earlier"]["offset"]), str(values["earlier"]["tail"]))
+    return QueuedTranscript(**{**values, "earlier": earlier, "folders": tuple(values["folders"])})
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,23 +190,30 @@ def open_transcript(path: Path, *, folders: Sequence[Path]) -> Iterator[int]:
         os.close(file)
 
 
-def next_part(file: int, cursor: Cursor, *, most: int, longest: int) -> TranscriptPart:
+def next_part(file: int, cursor: TranscriptCursor, *, most: int, longest: int) -> TranscriptPart:
     """What follows the cursor; from the start of the file if its text has changed.
 
     It has at most `most` bytes, or up to `longest` if not even one line fits.
     """
     size = os.fstat(file).st_size
-    start = cursor.offset if cursor == cursor_at(file, min(cursor.offset, size)) else 0
+    is_same = cursor == cursor_at(file, min(cursor.offset, size), name=cursor.file)
+    start = cursor.offset if is_same else 0
     content = _read(file, start, min(most, size - start))
     if b"\n" not in content:
         content = _read(file, start, min(longest, size - start))
     return TranscriptPart(content, start, size)
 
 
-def cursor_at(file: int, offset: int) -> Cursor:
-    """The cursor for a file that was read up to this offset."""
+def cursor_at(file: int, offset: int, *, name: str) -> TranscriptCursor:
+    """The cursor for a file of that name that was read up to this offset."""
     begin = max(0, offset - _TAIL_BYTES)
-    return Cursor(offset, sha256(_read(file, begin, offset - begin)).hexdigest() if offset else "")
+    tail = sha256(_read(file, begin, offset - begin)).hexdigest() if offset else ""
+    return TranscriptCursor(offset, tail, name)
+
+
+def file_name_hash(path: str) -> str:
+    """The name of a transcript in its cursor."""
+    return sha256(path.encode(errors="surrogateescape")).hexdigest()[:_NAME_DIGITS]
 
 
 def next_line(file: int, offset: int) -> int | None:

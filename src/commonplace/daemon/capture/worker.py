@@ -1,7 +1,8 @@
 """Captures the transcripts that hooks name: queued at once, read later, one after the other, in a thread of its own.
 
-A waiting transcript is on disk before `enqueue` returns, and a cursor moves only after everything before it is
-recorded. So a daemon that is killed reads something twice at most, and history keeps it once.
+A waiting transcript is on disk before `enqueue` returns. How far a transcript was read is stored by the history in one
+write with what was read. So a daemon that is killed reads something twice at most, and history keeps it once; and if
+the history is replaced by an older copy, the lines that it lacks are read again.
 """
 
 import os
@@ -19,11 +20,11 @@ from commonplace.agent_hosts import working_folders
 from commonplace.daemon.capture.pauses import Pauses
 from commonplace.daemon.capture.queue import (
     CaptureQueue,
-    Cursor,
     QueuedTranscript,
     TranscriptPart,
     check_transcript_path,
     cursor_at,
+    file_name_hash,
     next_line,
     next_part,
     open_transcript,
@@ -34,7 +35,7 @@ from commonplace.errors import CommonplaceError, UsageError
 from commonplace.events import emit
 from commonplace.memory import MemoryFor
 from commonplace.memory.conversations import Conversations
-from commonplace.model import Caller
+from commonplace.model import Caller, TranscriptCursor
 from commonplace.model.moment import moment_text, parse_moment
 
 if TYPE_CHECKING:
@@ -101,8 +102,9 @@ class CaptureWorker:
         new = QueuedTranscript(host, session_id, path, handed=self._time(), vault=vault, ends=ends)
         with self._change:
             old = self._transcripts.get(new.key, new)
-            cursor = old.cursor if (old.path, old.vault) == (path, vault) else Cursor()
-            merged = replace(old, path=path, vault=vault, handed=new.handed, cursor=cursor, ends=ends)
+            if (old.path, old.vault) != (path, vault):
+                old = replace(old, path=path, vault=vault, recorded=0, vault_folder="", earlier=None)
+            merged = replace(old, handed=new.handed, ends=ends)
             self._save(replace(merged, is_waiting=True).with_folders([cwd]))
             self._schedule[new.key] = _Schedule(time.monotonic())
             self._change.notify_all()
@@ -158,6 +160,7 @@ class CaptureWorker:
         try:
             result = self._step.run(transcript)
         except FileNotFoundError:
+            self._step.notice_loss(transcript)
             self._retry_later(transcript, schedule, error="the transcript does not exist", give_up_after=_MISSING_FOR)
         except (CommonplaceError, OSError) as error:
             self._retry_later(transcript, schedule, error=str(error), give_up_after=_SILENT_FOR)
@@ -180,7 +183,7 @@ class CaptureWorker:
             after = replace(result.transcript, handed=current.handed, ends=current.ends).with_folders(current.folders)
             self._save_or_forget(replace(after, is_waiting=self._schedule[before.key].looks > 0))
         if result.added:
-            emit("transcript_read", host=before.host, added=result.added, offset=result.transcript.cursor.offset)
+            emit("transcript_read", host=before.host, added=result.added, offset=result.transcript.recorded)
 
     def _save_or_forget(self, transcript: QueuedTranscript) -> None:
         """Save a transcript that was read, or drop it if its session has been silent for long.
@@ -278,24 +281,39 @@ class CaptureStep:
         return self.pauses.why_not(session_id=session_id, folders=folders)
 
     def _skip(self, file: int, transcript: QueuedTranscript) -> StepResult:
-        """Move the cursor to the end: what was said up to now is recorded neither today nor later."""
+        """Move the cursor to the end and note the time: what was said up to now is never recorded."""
         if transcript.ends and transcript.is_waiting:
             with suppress(CommonplaceError):  # a conversation that stays open does no harm; a recorded one would
                 self._conversations(transcript).capture(
                     b"", host=transcript.host, session_id=transcript.session_id, ends=True
                 )
-        cursor, now = cursor_at(file, os.fstat(file).st_size), self.clock().astimezone(UTC).isoformat()
-        return StepResult(replace(transcript, cursor=cursor, not_before=now))
+        end = cursor_at(file, os.fstat(file).st_size, name=file_name_hash(transcript.path))
+        with suppress(CommonplaceError):  # the time is enough, unless the clocks differ
+            conversations = self._conversations(transcript)
+            conversations.move_cursor(end, host=transcript.host, session_id=transcript.session_id)
+            transcript = replace(transcript, recorded=end.offset, vault_folder=conversations.vault_folder)
+        now = self.clock().astimezone(UTC).isoformat()
+        return StepResult(replace(transcript, not_before=now, earlier=None))
+
+    def notice_loss(self, transcript: QueuedTranscript) -> None:
+        """Note that a transcript is gone of which the history has less than it had; a failure is left to the next."""
+        with suppress(CommonplaceError):
+            conversations = self._conversations(transcript)
+            cursor = conversations.cursor(host=transcript.host, session_id=transcript.session_id)
+            if cursor.offset < transcript.recorded and conversations.vault_folder == transcript.vault_folder:
+                conversations.note_older_history(transcript.path, is_gone=True)
 
     def _record(self, file: int, transcript: QueuedTranscript) -> StepResult:
-        part = next_part(file, transcript.cursor, most=self.most, longest=self.longest)
+        conversations, name = self._conversations(transcript), file_name_hash(transcript.path)
+        cursor = self._cursor(file, transcript, conversations)
+        part = next_part(file, cursor, most=self.most, longest=self.longest)
         transcript = transcript.with_folders(working_folders(part.content))  # the session may have moved
         if self.why_not(session_id=transcript.session_id, folders=transcript.folders):
             return self._skip(file, transcript)
         ends = transcript.ends and transcript.is_waiting and part.is_last
         if not part.content and not ends:
-            return StepResult(replace(transcript, cursor=cursor_at(file, part.start)))
-        captured = self._conversations(transcript).capture(
+            return StepResult(replace(transcript, recorded=part.start, vault_folder=conversations.vault_folder))
+        captured = conversations.capture(
             part.content,
             host=transcript.host,
             session_id=transcript.session_id,
@@ -303,15 +321,39 @@ class CaptureStep:
             left_out=self._left_out(transcript),
             longest=self.options.max_message_chars,
             folders=transcript.folders,
+            cursor_after=lambda consumed: cursor_at(file, part.start + consumed, name=name),
         )
-        offset = part.start + captured.consumed_bytes
-        broken = captured.broken
+        offset, broken = part.start + captured.consumed_bytes, captured.broken
         if not captured.consumed_bytes and not part.is_last:
             offset, broken = self._after_long_line(file, part), broken + 1
+            after_line = cursor_at(file, offset, name=name)
+            conversations.move_cursor(after_line, host=transcript.host, session_id=transcript.session_id)
         if broken and not transcript.broken:
             emit("transcript_lines_broken", level="warning", path=transcript.path, lines=broken)
-        after = replace(transcript, cursor=cursor_at(file, offset), broken=transcript.broken + broken)
+        after = replace(
+            transcript,
+            recorded=offset,
+            vault_folder=conversations.vault_folder,
+            broken=transcript.broken + broken,
+            earlier=None,
+        )
         return StepResult(after, has_more=not part.is_last and offset > part.start, added=captured.added)
+
+    def _cursor(self, file: int, transcript: QueuedTranscript, conversations: Conversations) -> TranscriptCursor:
+        """How far this file was read, by what is recorded; the loss is noted if that is less than it was.
+
+        A vault that is new to the session gets what is said from now on: the rest is in the vault before it.
+        """
+        name = file_name_hash(transcript.path)
+        cursor = conversations.cursor(host=transcript.host, session_id=transcript.session_id)
+        if cursor.file != name:
+            cursor = replace(transcript.earlier or TranscriptCursor(), file=name)
+        if cursor.offset >= transcript.recorded:
+            return cursor
+        if conversations.vault_folder != transcript.vault_folder:
+            return cursor_at(file, min(transcript.recorded, os.fstat(file).st_size), name=name)
+        conversations.note_older_history(transcript.path, is_gone=False)
+        return cursor
 
     def _after_long_line(self, file: int, part: TranscriptPart) -> int:
         """The offset of the line after one that is too long; the start of the part while that line has no end."""

@@ -24,19 +24,21 @@ from commonplace.daemon.server.messages import (
     is_preflight,
     malformed,
     missing_scope,
+    other_user,
     other_vault,
     preflight_headers,
     refuse_request,
     request_head,
     tokens_unreadable,
     too_large,
+    too_many_fields,
     too_many_guesses,
     too_many_requests,
     too_slow,
     wrong_host,
     wrong_origin,
 )
-from commonplace.daemon.tokens import Token, Tokens
+from commonplace.daemon.tokens import Token, Tokens, is_own_program
 from commonplace.errors import CommonplaceError
 from commonplace.events import emit
 from commonplace.model import SCOPES, Caller, Scope
@@ -51,8 +53,14 @@ if TYPE_CHECKING:
 LONGEST_HEAD: Final = 16_384
 """Bytes of a request's target and headers, together."""
 
+MOST_FIELDS: Final = 50_000
+"""Names in the JSON of a body: the largest request, 5,000 messages of a conversation, has half as many."""
+
+_COUNTED_FROM: Final = 100_000  # bytes; a smaller body is validated in milliseconds, whatever it has
+_FIELD: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+("[ \t\r\n]*+:)?', re.DOTALL)
 _ANYONE: Final = Caller("", frozenset())
 """Whoever asks whether the daemon is running; no client has an empty name."""
+_OPEN_PATHS: Final = frozenset({"/health", "/proof"})  # a caller asks them before it sends a token
 _SECRET: Final = re.compile(r"cpl_[\w-]*")
 _LOGGED_PATH: Final = 200  # characters of a path in the log
 _LONGEST_PATH: Final = 4096  # bytes, the longest path there is
@@ -75,7 +83,7 @@ class Guard:
         self, app: "ASGIApp", *, via: Via, options: "ServeOptions", tokens: Tokens, clock: Callable[[], datetime]
     ) -> None:
         self._app, self._via, self._options, self._clock = app, via, options, clock
-        self._authenticator = Authenticator(tokens, clock=clock)
+        self._authenticator = Authenticator(tokens, clock=clock, other_users=options.other_users)
         self._rates = RateLimiter(per_second=options.requests_per_second, burst=options.burst)
 
     async def __call__(self, scope: "AsgiScope", receive: "Receive", send: "Send") -> None:
@@ -102,6 +110,8 @@ class Guard:
             return
         options = self._options
         body = await read_body(head, receive, most=options.max_body_bytes, seconds=options.body_seconds)
+        if isinstance(body, bytes) and len(body) > _COUNTED_FROM and await asyncio.to_thread(has_too_many_fields, body):
+            body = too_many_fields(MOST_FIELDS)
         if isinstance(body, ErrorResponse):
             await self._refuse(replace(body, caller=caller.name), head, receive=receive, send=sender)
         elif body is not None:
@@ -140,7 +150,7 @@ class Guard:
     def _authenticate(self, head: RequestHead) -> Caller | ErrorResponse:
         if self._via == "socket":
             return self._authenticator.by_socket(head)
-        if head.path == "/health" and head.method in ("GET", "HEAD"):
+        if head.path in _OPEN_PATHS and head.method in ("GET", "HEAD"):
             return _ANYONE
         return self._authenticator.by_token(head)
 
@@ -161,11 +171,15 @@ class Guard:
 
 
 class Authenticator:
-    """Identifies callers: by a token over TCP, by the owner's private folder on the socket. Slows down guessing."""
+    """Identifies callers: by a token over TCP, by the owner's private folder on the socket. Slows down guessing.
 
-    def __init__(self, tokens: Tokens, *, clock: Callable[[], datetime]) -> None:
+    Without `other_users`, a token counts only from a program of the user who runs the daemon.
+    """
+
+    def __init__(self, tokens: Tokens, *, clock: Callable[[], datetime], other_users: bool) -> None:
         self._tokens = tokens
         self._clock = clock
+        self._other_users = other_users
         self._guesses = RateLimiter(per_second=_GUESSES_PER_SECOND, burst=_GUESSES_AT_ONCE)
 
     def by_token(self, head: RequestHead) -> Caller | ErrorResponse:
@@ -178,6 +192,9 @@ class Authenticator:
         if token is None:
             wait = self._guesses.draw("", now=self._clock().timestamp())
             return too_many_guesses(wait) if wait else invalid_token()
+        if head.peer and head.port and not self._other_users and not is_own_program(head.peer, port=head.port):
+            emit("token_of_other_user", level="warning", client=token.client, token=token.id)
+            return other_user()
         headers = _own_headers(head)
         if isinstance(headers, ErrorResponse):
             return headers
@@ -300,6 +317,16 @@ async def read_body(
                     return bytes(body)
     except TimeoutError:
         return too_slow(seconds)
+
+
+def has_too_many_fields(body: bytes) -> bool:
+    """True if the JSON in a body has more names than any request: each may become an error, on the event loop."""
+    names = 0
+    for text in _FIELD.finditer(body):
+        names += text[1] is not None
+        if names > MOST_FIELDS:
+            return True
+    return False
 
 
 def _inner_scope(scope: "AsgiScope", caller: Caller) -> "AsgiScope":

@@ -26,6 +26,7 @@ from commonplace.memory.context import PROMPT_SECONDS, START_SECONDS, Contexts
 from commonplace.model import Caller, Context
 from commonplace.model.change import CALLER
 from commonplace.model.context import SESSION_SECTIONS, Piece
+from commonplace.model.untrusted_text import line_of
 
 if TYPE_CHECKING:
     from commonplace.context.options import HookOptions
@@ -247,7 +248,7 @@ def _counted(count: int, one: str, many: str) -> str:
 
 def _quote(text: str) -> str:
     """The first words of a text, without what a terminal could take as a command or a reader as the end of a quote."""
-    plain = " ".join("".join(each if each.isprintable() else " " for each in text).replace('"', "'").split())
+    plain = line_of(text).replace('"', "'")
     if len(plain) <= _LONGEST_QUOTE:
         return plain
     return f"{plain[:_LONGEST_QUOTE].rpartition(' ')[0] or plain[:_LONGEST_QUOTE]} ..."

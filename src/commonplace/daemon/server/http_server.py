@@ -1,7 +1,8 @@
 """The HTTP server behind both sockets: its connections, and one ASGI application for MCP, the API and our own routes.
 
 Connections are limited in number, and in the time that a request head may take: the guard sees a request only when its
-head is complete, so a caller that sends its head byte by byte, or none at all, is handled here.
+head is complete, so a caller that sends its head byte by byte, or none at all, is handled here. So is a caller that
+sends requests and does not read the responses: it has as long to read as to send, and less if others want its place.
 """
 
 import asyncio
@@ -47,10 +48,11 @@ API = "/api/"
 
 @dataclass(frozen=True, slots=True)
 class DaemonControl:
-    """How the daemon's own routes report its status and stop it."""
+    """How the daemon's own routes report its status, stop it, and prove by a nonce that it is the daemon."""
 
     status: Callable[[], dict[str, Any]]
     stop: Callable[[], None]
+    prove: Callable[[str], str]
 
 
 class DaemonApp:
@@ -104,6 +106,10 @@ def _own_routes(control: DaemonControl, hooks: Sequence[Route]) -> Starlette:
     async def health(request: Request) -> Response:
         return JSONResponse({"ok": True, "name": "commonplace", "version": __version__})
 
+    async def proof(request: Request) -> Response:
+        nonce = request.query_params.get("nonce", "")
+        return JSONResponse({"ok": True, "proof": await run_in_threadpool(control.prove, nonce)})
+
     async def status(request: Request) -> Response:
         _require_admin(request)
         return JSONResponse({"ok": True, **await run_in_threadpool(control.status)})
@@ -116,6 +122,7 @@ def _own_routes(control: DaemonControl, hooks: Sequence[Route]) -> Starlette:
     return Starlette(
         routes=[
             Route("/health", health, methods=["GET"]),
+            Route("/proof", proof, methods=["GET"]),
             Route("/daemon/status", status, methods=["GET"]),
             Route("/daemon/stop", stop, methods=["POST"]),
             *hooks,
@@ -140,7 +147,7 @@ async def _handle_our_error(request: Request, error: Exception) -> Response:
 async def _handle_http_error(request: Request, error: Exception) -> Response:
     """The response for an unknown path, or for a method that a path does not have."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    hint = "Paths are /mcp, /api/v1 (see /api/v1/openapi.json), /health and /daemon/status."
+    hint = "Paths are /mcp, /api/v1 (see /api/v1/openapi.json), /health, /proof and /daemon/status."
     ours: CommonplaceError = NotFound("no such path", hint=hint)
     if status == 405:
         ours = UsageError(f"this path does not support {request.method}", hint="Use another method.")
@@ -148,15 +155,19 @@ async def _handle_http_error(request: Request, error: Exception) -> Response:
 
 
 class BoundedConnection(H11Protocol):
-    """Closes a connection that does not send a whole head within `head_seconds`, and one that is too many."""
+    """Closes a connection that does not send a whole head within `head_seconds`, and one that is too many.
+
+    Aborts one whose caller does not read for as long: closing would wait for the caller to read what is left.
+    """
 
     head_seconds: ClassVar[float]
     _timer: asyncio.TimerHandle | None = None
+    _unread_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in its base
-        """Start the timer for a head; if too many connections are open, respond with an error and close."""
+        """Start the timer for a head; if too many connections are open, end one that does not read, or this one."""
         super().connection_made(transport)
-        if len(self.connections) > _MOST_CONNECTIONS:
+        if len(self.connections) > _MOST_CONNECTIONS and not self._take_place():
             emit("too_many_connections", level="warning", open=len(self.connections))
             self._end_with(too_many_requests(1.0))
         else:
@@ -172,9 +183,25 @@ class BoundedConnection(H11Protocol):
             self._timer = self.loop.call_later(self.head_seconds, self._give_up)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timer."""
+        """Stop the timers."""
         self._stop_timer()
+        self._stop_unread_timer()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Hold the response back, and start the timer for a caller that does not read."""
+        super().pause_writing()
+        self._start_unread_timer()
+
+    def resume_writing(self) -> None:
+        """Go on with the response: the caller has read enough."""
+        super().resume_writing()
+        self._stop_unread_timer()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Close the connection, which has been idle; not later than the caller has time to read what is left."""
+        super().timeout_keep_alive_handler()
+        self._start_unread_timer()
 
     def send_400_response(self, msg: str) -> None:
         """Respond to what is not HTTP, or to too long a head, with our JSON error."""
@@ -188,11 +215,42 @@ class BoundedConnection(H11Protocol):
             parts = (h11.Response(status_code=error.status, headers=headers), h11.Data(data=body), h11.EndOfMessage())
             self.transport.write(b"".join(self.conn.send(part) or b"" for part in parts))
         self.transport.close()
+        self._start_unread_timer()
+
+    def _take_place(self) -> bool:
+        """True if a connection was aborted whose caller does not read, so that this one can stay."""
+        ends = {each: each.unread_until for each in self.connections if isinstance(each, BoundedConnection)}
+        unread = {each: end for each, end in ends.items() if end is not None}
+        if unread:
+            min(unread, key=lambda each: unread[each]).abort()
+        return bool(unread)
 
     def _give_up(self) -> None:
         self._timer = None
         emit("slow_head", level="warning", seconds=self.head_seconds)
         self.transport.close()
+        self._start_unread_timer()
+
+    @property
+    def unread_until(self) -> float | None:
+        """When the loop's time for a caller that does not read is over; None if the caller reads."""
+        return self._unread_timer.when() if self._unread_timer else None
+
+    def abort(self) -> None:
+        """End the connection without what its caller has not read."""
+        self._stop_unread_timer()
+        emit("unread_response", level="warning", seconds=self.head_seconds)
+        self.connections.discard(self)  # at once: its place may be needed now
+        self.transport.abort()
+
+    def _start_unread_timer(self) -> None:
+        if self._unread_timer is None and self.transport.get_write_buffer_size():
+            self._unread_timer = self.loop.call_later(self.head_seconds, self.abort)
+
+    def _stop_unread_timer(self) -> None:
+        if self._unread_timer:
+            self._unread_timer.cancel()
+            self._unread_timer = None
 
     def _stop_timer(self) -> None:
         if self._timer:

@@ -35,7 +35,7 @@ _CORS_MAX_AGE: Final = b"600"  # seconds for which a browser need not ask again
 class RequestHead:
     """Method, path without its query, headers as they came, and the port of ours that was reached.
 
-    `size` counts the bytes of the whole target and of the headers.
+    `size` counts the bytes of the whole target and of the headers. `peer` is the caller's end of a TCP connection.
     """
 
     method: str
@@ -43,6 +43,7 @@ class RequestHead:
     headers: tuple[tuple[bytes, bytes], ...]
     port: int | None
     size: int
+    peer: tuple[str, int] | None = None
 
     def all(self, name: str) -> list[str]:
         """Every value of a header, in order."""
@@ -70,7 +71,9 @@ def request_head(scope: Mapping[str, Any]) -> RequestHead:
     server = scope.get("server") or ("", None)
     target = len(scope.get("raw_path") or scope["path"]) + len(scope.get("query_string", b""))
     size = target + sum(len(name) + len(value) for name, value in scope["headers"])
-    return RequestHead(scope["method"], scope["path"], tuple(scope["headers"]), port=server[1], size=size)
+    peer, headers = scope.get("client"), tuple(scope["headers"])
+    peer = (peer[0], peer[1]) if peer else None
+    return RequestHead(scope["method"], scope["path"], headers, port=server[1], size=size, peer=peer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,12 @@ def invalid_token() -> ErrorResponse:
     return ErrorResponse(401, Refused("missing or invalid token", hint=hint), ((b"www-authenticate", b"Bearer"),))
 
 
+def other_user() -> ErrorResponse:
+    """403: a token that another user of this machine presents, who may have got it where a host sent it by mistake."""
+    hint = "If that user may use your memory, run `commonplace settings set serve.other_users true`."
+    return ErrorResponse(403, Refused("this token is used by another user of this machine", hint=hint))
+
+
 def missing_scope(scope: Scope) -> ErrorResponse:
     """403: a valid token without this scope."""
     hint = f"Run `commonplace token create NAME --scope {scope}` and use that token."
@@ -128,6 +137,12 @@ def too_large(most: int) -> ErrorResponse:
     """413: a body that is not read."""
     hint = "Send less at once, or raise the setting serve.max_body_bytes."
     return ErrorResponse(413, Refused(f"the request is larger than {most} bytes", reason="too_large", hint=hint))
+
+
+def too_many_fields(most: int) -> ErrorResponse:
+    """413: a body with more names than any request has."""
+    message = f"the request has more than {most:,} fields"
+    return ErrorResponse(413, Refused(message, reason="too_large", hint="Send less at once."))
 
 
 def head_too_large(most: int) -> ErrorResponse:

@@ -12,7 +12,7 @@ from commonplace.context.options import NOTE_KIND
 from commonplace.context.selection import EntryMatch, fitting_entries
 from commonplace.facts.entry_paths import PLAYBOOK_KINDS, id_digits
 from commonplace.facts.profile import is_about_person, is_constraint, person_names
-from commonplace.facts.relevance import possible_names
+from commonplace.facts.relevance import fair_share, possible_names
 from commonplace.facts.triples import ME, triple_sentence
 from commonplace.flows.encode import query_vectors, vector_warnings
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots, facts_for_prompt
@@ -55,9 +55,12 @@ def fact_pieces(prompt: str, session: Session, *, topics: Sequence[str]) -> tupl
         )
         for snapshot in facts
     ]
+    by_id = {snapshot.fact.id: snapshot.fact for snapshot in facts}
     best = sorted(pieces, key=lambda piece: (-piece.score, piece.key))
-    said = f"the {most} most relevant facts were included"
-    return (*best[:most], *(OmittedPiece("facts", piece.source, "section", said) for piece in best[most:]))
+    chosen = fair_share(best, lambda piece: by_id[piece.key], limit=most)
+    keys, said = {piece.key for piece in chosen}, f"the {most} most relevant facts were included"
+    left_out = (OmittedPiece("facts", piece.source, "section", said) for piece in best if piece.key not in keys)
+    return (*chosen, *left_out)
 
 
 def with_topic_boost(score: float, topics: Iterable[str], *, boosted: Iterable[str]) -> float:

@@ -30,6 +30,7 @@ from commonplace.flows.search.search import SearchQuery, search
 from commonplace.flows.stores import Session, Stores
 from commonplace.model import Answer, Hit
 from commonplace.model.context import OmittedPiece, Piece
+from commonplace.model.conversation import hit_speaker, quote_turn_headers
 from commonplace.model.layout import is_entry_path, is_recallable
 from commonplace.questions.prompt_needs import asks_for_notes, need_of
 from commonplace.questions.question import query_of_prompt
@@ -142,7 +143,7 @@ def _piece(hit: Hit) -> Piece:
         key=f"{hit.path}#{hit.line}",
         document=hit.path,
         source=_source_of(hit),
-        text=hit.text,
+        text=quote_turn_headers(hit.text) if hit.source_type == "chat" else hit.text,
         why=f"fits the prompt ({_nearness(hit)})",
         title=passage_title(hit.path, hit.heading_path),
         day=_day_of(hit),
@@ -155,9 +156,13 @@ def _topics_of(hit: Hit) -> tuple[str, ...]:
 
 
 def _day_of(hit: Hit) -> str:
-    """The day the passage is about, or else that of its last change; empty if the note's name is a day or a week."""
+    """The day the passage is about, or else that of its last change as far as the note says it.
+
+    Empty if the note's name is a day or a week. The time of a file is left out: after a clone it is that of the clone.
+    """
     at = str(hit.metadata.get("at") or "")
-    return at[:10] if at or _DAY.search(hit.path.rpartition("/")[2]) else hit.updated[:10]
+    is_told = at or hit.metadata.get("undated") or _DAY.search(hit.path.rpartition("/")[2])
+    return at[:10] if is_told else hit.updated[:10]
 
 
 def _nearness(hit: Hit) -> str:
@@ -166,8 +171,7 @@ def _nearness(hit: Hit) -> str:
 
 def _source_of(hit: Hit) -> str:
     if hit.source_type == "chat":
-        speaker = hit.metadata.get("speaker") or hit.metadata.get("role")
-        return f"conversation {hit.path}, turn {hit.line}, {speaker}"
+        return ", ".join(filter(None, (f"conversation {hit.path}", f"turn {hit.line}", hit_speaker(hit.metadata))))
     return f"{hit.path}:{hit.line}"
 
 

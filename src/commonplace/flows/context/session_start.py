@@ -93,7 +93,7 @@ def _pieces(
     if is_sensitive(note, stores.safety):
         yield withheld_note(path, section)
         return
-    fact, _ = read_entry(note, place=place_of(path), sensitive=False, rules=stores.rules)
+    fact, _ = read_entry(note, place=place_of(path), sensitive=False, rules=stores.rules, latest=stores.latest)
     state = state_of(FactRecord(fact, None), at=session.now) if fact else "current"
     if state != "current":
         yield OmittedPiece(section, path, "over", f"it is {state}")
@@ -211,7 +211,8 @@ def _last_session(session: Session, *, project: str, conversation: str) -> Itera
     answers = [each for each in messages if each.role == "assistant"]
     if requests:
         day = long_day(moment_text(thread.updated))
-        yield f"Last session in {project} ({thread.interface}, {day}) began with: {_line(requests[0])}"
+        program = f"{thread.interface}, unverified" if thread.is_claim else thread.interface
+        yield f"Last session in {project} ({program}, {day}) began with: {_line(requests[0])}"
     if len(requests) > 1:
         yield f"Its last request: {_line(requests[-1])}"
     if answers:

@@ -3,19 +3,19 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID, uuid5
 
 from commonplace.facts.claims import FactRules
-from commonplace.facts.entry_format import read_entry
+from commonplace.facts.entry_format import is_entry, read_entry
 from commonplace.facts.entry_paths import id_digits, note_kind
 from commonplace.facts.line_facts import line_facts, typed_links
 from commonplace.flows.stores import Chunking
 from commonplace.model import Chunk, Document, Fact, Note, Problem, WordCounts
-from commonplace.model.layout import place_of
+from commonplace.model.layout import place_of, wordless_name
 from commonplace.model.moment import moment_text, read_moment
 from commonplace.notes.chunks import TextChunk, chunk_note, chunk_text, sentences_of, texts_to_encode
 from commonplace.notes.text_splitter import SPECIAL_TOKENS, truncate_to_tokens
@@ -26,7 +26,7 @@ from commonplace.sources.base import SourceItem, SourcePassage
 from commonplace.sources.renames import original_of_conflict
 
 VAULT: Final = "vault"
-_FORM: Final = 6  # incremented when chunks, words, parts, kinds or facts are made differently: all are made again
+_FORM: Final = 7  # incremented when chunks, words, parts, kinds or facts are made differently: all are made again
 _NAMESPACE: Final = UUID("6d1f7a8e-50f4-5c1a-9a52-0b1c3f0d7e21")
 _UPDATED_KEYS: Final = ("updated", "modified", "date")
 _CREATED_KEYS: Final = ("created", "date")
@@ -35,15 +35,36 @@ _DAY: Final = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)", re.ASCII)
 _LONGEST_METADATA: Final = 4000  # characters of frontmatter that a hit carries
 
 
-def document_of(note: Note, chunking: Chunking, *, rules: FactRules, safety: SafetyOptions) -> Document:
-    """The note as the index stores it."""
+def document_of(
+    note: Note,
+    chunking: Chunking,
+    *,
+    rules: FactRules,
+    safety: SafetyOptions,
+    programs: Collection[str] = (),
+    latest: str = "",
+) -> Document:
+    """The note as the index stores it; `programs` are the keys of the lines that programs wrote (`line_writers`).
+
+    An entry cannot have been recorded after the `latest` moment.
+    """
     passages = chunk_note(note, tokens=chunking.tokens, max_tokens=chunking.max_tokens, overlap=chunking.overlap)
-    return _document(note, passages, chunking, rules=rules, safety=safety)
+    facts = _facts(note, rules, sensitive=is_sensitive(note, safety), programs=programs, latest=latest)
+    return _document(note, passages, chunking, rules=rules, safety=safety, read=facts)
 
 
-def document_without_chunks(note: Note, chunking: Chunking, *, rules: FactRules, safety: SafetyOptions) -> Document:
+def document_without_chunks(
+    note: Note,
+    chunking: Chunking,
+    *,
+    rules: FactRules,
+    safety: SafetyOptions,
+    programs: Collection[str] = (),
+    latest: str = "",
+) -> Document:
     """The note as the index stores it, without chunks: for one whose chunks are unchanged."""
-    return _document(note, (), chunking, rules=rules, safety=safety)
+    facts = _facts(note, rules, sensitive=is_sensitive(note, safety), programs=programs, latest=latest)
+    return _document(note, (), chunking, rules=rules, safety=safety, read=facts)
 
 
 def document_id(user: str, source_type: str, source_id: str) -> str:
@@ -65,7 +86,8 @@ def form_of(chunking: Chunking, safety: SafetyOptions, rules: FactRules) -> str:
 
 def made_from(note: Note, chunking: Chunking, *, rules: FactRules, safety: SafetyOptions) -> str:
     """A hash of everything the note's chunks depend on besides the encoder, their lines in the file included."""
-    encodes = not (is_sensitive(note, safety) and chunking.is_remote)
+    sensitive = is_sensitive(note, safety)
+    note, encodes = _without_words(note) if sensitive else note, not (sensitive and chunking.is_remote)
     digest = _digest(note.body, note.body_line, note.title, note.aliases, note.tags, _date_of(note), encodes)
     return f"{form_of(chunking, safety, rules)}-{digest}"
 
@@ -76,11 +98,19 @@ def _digest(*values: object) -> str:
 
 
 def _document(
-    note: Note, passages: Sequence[TextChunk], chunking: Chunking, *, rules: FactRules, safety: SafetyOptions
+    note: Note,
+    passages: Sequence[TextChunk],
+    chunking: Chunking,
+    *,
+    rules: FactRules,
+    safety: SafetyOptions,
+    read: "_ReadFacts",
 ) -> Document:
-    keys, sensitive, user = note.frontmatter, is_sensitive(note, safety), rules.user
+    sensitive, user = is_sensitive(note, safety), rules.user
+    note = _without_words(note) if sensitive else note
+    keys = note.frontmatter
     id_ = document_id(user, VAULT, note.path)
-    facts, problems = _facts(note, rules, sensitive=sensitive)
+    facts, problems = read
     return Document(
         id=id_,
         user=user,
@@ -115,15 +145,24 @@ def _document(
         facts=facts,
         valid_from=_moment(keys, ("valid_from",)),
         valid_until=_moment(keys, ("valid_until",)),
+        is_dated=bool(_moment(keys, _UPDATED_KEYS)),
     )
 
 
-def _facts(note: Note, rules: FactRules, *, sensitive: bool) -> tuple[tuple[Fact, ...], tuple[Problem, ...]]:
+_ReadFacts = tuple[tuple[Fact, ...], tuple[Problem, ...]]
+
+
+def _facts(note: Note, rules: FactRules, *, sensitive: bool, programs: Collection[str], latest: str) -> _ReadFacts:
     """The facts in the note, its own if it is an entry and those of its lines; and the problems with them."""
     place = place_of(note.path)
-    own, problems = read_entry(note, place=place, sensitive=sensitive, rules=rules)
-    lines = line_facts(note, place=place, sensitive=sensitive, rules=rules)
+    own, problems = read_entry(note, place=place, sensitive=sensitive, rules=rules, latest=latest)
+    lines = line_facts(note, place=place, sensitive=sensitive, rules=rules, programs=programs)
     return ((own, *lines) if own else lines), problems
+
+
+def _without_words(note: Note) -> Note:
+    """The sensitive note with a title that tells nothing of it: the name of an entry is made of its words."""
+    return replace(note, title=wordless_name(note.path)) if is_entry(note) else note
 
 
 def _is_named_by_us(note: Note, facts: Sequence[Fact]) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from commonplace.encoders.base import heuristic_tokens
 from commonplace.errors import Conflict, NotFound, ProviderFailed, Refused, VaultUnavailable
 from commonplace.events import emit
+from commonplace.facts.entry_format import is_entry
 from commonplace.flows.encode import Encoding, cached_vectors, document_texts, encode_parts, text_hash
 from commonplace.flows.ingest.documents import (
     VAULT,
@@ -21,8 +22,10 @@ from commonplace.flows.ingest.documents import (
     made_from,
     source_document,
 )
+from commonplace.flows.ingest.line_writers import LineWriters, forget_writers, read_new_commits
 from commonplace.flows.read import NOTE_ENDING, locate, stat_or_none
 from commonplace.flows.stores import Chunking, Stores
+from commonplace.index.base import FactQuery
 from commonplace.model import Document, Note, Problem, Stamp
 from commonplace.model.layout import MEMORY, is_entry_path
 from commonplace.notes import parse
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 BATCH: Final = 16  # documents that are encoded together
 _ATTEMPTS: Final = 5  # tries to index a note that keeps changing
+_CATCH_UP: Final = 200  # texts of new commits that are encoded at once; a sync encodes the others
 
 T = TypeVar("T")
 
@@ -79,6 +83,39 @@ class SyncReport:
         }
 
 
+def catch_up_commits(stores: Stores) -> LineWriters:
+    """Index the entries of commits that the index does not know yet, and the notes that these commits show to be a
+    program's; returns what programs wrote. Raises as `sync` does.
+
+    A process that was killed after its commit leaves such entries, and a `git pull` brings them. So are entries that
+    were indexed while the clock was ahead.
+    """
+    new = read_new_commits(stores)
+    stale = [*(path for path in new.entries if not _is_current(path, stores)), *new.notes, *future_entries(stores)]
+    index_until_stable(stale, stores, SyncReport(), writers=new.writers, backlog=Backlog(_CATCH_UP))
+    new.record(stores)
+    return new.writers
+
+
+def future_entries(stores: Stores) -> tuple[str, ...]:
+    """The paths of entries that were indexed while the clock was ahead, so that they come from the future."""
+    query, latest = FactQuery(origins=("entry",), staged=True, limit=1), stores.latest
+    with stores.index.reader() as reader:
+        newest = reader.facts(query)
+        if not newest or newest[0].fact.updated <= latest:
+            return ()
+        entries = reader.facts(replace(query, limit=None))
+    return tuple(record.fact.path for record in entries if record.fact.updated > latest)
+
+
+def _is_current(path: str, stores: Stores) -> bool:
+    """True if the index has the note as it is now, or has it not and there is none."""
+    stamp, stat = stores.index.stamp(VAULT, path), stat_or_none(path, stores.vault)
+    if stat is None:
+        return stamp is None or stamp.deleted
+    return stamp is not None and not stamp.deleted and (stamp.mtime, stamp.size) == (stat.mtime, stat.size)
+
+
 def index_notes(paths: Iterable[str], stores: Stores, *, parsed: Iterable[Note] = ()) -> SyncReport:
     """Bring these notes up to date in the index, whether they are new, changed or gone. Raises as `sync` does.
 
@@ -109,22 +146,38 @@ def index_entries(stores: Stores) -> None:
     index_notes((path for path in entries if not stores.index.stamp(VAULT, path)), stores)
 
 
-def index_until_stable(paths: list[str], stores: Stores, report: SyncReport, *, parsed: Iterable[Note] = ()) -> None:
+def index_until_stable(
+    paths: list[str],
+    stores: Stores,
+    report: SyncReport,
+    *,
+    parsed: Iterable[Note] = (),
+    writers: LineWriters | None = None,
+    backlog: "Backlog | None" = None,
+) -> None:
     """Index these notes until what was indexed is what the files say; one that never rests waits for the next sync."""
     by_path = {note.path: note for note in parsed}
     for _ in range(_ATTEMPTS):
         if not paths:
             return
-        paths = _index_once(paths, stores, report, by_path)
+        paths = _index_once(paths, stores, report, by_path, writers=writers, backlog=backlog)
 
 
-def _index_once(paths: Sequence[str], stores: Stores, report: SyncReport, parsed: Mapping[str, Note]) -> list[str]:
+def _index_once(
+    paths: Sequence[str],
+    stores: Stores,
+    report: SyncReport,
+    parsed: Mapping[str, Note],
+    *,
+    writers: LineWriters | None,
+    backlog: "Backlog | None",
+) -> list[str]:
     """Index these notes as they are now; returns the paths that changed meanwhile."""
     is_ignored = skip_filter(stores.unindexed)
     stamps = {path: stamp for path in paths if (stamp := stores.index.stamp(VAULT, path))}
     there = [path for path in paths if not is_ignored(path) and stat_or_none(path, stores.vault)]
     gone = {path: stamp for path, stamp in stamps.items() if path not in there and not stamp.deleted}
-    batch = Batch(stores, stamps, gone, report, parsed=parsed)
+    batch = Batch(stores, stamps, gone, report, parsed=parsed, writers=writers, backlog=backlog)
     blobs = list(read_blobs(stores, there, batch.unreadable))
     for some in batches(blobs):
         batch.add_notes(some)
@@ -209,7 +262,8 @@ class Batch:
     """Documents of one source on their way into the index: what it held before, and what has been done so far.
 
     With a `backlog`, what takes long to encode is indexed by words and put there. `on_encoded` is called with the
-    number of texts just encoded.
+    number of texts just encoded. `writers` is what programs wrote into notes; by default the history is asked for it
+    when a note has lines that somebody wrote.
     """
 
     def __init__(
@@ -223,9 +277,11 @@ class Batch:
         parsed: Mapping[str, Note] | None = None,
         backlog: Backlog | None = None,
         on_encoded: Callable[[int], None] = ignore_count,
+        writers: LineWriters | None = None,
     ) -> None:
         self.stores, self.stamps, self.gone, self.report, self.source_type = stores, stamps, gone, report, source_type
         self.chunking, self._parsed, self._backlog, self.on_encoded = stores.chunking, parsed or {}, backlog, on_encoded
+        self._writers = writers
         self._gone_by_chunks: dict[tuple[str, str], list[str]] = {}
         for path, stamp in gone.items():
             self._gone_by_chunks.setdefault((stamp.made_from, stamp.version), []).append(path)
@@ -277,7 +333,10 @@ class Batch:
             return False
         if stamp.made_from != self._made_from(note):
             return False
-        document = document_without_chunks(note, self.chunking, rules=self.stores.rules, safety=self.stores.safety)
+        stores, programs = self.stores, self._programs(note)
+        document = document_without_chunks(
+            note, self.chunking, rules=stores.rules, safety=stores.safety, programs=programs, latest=stores.latest
+        )
         self.stores.index.touch(replace(document, version=stamp.version), now=now)
         self.report.unchanged += 1
         return True
@@ -404,7 +463,18 @@ class Batch:
         return source_document(item, self.chunking, user=user, source_type=source_type, stamp=stamp, form=form)
 
     def _document(self, note: Note) -> Document:
-        return document_of(note, self.chunking, rules=self.stores.rules, safety=self.stores.safety)
+        stores, programs = self.stores, self._programs(note)
+        return document_of(
+            note, self.chunking, rules=stores.rules, safety=stores.safety, programs=programs, latest=stores.latest
+        )
+
+    def _programs(self, note: Note) -> frozenset[str]:
+        """The keys of what programs wrote into the note; most notes have nothing of which the writer matters."""
+        if is_entry(note) or not (note.observations or note.relations):
+            return frozenset()
+        if self._writers is None:
+            self._writers = catch_up_commits(self.stores)
+        return self._writers.keys_of(note, self.stores)
 
 
 def unindex_notes(paths: Sequence[str], contents: Iterable[bytes], stores: Stores) -> None:
@@ -415,6 +485,7 @@ def unindex_notes(paths: Sequence[str], contents: Iterable[bytes], stores: Store
     holds no text, and a vector that is no longer used goes with a later rebuild.
     """
     hashes = {each for path in paths for each in stores.index.part_hashes(VAULT, path)}
+    forget_writers(paths, stores)
     for path in paths:
         stores.index.erase(VAULT, path)
     notes = (parse(content, path=path, mtime=0.0) for content in contents for path in paths)

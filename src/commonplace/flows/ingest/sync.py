@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-from commonplace.errors import ProviderFailed
+from commonplace.errors import ProviderFailed, VaultUnavailable
 from commonplace.events import emit
 from commonplace.flows.encode import Encoding, encode_parts
 from commonplace.flows.ingest.documents import VAULT, calendar_time, form_of
@@ -25,10 +25,13 @@ from commonplace.flows.ingest.index_notes import (
     SyncReport,
     batches,
     changed_meanwhile,
+    future_entries,
     ignore_count,
     index_until_stable,
     read_blobs,
 )
+from commonplace.flows.ingest.line_writers import read_new_commits
+from commonplace.flows.ingest.past_lines import update_past
 from commonplace.flows.read import NOTE_ENDING
 from commonplace.flows.stores import Stores
 from commonplace.index.base import Index
@@ -78,12 +81,22 @@ def sync(stores: Stores, *, progress: Progress = ignore_progress, stop: threadin
     with stores.encode_lock() as is_locked:
         run = _Run(progress, stop, is_locked=is_locked)
         is_complete = _index_words(stores, report, backlogs, run) and _catch_up(stores, report, backlogs, run)
+    if is_complete:
+        _read_past(stores, run)
     report.seconds = time.perf_counter() - start
     if is_complete:
         counts, latency = report.counts(), round(report.seconds * 1000, 1)
         notes = sum(counts.values()) - report.removed
         emit("vault_backfill_done", notes=notes, encoded=report.encoded, **counts, latency_ms=latency)
     return report
+
+
+def _read_past(stores: Stores, run: _Run) -> None:
+    """Read the commits that the index does not know yet; what git cannot tell now is left to the next sync."""
+    try:
+        update_past(stores, progress=run.progress, stop=run.stop)
+    except VaultUnavailable as error:
+        emit("history_unread", level="warning", said=error.message)
 
 
 def index_new_vault(stores: Stores, *, progress: Progress = ignore_progress) -> bool:
@@ -110,18 +123,24 @@ def _index_words(stores: Stores, report: SyncReport, backlogs: dict[str, Backlog
     """
     stamps = stores.index.stamps(VAULT)  # before the listing, so that a note added meanwhile is not taken for gone
     listing = stores.vault.list(skip=stores.unindexed)
-    stats, differs = _notes(listing), _difference(stores)
-    work = [path for path, stat in stats.items() if differs(stat, stamps.get(path)) or _is_in_doubt(stamps.get(path))]
+    stats, differs, commits = _notes(listing), _difference(stores), read_new_commits(stores)
+    rewritten = {*commits.notes, *future_entries(stores)}
+    work = [
+        path
+        for path, stat in stats.items()
+        if path in rewritten or differs(stat, stamps.get(path)) or _is_in_doubt(stamps.get(path))
+    ]
     backlog = backlogs[VAULT] = Backlog(AT_ONCE, _without_vectors(work, stats, stamps, stores))
     waiting = {each.source_id for each in backlog.waiting}
     work = sorted((path for path in work if path not in waiting), key=lambda path: -stats[path].mtime)
     report.unchanged = len(stats) - len(work)
     gone = {path: stamp for path, stamp in stamps.items() if path not in stats and not stamp.deleted}
-    batch = Batch(stores, stamps, gone, report, backlog=backlog)
+    batch = Batch(stores, stamps, gone, report, backlog=backlog, writers=commits.writers)
     if not _encode_ahead(work, batch, run):
         return False
     if not _index_all(work, batch, run, total=len(stats)):
         return False
+    commits.record(stores)
     report.problems = (*listing.problems, *batch.unreadable)
     for source in stores.sources:
         if run.is_stopped:
@@ -130,7 +149,7 @@ def _index_words(stores: Stores, report: SyncReport, backlogs: dict[str, Backlog
         report.add(sync_source(source, stores, run, backlog=backlogs[source.type]))
     report.removed += _drop_other_sources(stores)
     stores.index.purge(before=(stores.clock() - KEPT_REMOVED).timestamp())
-    stores.index.optimize()
+    stores.index.optimize(check=True)
     stores.index.record_sync(moment_text(stores.clock()))
     return True
 
@@ -390,9 +409,15 @@ def _index_items(
     run: _Run,
     backlog: Backlog | None = None,
 ) -> SyncReport:
-    """Index the current items that differ from these stamps, and remove those that have a stamp and are gone."""
+    """Index the current items that differ from these stamps, and remove those that have a stamp and were removed.
+
+    An item that is gone although nobody removed it stays in the index, which has the last copy of it.
+    """
     is_current = _item_test(stores)
     gone = {key: stamp for key, stamp in stamps.items() if key not in current and not stamp.deleted}
+    if lost := source.lost(gone):
+        emit("source_items_lost", level="warning", source=source.type, items=len(lost))
+        gone = {key: stamp for key, stamp in gone.items() if key not in lost}
     work = [key for key, stamp in current.items() if not is_current(stamps.get(key), stamp)]
     report = SyncReport(unchanged=len(current) - len(work), missing=stores.encoders.missing)
     batch = Batch(stores, stamps, gone, report, source_type=source.type, backlog=backlog)
@@ -435,8 +460,9 @@ def _item_test(stores: Stores) -> Callable[[Stamp | None, str], bool]:
 
 def _count_stale_items(source: Source, stores: Stores) -> int:
     current, stamps, is_current = source.stamps(), stores.index.stamps(source.type), _item_test(stores)
-    gone = sum(1 for key, stamp in stamps.items() if key not in current and not stamp.deleted)
-    return gone + sum(1 for key, stamp in current.items() if not is_current(stamps.get(key), stamp))
+    gone = [key for key, stamp in stamps.items() if key not in current and not stamp.deleted]
+    changed = sum(1 for key, stamp in current.items() if not is_current(stamps.get(key), stamp))
+    return len(gone) - len(source.lost(gone)) + changed
 
 
 def _drop_other_sources(stores: Stores) -> int:

@@ -6,20 +6,31 @@ Each verb looks up the entry under the save lock, changes keys of its note, and 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from commonplace.errors import Conflict, Refused, UsageError
+from commonplace.errors import CommonplaceError, Conflict, Refused, UsageError
+from commonplace.events import emit
 from commonplace.facts.entry_format import changed_keys, read_entry
-from commonplace.facts.entry_paths import entry_path, slug_of
+from commonplace.facts.entry_paths import entry_path, entry_slug
 from commonplace.facts.validity import state_of, until_of
 from commonplace.flows.ingest.index_notes import index_notes, refresh_note
 from commonplace.flows.memory.facts import entry_reader, find_fact
-from commonplace.flows.memory.new_entry import refuse_secrets, with_keys
-from commonplace.flows.notes.erase import erase_note
-from commonplace.flows.notes.move import move_trailers
-from commonplace.flows.notes.write import Edit, Permit, Reader, change, change_result, commit_message
+from commonplace.flows.memory.new_entry import with_keys
+from commonplace.flows.notes.erase import begin_erasure, erase_places, erasing, finish_erasure
+from commonplace.flows.notes.write import (
+    KIND,
+    Edit,
+    Permit,
+    Reader,
+    change,
+    change_result,
+    commit_message,
+    move_trailers,
+    refuse_secrets,
+)
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
+from commonplace.history.base import UnfinishedErasure
 from commonplace.index.base import FactQuery, IndexReader
-from commonplace.model import Bond, EntryResult, Erasure, Fact, FactRecord, Note, Terms, Verb
+from commonplace.model import Actor, Bond, EntryResult, Erasure, Fact, FactRecord, Note, Terms, Verb
 from commonplace.notes import parse
 from commonplace.policy.write_policy import Decision
 
@@ -93,8 +104,7 @@ def load_always(name: str, session: Session, *, always: bool) -> EntryResult:
         fact = active_entry(name, here).fact
         if fact.always_load == always:
             return EntryResult("load", fact, "it is already set", old=fact.id, changed=False)
-        slug = slug_of(fact.text)
-        path = entry_path(fact.kind, id=fact.id, slug=slug, recorded=fact.recorded, always_load=always)
+        path = entry_path(fact.kind, id=fact.id, slug=entry_slug(fact), recorded=fact.recorded, always_load=always)
         moved = replace(fact, always_load=always, path=path, updated=here.now)
         reason = "it is loaded before every prompt" if always else "it is recalled only when relevant"
         return _amend(fact, moved, here, verb="remember", action="load", reason=reason)
@@ -129,7 +139,8 @@ def entry_edit(fact: Fact, keys: Mapping[str, object | None], session: Session, 
     at = locate(fact.path, session.stores.vault)
     there = read(at)
     note = parse(there.content, path=fact.path, mtime=there.stat.mtime)
-    current, _ = read_entry(note, place=fact.place, sensitive=fact.sensitive, rules=session.stores.rules)
+    stores = session.stores
+    current, _ = read_entry(note, place=fact.place, sensitive=fact.sensitive, rules=stores.rules, latest=stores.latest)
     if current is None or replace(current, line=fact.line) != fact:
         index_notes([fact.path], session.stores)
         raise Conflict(
@@ -187,10 +198,38 @@ def erase_entry(name: str, session: Session) -> Erasure:
         if fact.origin == "line":
             hint = "Remove the line in the note; `commonplace note erase` removes the whole note."
             raise UsageError(f"this fact is line {fact.line} of {fact.path}, not an entry", path=fact.path, hint=hint)
-        erasure = erase_note(fact.path, here, Terms())
-        here.stores.history.forget_uses([fact.id])
-        _drop_links(fact.id, [each for each in others if refresh_note(each.path, here.stores)], here)
+        begun = begin_erasure(fact.path, here, Terms(), entry=fact.id)
+        with erasing(begun, here.stores):
+            _drop_links(fact.id, [each for each in others if refresh_note(each.path, here.stores)], here)
+            erasure = erase_places(begun, here, Terms())
+            here.stores.history.forget_uses([fact.id])
         return erasure
+
+
+def finish_erasures(session: Session) -> None:
+    """Finish the erasures that a crash has cut off, whoever begins to work next; one that fails is an event."""
+    begun = session.stores.history.unfinished_erasures()
+    if not begun:
+        return
+    with session.stores.save_lock():
+        person = session.as_actor(Actor("person", session.actor.origin))
+        for each in begun:
+            try:
+                _finish(each, person.at(session.clock()))
+            except CommonplaceError as error:
+                emit("erasure_not_finished", level="warning", error=type(error).__name__, hint=error.hint or "")
+            else:
+                emit("erasure_finished", level="warning", begun=each.begun.isoformat())
+
+
+def _finish(begun: UnfinishedErasure, session: Session) -> None:
+    if begun.entry:
+        with session.stores.index.reader() as reader:
+            records = reader.facts(FactQuery(ids=(begun.entry,), staged=True))
+            others = _linked_entries(records[0].fact, reader) if records else ()
+        _drop_links(begun.entry, [each for each in others if refresh_note(each.path, session.stores)], session)
+        session.stores.history.forget_uses([begun.entry])
+    finish_erasure(begun, session)
 
 
 def _linked_entries(fact: Fact, reader: IndexReader) -> tuple[Fact, ...]:
@@ -202,7 +241,7 @@ def _linked_entries(fact: Fact, reader: IndexReader) -> tuple[Fact, ...]:
 
 
 def _drop_links(id: str, others: Sequence[Fact], session: Session) -> None:
-    """Remove the id from these entries, in one commit."""
+    """Remove the id from these entries, in one commit, which is a part of the erasure and cannot be undone."""
     pairs = [(each, without) for each in others if (without := _without(each, id)) != each]
     if not pairs:
         return
@@ -213,7 +252,7 @@ def _drop_links(id: str, others: Sequence[Fact], session: Session) -> None:
     def plan(read: Reader) -> tuple[Edit, ...]:
         return tuple(entry_edit(before, changed_keys(before, after), session, read)[0] for before, after in pairs)
 
-    change(plan, permits, path=what)
+    change(plan, permits, path=what, trailers={KIND: "erase"})
 
 
 def _without(fact: Fact, id: str) -> Fact:

@@ -10,10 +10,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final, NamedTuple
 
-from commonplace.errors import NotFound, UsageError
+from commonplace.errors import CommonplaceError, NotFound, UsageError
+from commonplace.events import emit
+from commonplace.facts.claims import is_own_word
 from commonplace.facts.profile import is_about_person, person_names
 from commonplace.facts.relevance import (
     USE_WINDOW,
@@ -24,14 +26,24 @@ from commonplace.facts.relevance import (
     relevant_facts,
 )
 from commonplace.facts.triples import ME, predicate_key
-from commonplace.facts.validity import TimelineEvent, as_known, merge_names, snapshot_at, timeline_of
-from commonplace.flows.as_of import past_line_facts
-from commonplace.flows.ingest.index_notes import index_entries
+from commonplace.facts.validity import (
+    LineSpan,
+    TimelineEvent,
+    as_known,
+    ends_among,
+    lines_in_time,
+    merge_names,
+    snapshot_at,
+    timeline_of,
+)
+from commonplace.flows.ingest.index_notes import catch_up_commits, index_entries
+from commonplace.flows.ingest.past_lines import past_line_facts, update_past
 from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import Use
 from commonplace.index.base import ID_SUFFIX_LENGTH, Bm25Parameters, Edge, FactQuery, IndexReader
 from commonplace.model import Chain, FactRecord, FactSnapshot, Filters
 from commonplace.model.layout import MEMORY
+from commonplace.model.progress import Progress, ignore_progress
 from commonplace.questions.words import query_words
 
 DEFAULT_LIMIT: Final = 200  # facts in an answer about no entity in particular
@@ -56,8 +68,7 @@ class FactRequest:
     """Which facts to read. `at` is when they hold, `known_at` when they were known; both are empty for now.
 
     `called` is the name that was understood as the entity's, if it was another: plain sentences use the short one.
-    `every` includes facts that hold no longer, or not yet. `lines` includes facts in lines of notes; for a day in the
-    past, git is asked for them.
+    `every` includes facts that hold no longer, or not yet.
     """
 
     entity: str = ""
@@ -68,7 +79,6 @@ class FactRequest:
     known_at: str = ""
     every: bool = False
     limit: int | None = None
-    lines: bool = True
     called: str = ""
 
     @property
@@ -124,11 +134,16 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(re.findall(r"[^\W_]+", name.casefold()))
 
 
-def facts_about(request: FactRequest, session: Session) -> tuple[FactSnapshot, ...]:
+def facts_about(
+    request: FactRequest, session: Session, *, progress: Progress = ignore_progress
+) -> tuple[FactSnapshot, ...]:
     """The requested facts, the most important first: those of the entity, then the sentences that mention it.
 
-    For no entity in particular, the most important of the last updated. Raises IndexDamaged.
+    For no entity in particular, the most important of the last updated. For a moment in the past, the vault's history
+    is read first as far as it is new, and `progress` counts its commits. Raises IndexDamaged, VaultUnavailable.
     """
+    if request.at or request.known_at:
+        update_past(session.stores, progress=progress)
     request = _understood(request, session)
     limit = request.limit or (None if request.entity else DEFAULT_LIMIT)
     pool = None if request.needs_all or limit is None else max(limit, _POOL)
@@ -139,19 +154,16 @@ def facts_about(request: FactRequest, session: Session) -> tuple[FactSnapshot, .
         if pool is None or len(facts) >= (limit or 0) or len(matches.records) < pool:
             break
         pool *= _WIDER
-    ordered = sorted(facts, key=lambda each: (each.fact.id in matches.mentions, *_importance_order(each)))
-    return tuple(ordered[:limit])
+    facts.sort(key=lambda each: each.fact.id)  # then the one that began last, and the most important before that
+    facts.sort(key=lambda each: each.fact.begins, reverse=True)
+    facts.sort(key=lambda each: (each.fact.id in matches.mentions, -each.importance))
+    return tuple(facts[:limit])
 
 
 def _understood(request: FactRequest, session: Session) -> FactRequest:
     """The request with the known name that is meant by the one in it."""
     meant = match_entity(request.entity, session).taken_for
     return replace(request, entity=meant, called=request.entity) if meant else request
-
-
-def _importance_order(snapshot: FactSnapshot) -> tuple[float, tuple[int, ...], str]:
-    """A sort key: the most important first, then the one that began last."""
-    return -snapshot.importance, tuple(-ord(sign) for sign in snapshot.fact.begins), snapshot.fact.id
 
 
 def facts_for_prompt(prompt: str, session: Session, *, limit: int | None = None) -> tuple[RelevantFact, ...]:
@@ -209,7 +221,14 @@ def entity_links(entity: str, session: Session, *, hops: int = 1) -> tuple[Edge,
 
 @contextmanager
 def entry_reader(stores: Stores) -> Iterator[IndexReader]:
-    """A reader of an index that has every entry: in a vault that was never synced, they are indexed first."""
+    """A reader of an index that has every entry: in a vault that was never synced, they are indexed first.
+
+    So are those of commits that the index does not know, such as that of a process which was killed.
+    """
+    try:
+        catch_up_commits(stores)
+    except CommonplaceError as error:  # what is known can still be read
+        emit("catch_up_failed", level="warning", said=str(error))
     with stores.index.reader() as reader:
         if reader.last_sync() is not None:
             yield reader
@@ -259,7 +278,8 @@ def fact_snapshots(records: Sequence[FactRecord], session: Session, *, at: str =
     """
     history, when = session.stores.history, at or session.now
     ids = [] if at else [each.fact.id for each in records]
-    uses, recent_uses = history.uses(ids), history.uses(ids, since=session.clock() - timedelta(days=USE_WINDOW))
+    uses = history.uses(ids) if ids else {}
+    recent_uses = history.uses(uses, since=session.clock() - timedelta(days=USE_WINDOW)) if uses else {}
     snapshots = []
     for record in records:
         use, recent = uses.get(record.fact.id, _UNUSED), recent_uses.get(record.fact.id, _UNUSED)
@@ -271,8 +291,8 @@ def fact_snapshots(records: Sequence[FactRecord], session: Session, *, at: str =
 def doubts_of(facts: Sequence[FactSnapshot], session: Session, *, below: float) -> Mapping[str, str]:
     """For each fact, by id, why an agent should ask before relying on it; empty if there is no reason.
 
-    Two facts that contradict each other are both doubted while both hold, and so is a fact while a new value waits for
-    the person's approval. Raises IndexDamaged.
+    Two facts that contradict each other are both doubted while both hold, unless only a program contradicts the person;
+    so is a fact while a new value waits for the person's approval. Raises IndexDamaged.
     """
     contested, changing = _disputed(facts, session)
     return {
@@ -297,7 +317,8 @@ def _disputed(facts: Sequence[FactSnapshot], session: Session) -> tuple[frozense
     changing = {edge.target for edge in edges if states.get(edge.source) == "staged"}
     pairs = {(edge.source, edge.target) for edge in edges if edge.bond == "contradict"}
     pairs |= {(target, source) for source, target in pairs}
-    contested = {one for one, other in pairs if states.get(other) == "current"}
+    own = {each.fact.id for each in others if is_own_word(each.fact)}
+    contested = {one for one, other in pairs if states.get(other) == "current" and (other in own or one not in own)}
     return frozenset(contested & ids), frozenset(changing & ids)
 
 
@@ -319,8 +340,8 @@ def _matching_facts(request: FactRequest, session: Session, *, limit: int | None
         mentions = tuple(_mentions(called, query, reader, session))
         direct = {each.fact.id for each in matches}
         matches += tuple(each for each in mentions if each.fact.id not in direct)
-        if request.known_at:
-            matches, others = _as_of(request, query, (matches, others), reader, session=session)
+        if request.at or request.known_at:
+            matches, others = _in_time(request, query, (matches, others), reader, session=session)
     records: Sequence[FactRecord] = [*{each.fact.id: each for each in (*others, *matches)}.values()]
     if request.known_at:
         records = as_known(records, known_at=request.known_at, rules=stores.rules)
@@ -342,9 +363,11 @@ def _mentions(names: Collection[str], query: FactQuery, reader: IndexReader, ses
     if ME in names:
         yield from _about_person(entries, reader, session)
         return
-    words = query_words(" ".join(sorted(names))).words
+    words_of = [{*query_words(name).words} for name in sorted(names)]
     filters = Filters(path=f"{MEMORY}/", archived=True)
-    found = reader.match_words(words, filters, limit=_MENTIONS, bm25=_EVERY_WORD).matches
+    words = tuple(dict.fromkeys(word for words in words_of for word in sorted(words)))
+    matches = reader.match_words(words, filters, limit=_MENTIONS, bm25=_EVERY_WORD).matches
+    found = [each for each in matches if any(words and words <= each.by.keys() for words in words_of)]
     paths = {each.path for each in reader.chunk_attributes([match.number for match in found]).values()}
     records = reader.facts(replace(entries, paths=tuple(sorted(paths)))) if paths else ()
     for record in records:
@@ -400,7 +423,7 @@ def _other_facts_of(names: tuple[str, ...], query: FactQuery, reader: IndexReade
     return reader.facts(FactQuery(names=names, predicate=query.predicate))
 
 
-def _as_of(
+def _in_time(
     request: FactRequest,
     query: FactQuery,
     today: tuple[tuple[FactRecord, ...], tuple[FactRecord, ...]],
@@ -408,14 +431,47 @@ def _as_of(
     *,
     session: Session,
 ) -> tuple[tuple[FactRecord, ...], tuple[FactRecord, ...]]:
-    """The matches with the lines of that moment instead of today's; and all entries that compete with them."""
-    known_at, rules = request.known_at, session.stores.rules
-    lines = past_line_facts(query, datetime.fromisoformat(known_at), session.stores) if request.lines else ()
-    matches, others = (*_entries(today[0]), *lines), _entries(today[1])
-    claims = {rules.claim(each.fact) for each in as_known(matches, known_at=known_at, rules=rules)} - {""}
+    """The matches with the lines that notes have or had, in place of today's; and all facts that compete with lines.
+
+    For what is known now, the ends of all these are those that they cause among each other.
+    """
+    rules, known_at = session.stores.rules, request.known_at
+    asked = _line_spans(query, today[0], reader, session=session, known_at=known_at)
+    known = as_known(_entries(today[0]), known_at=known_at, rules=rules) if known_at else ()
+    facts = [*(each.fact for each in asked), *(each.fact for each in known)]
+    claims = tuple(sorted({*map(rules.claim, facts)} - {""}))
+    rivals, spans = tuple[FactRecord, ...](), {each.fact.id: each for each in asked}
     if claims:
-        others += reader.facts(FactQuery(claims=tuple(sorted(claims)), origins=("entry",)))
-    return matches, others
+        rivals = reader.facts(FactQuery(claims=claims))
+        competing = _line_spans(FactQuery(claims=claims), rivals, reader, session=session, known_at=known_at)
+        spans = {each.fact.id: each for each in competing} | spans
+    lines = lines_in_time(spans.values(), known_at=known_at, rules=rules)
+    ends = {} if known_at else ends_among([*lines, *(each.fact for each in _entries(rivals))], rules)
+    touched = {each.fact.id: FactRecord(each.fact, ends.get(each.fact.id)) for each in _entries(rivals)}
+    records = [FactRecord(fact, ends.get(fact.id)) for fact in lines]
+    asked_ids = {each.fact.id for each in asked}
+    matches = [touched.get(each.fact.id, each) for each in _entries(today[0])]
+    matches += [each for each in records if each.fact.id in asked_ids]
+    others = [touched.get(each.fact.id, each) for each in _entries(today[1])]
+    return tuple(matches), (*others, *touched.values(), *(each for each in records if each.fact.id not in asked_ids))
+
+
+def _line_spans(
+    query: FactQuery, today: Iterable[FactRecord], reader: IndexReader, *, session: Session, known_at: str
+) -> list[LineSpan]:
+    """The lines that match, with the moments between which notes have them.
+
+    For what is known now, a line that only today's notes have came now, and one that they have no longer went now.
+    """
+    lines = past_line_facts(query, reader, session.stores)
+    spans = {each.fact.id: LineSpan(each.fact, each.first_at, each.last_at) for each in lines}
+    if known_at:
+        return [*spans.values()]
+    now, standing = session.now, {each.fact.id: each.fact for each in today if each.fact.origin == "line"}
+    for id_, span in spans.items():
+        if not span.until:
+            spans[id_] = replace(span, fact=standing[id_]) if id_ in standing else replace(span, until=now)
+    return [*spans.values(), *(LineSpan(fact, now, "") for id_, fact in standing.items() if id_ not in spans)]
 
 
 def _entries(records: Iterable[FactRecord]) -> tuple[FactRecord, ...]:

@@ -5,18 +5,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from commonplace.errors import NotFound, Refused
-from commonplace.facts.entry_format import read_entry
+from commonplace.facts.entry_format import FUTURE, read_entry
 from commonplace.facts.lint import Fix, lint_entry, lint_facts, safe_fixes
 from commonplace.flows.ingest.sync import sync
 from commonplace.flows.memory.new_entry import with_keys
-from commonplace.flows.notes.write import Edit, Permit, Reader, change, commit_message, parse_existing
+from commonplace.flows.notes.write import (
+    Edit,
+    Permit,
+    Reader,
+    change,
+    commit_message,
+    move_trailers,
+    parse_existing,
+    require_history,
+)
 from commonplace.flows.read import list_notes, locate, read_all
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import KINDS, Fact, Note, Problem, Stat, Terms
 from commonplace.model.layout import MEMORY, is_entry_path, place_of
+from commonplace.model.moment import moment_text, read_moment
 from commonplace.model.progress import Progress
+from commonplace.notes.frontmatter_edit import without_repeats
 from commonplace.policy.sensitivity import is_sensitive
+from commonplace.vault.base import Capability
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +74,9 @@ def _entries(session: Session) -> tuple[list[_EntryNote], list[Problem]]:
         elif note:
             sensitive = is_sensitive(note, stores.safety)
             if session.sees_sensitive or not sensitive:
-                fact, odd = read_entry(note, place=place_of(note.path), sensitive=sensitive, rules=stores.rules)
+                fact, odd = read_entry(
+                    note, place=place_of(note.path), sensitive=sensitive, rules=stores.rules, latest=stores.latest
+                )
                 entries.append(_EntryNote(note, fact, (*note.problems, *odd)))
     return entries, unreadable
 
@@ -98,26 +112,52 @@ def _fix(session: Session) -> tuple[Problem, ...]:
     with session.stores.save_lock():
         entries, _ = _entries(session)
         fixes = safe_fixes((each.note, each.fact) for each in entries if each.fact)
+        fixes += tuple(fix for each in entries for fix in _from_the_future(each, session))
         return _write_fixes(fixes, session) if fixes else ()
+
+
+def _from_the_future(entry: _EntryNote, session: Session) -> Iterator[Fix]:
+    """A time of recording that can be true, for an entry that was saved while the clock was ahead.
+
+    It was saved before the next commit was made whose time can be true.
+    """
+    for problem in entry.problems if entry.fact else ():
+        if problem.code == FUTURE:
+            at, latest = _bound(entry.note.path, session), session.stores.latest
+            stated = {key: read_moment(entry.note.frontmatter.get(key)) for key in ("recorded", "updated", "created")}
+            yield Fix(problem, {key: at for key, value in stated.items() if value > latest})
+
+
+def _bound(path: str, session: Session) -> str:
+    """The earliest time of the commits after that of the entry; now if there are none."""
+    vault, times = session.stores.vault, [session.now]
+    for revision in require_history(vault).revisions() if Capability.HISTORY in vault.capabilities else ():
+        if revision.paths.get(path) == "added":
+            break
+        times.append(moment_text(revision.when))
+    return min(times)
 
 
 def _write_fixes(fixes: Sequence[Fix], session: Session) -> tuple[Problem, ...]:
     by_path: dict[str, dict[str, Any]] = {}
     for each in fixes:
         by_path.setdefault(each.problem.path, {}).update(each.keys)
+    moves = {each.problem.path: each.moved_to for each in fixes if each.moved_to}
     what = f"{len(by_path)} entries"
     terms = Terms(message=commit_message(session.stores, verb="lint", path=what))
     permits = {path: Permit(session, terms, "remember", path) for path in by_path}
 
     def plan(read: Reader) -> tuple[Edit, ...]:
-        return tuple(_edit(path, keys, permits[path], read) for path, keys in by_path.items())
+        return tuple(_edit(path, keys, permits[path], read, to=moves.get(path)) for path, keys in by_path.items())
 
-    change(plan, [*permits.values()], path=what)
+    change(plan, [*permits.values()], path=what, trailers=move_trailers(*moves.items()))
     return tuple(sorted(each.problem for each in fixes))
 
 
-def _edit(path: str, keys: Mapping[str, object], permit: Permit, read: Reader) -> Edit:
-    at = locate(path, permit.session.stores.vault)
+def _edit(path: str, keys: Mapping[str, object], permit: Permit, read: Reader, *, to: str | None) -> Edit:
+    vault = permit.session.stores.vault
+    at = locate(path, vault)
     there = read(at)
     permit.ask(there=parse_existing(there))
-    return Edit(at, there.content, with_keys(there.content, keys, path=path))
+    content = with_keys(without_repeats(there.content, keys), keys, path=path)
+    return Edit(at, there.content, content, moved_to=locate(to, vault) if to else None)

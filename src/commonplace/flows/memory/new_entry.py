@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from commonplace.errors import Refused, UsageError
+from commonplace.facts.claims import is_own_line, is_own_word
 from commonplace.facts.entry_format import KEY_ORDER, changed_keys, entry_frontmatter
-from commonplace.facts.entry_paths import checked_kind, default_importance, entry_path, fact_class_of, slug_of
+from commonplace.facts.entry_paths import checked_kind, default_importance, entry_path, entry_slug, fact_class_of
 from commonplace.facts.triples import ME, triple_sentence
+from commonplace.flows.notes.write import KEEP_ELSEWHERE, refuse_secrets
 from commonplace.flows.stores import Session
 from commonplace.model import ActorKind, Bond, Candidate, Fact, Verdict
 from commonplace.model.layout import staging_path
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from commonplace.screening.gate import GateResult
 
 _MICROSECONDS: Final = 1000  # in a millisecond: a number that fits the 12 bits below it
-_KEEP_ELSEWHERE: Final = "Keep secrets in a password manager."
 
 
 def complete_candidate(candidate: Candidate, session: Session, *, old_kind: str = "") -> Candidate:
@@ -93,17 +94,9 @@ def screen_candidate(candidate: Candidate, session: Session) -> "GateResult":
     )
     if result.verdict == "refuse":
         is_secret = result.reason == "secret"
-        hint = _KEEP_ELSEWHERE if is_secret else "Say one thing worth knowing, in a sentence."
+        hint = KEEP_ELSEWHERE if is_secret else "Say one thing worth knowing, in a sentence."
         raise Refused(result.message, reason="secret" if is_secret else "junk", hint=hint)
     return result
-
-
-def refuse_secrets(*texts: str) -> None:
-    """Raise Refused if one of these texts contains a secret; the message does not repeat it."""
-    from commonplace.screening.secrets import find_secrets
-
-    for secret in (secret for text in texts if text for secret in find_secrets(text)):
-        raise Refused(f"it contains a secret: {secret.kind}", reason="secret", hint=_KEEP_ELSEWHERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +136,6 @@ class JudgedCandidate:
     @property
     def staged_because(self) -> str:
         """Why the entry must wait for a person; empty if it need not."""
-        old, verdict = self.old, self.verdict
         if self.gate.verdict == "stage":
             return self.gate.message
         if self.actor == "person":
@@ -152,16 +144,23 @@ class JudgedCandidate:
             return "It claims to be the person's own word."
         if self.was_forgotten:
             return "It was forgotten before."
-        if self.contradicts or verdict.action == "contradict":
-            return f"It contradicts what is known. {verdict.reason}"
-        if old and verdict.action in ("supersede", "insert"):
-            if old.origin == "line":
-                return "It would end what a note of the person says."
-            if old.place == "staging":
-                return "It is a new version of an entry that waits for the person's approval."
-            if old.always_load or old.origins.trust in ("told", "read"):
-                return "It would replace the person's own word."
-        return ""
+        if self.contradicts or self.verdict.action == "contradict":
+            return f"It contradicts what is known. {self.verdict.reason}"
+        if any(bond == "contradict" for bond, _ in self.candidate.bonds):
+            return "It contradicts what is known. The caller says that it contradicts a fact."
+        return self._against_person() if self.verdict.action in ("supersede", "insert") else ""
+
+    def _against_person(self) -> str:
+        """Why the person must decide about the fact that it would end; empty if a program may end it."""
+        old = self.old
+        if old is None:
+            return ""
+        if is_own_line(old):
+            return "It would end what a note of the person says."
+        if old.place == "staging":
+            return "It is a new version of an entry that waits for the person's approval."
+        is_own = old.origin == "entry" and is_own_word(old)
+        return "It would replace the person's own word." if is_own or old.always_load else ""
 
     def fact(self) -> Fact:
         """The fact as it is to be written, with a new id."""
@@ -169,13 +168,11 @@ class JudgedCandidate:
         id_, recorded = new_id(self.now), moment_text(self.now)
         parent = ended if verdict.action == "supersede" else None
         always_load = candidate.always_load or bool(parent and parent.always_load)
-        slug = slug_of(candidate.text)
-        path = entry_path(candidate.kind, id=id_, slug=slug, recorded=recorded, always_load=always_load)
         importance = parent.importance if parent else default_importance(candidate.fact)
         saved_in = parent if parent and not candidate.project else candidate
-        return Fact(
+        fact = Fact(
             id=id_,
-            path=staging_path(path) if waits else path,
+            path="",
             line=0,
             origin="entry",
             text=candidate.text,
@@ -200,6 +197,8 @@ class JudgedCandidate:
             bonds=self._bonds(),
             origins=candidate.origins,
         )
+        path = entry_path(fact.kind, id=id_, slug=entry_slug(fact), recorded=recorded, always_load=always_load)
+        return replace(fact, path=staging_path(path) if waits else path)
 
     def _bonds(self) -> tuple[tuple[Bond, str], ...]:
         bonds = dict.fromkeys(self.candidate.bonds)
@@ -225,7 +224,7 @@ def new_id(now: datetime) -> str:
 
 def new_entry_note(fact: Fact, *, tags: Sequence[str]) -> bytes:
     """The note of a new entry: its keys in order, and its statement. Raises UsageError for a value YAML cannot hold."""
-    keys = entry_frontmatter(fact, tags=tags, slug=slug_of(fact.text), created=fact.recorded)
+    keys = entry_frontmatter(fact, tags=tags, slug=entry_slug(fact), created=fact.recorded)
     block = "".join(emit_yaml(key, plain_value(value, path=fact.path), inline=True) for key, value in keys.items())
     return f"---\n{block}---\n{fact.text.strip()}\n".encode()
 
@@ -235,7 +234,7 @@ def successor_note(raw: bytes, old: Fact, new: Fact, *, tags: Sequence[str]) -> 
 
     Raises Refused if the old frontmatter cannot be edited without losing something.
     """
-    keys = {**changed_keys(old, new), "slug": slug_of(new.text), "created": new.recorded}
+    keys = {**changed_keys(old, new), "slug": entry_slug(new), "created": new.recorded}
     edited = with_keys(raw, {**keys, **({"tags": [*tags]} if tags else {})}, path=new.path)
     head = edited[: len(edited) - len(split_note(edited).body.encode("utf-8", "surrogateescape"))]
     return head + f"{new.text.strip()}\n".encode()

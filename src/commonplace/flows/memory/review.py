@@ -11,16 +11,24 @@ from typing import Final
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
 from commonplace.facts.entry_format import changed_keys
-from commonplace.facts.entry_paths import entry_path, file_name, id_digits, slug_of
+from commonplace.facts.entry_paths import entry_path, entry_slug, file_name, id_digits
 from commonplace.facts.integrate import integrate
 from commonplace.facts.validity import state_of
 from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import active_entry, entry_edit
 from commonplace.flows.memory.facts import entry_reader
-from commonplace.flows.memory.new_entry import complete_candidate, refuse_secrets, screen_candidate, successor_note
+from commonplace.flows.memory.new_entry import complete_candidate, screen_candidate, successor_note
 from commonplace.flows.memory.save import Ending, similar_facts
-from commonplace.flows.notes.move import move_trailers
-from commonplace.flows.notes.write import Edit, Permit, Reader, change, change_result, commit_message
+from commonplace.flows.notes.write import (
+    Edit,
+    Permit,
+    Reader,
+    change,
+    change_result,
+    commit_message,
+    move_trailers,
+    refuse_secrets,
+)
 from commonplace.flows.read import list_notes, locate
 from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import FactQuery, IndexReader
@@ -291,7 +299,7 @@ def _approved(fact: Fact, old: Sequence[Fact], session: Session) -> Fact:
     """The entry in its place, as the person's word from today on; it replaces the old ones if it holds already."""
     now = session.now
     path = entry_path(
-        fact.kind, id=fact.id, slug=slug_of(fact.text), recorded=fact.recorded, always_load=fact.always_load
+        fact.kind, id=fact.id, slug=entry_slug(fact), recorded=fact.recorded, always_load=fact.always_load
     )
     is_older = any(each.begins > fact.begins for each in old)  # it holds from its approval on
     begins = now if is_older else fact.begins
@@ -332,7 +340,7 @@ def _reject(fact: Fact, session: Session, *, reason: str, dry_run: bool) -> Revi
 
 def _archived(fact: Fact, session: Session) -> Fact:
     """The entry where rejected ones are kept; it replaces nothing."""
-    path = f"{REJECTED}/{file_name(fact.id, slug=slug_of(fact.text))}"
+    path = f"{REJECTED}/{file_name(fact.id, slug=entry_slug(fact))}"
     return replace(fact, path=path, place=place_of(path), supersedes="", updated=session.now)
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from commonplace.errors import Conflict, Refused, UsageError
+from commonplace.facts.claims import is_own_word
 from commonplace.facts.entry_format import changed_keys
 from commonplace.facts.entry_paths import archive_path
 from commonplace.facts.integrate import integrate
@@ -22,12 +23,19 @@ from commonplace.flows.memory.new_entry import (
     JudgedCandidate,
     complete_candidate,
     new_entry_note,
-    refuse_secrets,
     screen_candidate,
     successor_note,
 )
-from commonplace.flows.notes.move import move_trailers
-from commonplace.flows.notes.write import Edit, Permit, Reader, change, change_result, commit_message
+from commonplace.flows.notes.write import (
+    Edit,
+    Permit,
+    Reader,
+    change,
+    change_result,
+    commit_message,
+    move_trailers,
+    refuse_secrets,
+)
 from commonplace.flows.read import locate
 from commonplace.flows.search.candidates import CHUNK_BM25
 from commonplace.flows.stores import Session, Stores
@@ -52,6 +60,7 @@ if TYPE_CHECKING:
     from commonplace.index.base import Fixed
     from commonplace.screening.gate import GateResult
 
+_LEFT_OUT: Final = "The relations were not added: say in an entry of its own what adds to it or contradicts it."
 _ATTEMPTS: Final = 5  # comparisons with what is known, while notes change and a model is asked
 _NEAREST: Final = 24  # chunks of entries nearest in meaning that are compared
 _SHARING_WORDS: Final = (
@@ -289,10 +298,18 @@ def _waiting_result(entry: JudgedCandidate) -> EntryResult | None:
 def _confirm(
     old: Fact, reason: str, candidate: Candidate, gate: "GateResult", session: Session, *, dry_run: bool
 ) -> EntryResult:
-    """Confirm the known fact. A line of a note, or a fact from a doubtful source, is reported and not changed."""
+    """Confirm the known fact. A line of a note, or a fact from a doubtful source, is reported and not changed.
+
+    A program adds no bonds to what the person said, and to nothing that it contradicts something.
+    """
+    bonds = candidate.bonds
+    if session.actor.kind != "person":
+        bonds = () if is_own_word(old) or old.always_load else tuple(each for each in bonds if each[0] != "contradict")
+    if len(bonds) < len(candidate.bonds):
+        reason = f"{reason} {_LEFT_OUT}"
     if dry_run or old.origin == "line" or gate.verdict == "stage":
         return EntryResult("confirm", old, reason, old=old.id, changed=False)
-    return confirm_fact(old, session, reason=reason, bonds=candidate.bonds)
+    return confirm_fact(old, session, reason=reason, bonds=bonds)
 
 
 def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryResult:

@@ -4,16 +4,15 @@ The trailers of our commits say which notes were erased, so that `undo` and sear
 `log` keeps only rows without a word of them.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from datetime import datetime
 
-from commonplace.errors import Refused
+from commonplace.errors import CommonplaceError, Refused
 from commonplace.flows.ingest.index_notes import unindex_notes
 from commonplace.flows.ingest.memory_index_note import update_memory_index_note
-from commonplace.flows.notes.move import moves_of
+from commonplace.flows.ingest.past_lines import erased_by, forget_erased, moves_of
 from commonplace.flows.notes.write import (
-    KIND,
     Edit,
     Permit,
     Plan,
@@ -25,54 +24,88 @@ from commonplace.flows.notes.write import (
 )
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session, Stores
-from commonplace.history.base import ERASED, AuditEntry
+from commonplace.history.base import ERASED, AuditEntry, UnfinishedErasure
 from commonplace.model import Erasure, Terms
 from commonplace.model.layout import wordless_path
-from commonplace.vault.base import Capability, HistoricBackend, Locator, Revision
+from commonplace.vault.base import Capability, Locator, Revision, StorageBackend
 
-PATH = "Commonplace-Path"
 _PLACEHOLDER = b"erased\n"
 
 
 def erase_note(path: str, session: Session, terms: Terms) -> Erasure:
     """Remove the note and every row about it. Cannot be undone.
 
+    What is begun is in the history until it is done: after a crash the next start finishes it (`finish_erasure`).
     Raises as `delete_note` does, and Refused unless a person asks.
     """
-    stores = session.stores
-    at = locate(path, stores.vault)
+    begun = begin_erasure(path, session, terms)
+    with erasing(begun, session.stores):
+        return erase_places(begun, session, terms)
+
+
+def begin_erasure(path: str, session: Session, terms: Terms, *, entry: str = "") -> UnfinishedErasure:
+    """What is to be erased, after policy has agreed: the note's place, its former ones, and the id of an entry."""
+    vault = session.stores.vault
+    at = locate(path, vault)
     if session.actor.kind != "person":
         raise Refused(f"only a person may erase: {at.path}", path=at.path, hint="Delete it instead: git keeps it.")
     permit = Permit(session, terms, "erase", at.path)
-    if Capability.HISTORY not in stores.vault.capabilities:
-        permit.ask_about_existing(at.path)
-        return _erase_without_history(at, permit)
-    vault = require_history(stores.vault)
-    if vault.held_by(at)[0]:  # it may be deleted already
+    if Capability.HISTORY in vault.capabilities and require_history(vault).held_by(at)[0]:  # it may be deleted already
         permit.ask()
     else:
         permit.ask_about_existing(at.path)
-    former = _former_places(at, vault)
-    contents = _contents((at, *former), vault)
-    if not vault.exists(at):  # deleted before: only a commit can say that it is erased, and a commit needs a change
+    former = tuple(each.path for each in _former_places(at, session.stores))
+    return UnfinishedErasure(at.path, former, entry, session.clock())
+
+
+@contextmanager
+def erasing(begun: UnfinishedErasure, stores: Stores) -> Iterator[None]:
+    """Remember the erasure while it goes on; one that fails with an error of ours is not begun any more."""
+    stores.history.begin_erasure(begun)
+    try:
+        yield
+    except CommonplaceError:
+        stores.history.end_erasure(begun.path)
+        raise
+    stores.history.end_erasure(begun.path)
+
+
+def erase_places(begun: UnfinishedErasure, session: Session, terms: Terms) -> Erasure:
+    """Remove the file, in a commit that says so, then every row about it."""
+    stores = session.stores
+    at, *former = map(stores.vault.resolve, (begun.path, *begun.former))
+    permit = Permit(session, terms, "erase", at.path)
+    contents = _contents((at, *former), stores.vault)
+    has_history = Capability.HISTORY in stores.vault.capabilities
+    if has_history and not stores.vault.exists(at):  # deleted before: only a commit can say that it is erased
         change(lambda read: (Edit(at, None, _PLACEHOLDER),), [permit], path=at.path)
     commit = change(_removal(at, terms), [permit], path=at.path)[1].commit
     _forget((at, *former), contents, stores)
+    if not has_history:
+        return Erasure(at.path, None, 0, (), begun.former)
+    vault = require_history(stores.vault)
     held, remotes = vault.held_by(at, *former)
-    purge = tuple(vault.path_in_history(each) for each in (at, *former))
-    return Erasure(at.path, commit, held, remotes, tuple(each.path for each in former), purge)
+    return Erasure(at.path, commit, held, remotes, begun.former, tuple(map(vault.path_in_history, (at, *former))))
 
 
-def _erase_without_history(at: Locator, permit: Permit) -> Erasure:
-    """Erase a note of a vault that keeps only files."""
-    stores = permit.session.stores
-    content = stores.vault.read(at).content
-    moved = (each.path for each in stores.history.entries(path=at.path) if each.destination == at.path)
-    places = map(stores.vault.resolve, dict.fromkeys(moved))
-    former = tuple(place for place in places if not stores.vault.exists(place))
-    change(_removal(at, permit.terms), [permit], path=at.path)
-    _forget((at, *former), (content,), stores)
-    return Erasure(at.path, None, 0, (), tuple(each.path for each in former))
+def finish_erasure(begun: UnfinishedErasure, session: Session) -> None:
+    """Finish what a crash has cut off: the removal if there is no commit of it, else the rows that were left."""
+    stores = session.stores
+    places = [stores.vault.resolve(path) for path in (begun.path, *begun.former)]
+    if stores.vault.exists(places[0]) and not _is_committed(places[0], begun, stores):
+        erase_places(begun, session, Terms())
+    else:
+        _forget(places, _contents(places, stores.vault), stores)
+    stores.history.end_erasure(begun.path)
+
+
+def _is_committed(at: Locator, begun: UnfinishedErasure, stores: Stores) -> bool:
+    """True if a commit has erased the note since; what is at its path now is another note."""
+    if Capability.HISTORY not in stores.vault.capabilities:
+        return False
+    revisions = require_history(stores.vault).revisions(at, ours=True)
+    since = begun.begun.replace(microsecond=0)
+    return any(each.when >= since and at.path in erased_by(each) for each in revisions)
 
 
 def _removal(at: Locator, terms: Terms) -> Plan:
@@ -95,6 +128,7 @@ def _forget(places: Sequence[Locator], contents: Sequence[bytes], stores: Stores
     for path in paths:
         stores.history.forget_path(path)
     stores.history.record(*(kept for row in rows if (kept := without_words(row, stores))))
+    forget_erased(stores)
     unindex_notes(paths, contents, stores)
     update_memory_index_note(paths, stores)
 
@@ -115,26 +149,27 @@ def without_words(row: AuditEntry, stores: Stores) -> AuditEntry | None:
     return replace(row, path=path, destination=destination, reason=reason, before=None, after=None, in_digest=False)
 
 
-def _contents(places: Sequence[Locator], vault: HistoricBackend) -> tuple[bytes, ...]:
+def _contents(places: Sequence[Locator], vault: StorageBackend) -> tuple[bytes, ...]:
     """Everything the note ever said: now, and in every commit."""
     now = [vault.read(at).content for at in places if vault.exists(at)]
-    then = vault.read_all_at([(at, revision.commit) for at in places for revision in vault.revisions(at)])
+    if Capability.HISTORY not in vault.capabilities:
+        return tuple({*now})
+    kept = require_history(vault)
+    then = kept.read_all_at([(at, revision.commit) for at in places for revision in kept.revisions(at)])
     return tuple({content for content in (*now, *then) if content is not None})
 
 
-def _former_places(at: Locator, vault: HistoricBackend) -> tuple[Locator, ...]:
+def _former_places(at: Locator, stores: Stores) -> tuple[Locator, ...]:
     """Where the note was before it was moved, except where another note is now."""
     paths = [at.path]
-    for revision in vault.revisions(ours=True):
-        paths += [path for path in _moved_from(revision, paths) if path not in paths]
-    places = (vault.resolve(path) for path in paths[1:])
-    return tuple(place for place in places if not vault.exists(place))
-
-
-def own_paths(revision: Revision) -> tuple[str, ...]:
-    """The paths that a commit of ours names as its own; a person may have amended it with others."""
-    named = revision.trailers.get(PATH, "").split("\n")
-    return tuple(path for path in revision.paths if named == [""] or path in named or wordless_path(path) in named)
+    if Capability.HISTORY in stores.vault.capabilities:
+        for revision in require_history(stores.vault).revisions(ours=True):
+            paths += [path for path in _moved_from(revision, paths) if path not in paths]
+    else:
+        moved = (each.path for each in stores.history.entries(path=at.path) if each.destination == at.path)
+        paths += [path for path in dict.fromkeys(moved) if path != at.path]
+    places = map(stores.vault.resolve, paths[1:])
+    return tuple(place for place in places if not stores.vault.exists(place))
 
 
 def erased_since(revisions: Iterable[Revision]) -> Mapping[str, frozenset[str]]:
@@ -142,27 +177,10 @@ def erased_since(revisions: Iterable[Revision]) -> Mapping[str, frozenset[str]]:
     erased: frozenset[str] = frozenset()
     by_commit = {}
     for revision in revisions:
-        if revision.trailers.get(KIND) == "erase":
-            erased |= {*own_paths(revision)}
+        erased |= erased_by(revision)
         erased |= {*_moved_from(revision, erased)}
         by_commit[revision.commit] = erased
     return by_commit
-
-
-def erased_as_of(when: datetime, revisions: Iterable[Revision]) -> frozenset[str]:
-    """The paths whose notes of that moment were erased since; takes all commits, newest first.
-
-    Former paths of moved notes count. A note that was created at such a path after the erasure and before that moment
-    is another note, and does not.
-    """
-    erased, created = set[str](), set[str]()
-    for revision in revisions:
-        if revision.when <= when:
-            created |= {path for path, what in revision.paths.items() if what == "added"}
-        if revision.trailers.get(KIND) == "erase":
-            erased |= {*own_paths(revision)} - created
-        erased |= {*_moved_from(revision, erased)} - created
-    return frozenset(erased)
 
 
 def _moved_from(revision: Revision, paths: Collection[str]) -> tuple[str, ...]:

@@ -4,15 +4,15 @@ The log comes from history.db; rows that are missing are restored from commit tr
 commit by three-way merge, written by the same flow as any change.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
-from commonplace.flows.notes.erase import erased_since, own_paths, without_words
-from commonplace.flows.notes.move import move_trailers, moves_of
+from commonplace.flows.ingest.line_writers import ACTOR
+from commonplace.flows.ingest.past_lines import moves_of, own_paths
+from commonplace.flows.notes.erase import erased_since, without_words
 from commonplace.flows.notes.write import (
-    ACTOR,
     KIND,
     ORIGIN,
     Edit,
@@ -20,6 +20,7 @@ from commonplace.flows.notes.write import (
     Reader,
     change,
     change_result,
+    move_trailers,
     parse_existing,
     read_existing,
     require_history,
@@ -28,6 +29,7 @@ from commonplace.flows.read import locate
 from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import ERASED, AuditEntry, check_limit
 from commonplace.model import Changed, Terms
+from commonplace.model.layout import entry_digits
 from commonplace.notes import parse
 from commonplace.policy.sensitivity import is_sensitive
 from commonplace.policy.write_policy import space_of
@@ -142,7 +144,7 @@ def undo_last(session: Session, terms: Terms, *, count: int = 1) -> tuple[Change
     if count > 1 and terms.dry_run:
         message = "a dry run shows one undo, because the next depends on its result"
         raise UsageError(message, hint="Leave the number out, or name a change with --commit.")
-    candidates = _candidates(session)
+    candidates, erased = _candidates(session)
     if len(candidates) < count:
         raise _too_few(len(candidates))
     done: list[Changed] = []
@@ -150,7 +152,7 @@ def undo_last(session: Session, terms: Terms, *, count: int = 1) -> tuple[Change
         if len(done) == count:
             break
         try:
-            outcome = _Undo(revision, session, terms).run()
+            outcome = _Undo(revision, session, terms, erased[revision.commit]).run()
         except Conflict as conflict:
             raise _with_hint(conflict, candidates[place + 1 :]) from conflict
         done += [outcome] if outcome.changed else []
@@ -178,16 +180,17 @@ def undo_commit(commit: str, session: Session, terms: Terms) -> Changed:
         raise Refused(
             f"only the actor that made the change, or a person, may undo {commit}", hint="Ask the person to undo it."
         )
-    if _is_erased(revision, erased_since(ours)[revision.commit]):
+    erased = erased_since(ours)[revision.commit]
+    if _is_erased(revision, erased):
         raise Refused(f"a note of {commit} has been erased since", hint="An erased note cannot be restored.")
-    return _Undo(revision, session, terms).run()
+    return _Undo(revision, session, terms, erased).run()
 
 
-def _candidates(session: Session) -> list[Revision]:
-    """The changes that can be undone by count, newest first."""
+def _candidates(session: Session) -> tuple[list[Revision], Mapping[str, frozenset[str]]]:
+    """The changes that can be undone by count, newest first, and for each commit what was erased since."""
     ours = require_history(session.stores.vault).revisions(ours=True, limit=_FARTHEST_BACK)
     undone, erased = _undone(ours), erased_since(ours)
-    return [
+    candidates = [
         each
         for each in ours
         if each.trailers.get(KIND) in _UNDONE_BY_COUNT
@@ -195,6 +198,7 @@ def _candidates(session: Session) -> list[Revision]:
         and _may_undo(session, each)
         and not _is_erased(each, erased[each.commit])
     ]
+    return candidates, erased
 
 
 def _undone(revisions: Iterable[Revision]) -> set[str]:
@@ -240,8 +244,9 @@ def _with_hint(conflict: Conflict, older: Sequence[Revision]) -> Conflict:
 class _Undo:
     """The undo of one commit: policy is asked about its paths, then the inverse is planned and written."""
 
-    def __init__(self, revision: Revision, session: Session, terms: Terms) -> None:
+    def __init__(self, revision: Revision, session: Session, terms: Terms, erased: frozenset[str]) -> None:
         self._revision, self._session = revision, session
+        self._erased = frozenset(digits for path in erased if (digits := entry_digits(path)))
         self._moves = moves_of(revision)
         self._ends = [path for move in self._moves for path in move]
         self._paths = [path for path in own_paths(revision) if path not in self._ends]
@@ -268,11 +273,22 @@ class _Undo:
         edits += [back.changed(path) for path in self._paths]
         made = tuple(edit for edit in edits if edit and edit.makes_a_difference)
         for edit in made:
+            self._refuse_erased_id(edit)
             self._permit.ask(edit.at.path, there=parse_existing(read_existing(edit.at, read)))
             if is_program:
                 self._refuse_sensitive(edit.at.path, edit.after)
                 self._refuse_gain_of_trust(edit, read)
         return made
+
+    def _refuse_erased_id(self, edit: Edit) -> None:
+        """Raise Refused if the id of an erased entry would stand in the note again."""
+        before, after = edit.before or b"", edit.after or b""
+        if any(digits.encode() in after and digits.encode() not in before for digits in self._erased):
+            raise Refused(
+                f"undoing this would link {edit.at.path} to an entry that has been erased since",
+                path=edit.at.path,
+                hint="Edit the note by hand.",
+            )
 
     def _refuse_sensitive(self, path: str, *contents: bytes | None) -> None:
         """Raise Refused if the note is, was or would be sensitive: a diff would reveal it."""

@@ -1,8 +1,7 @@
 """Move a note: the file gets another path, and the links to it are rewritten, in one commit."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from posixpath import basename
 
 from commonplace.errors import NotFound, Refused
@@ -13,21 +12,18 @@ from commonplace.flows.notes.write import (
     change,
     change_result,
     check_version,
+    move_trailers,
     read_existing,
 )
 from commonplace.flows.read import NOTE_ENDING, locate
 from commonplace.flows.stores import Session
 from commonplace.model import Changed, Note, Terms
-from commonplace.model.layout import wordless_path
 from commonplace.model.text import fold_name
 from commonplace.notes import LinkResolver, parse
 from commonplace.notes.link_resolver import NoteMove, rewrite_links
 from commonplace.policy.write_policy import Decision
-from commonplace.vault.base import Locator, Revision
+from commonplace.vault.base import Locator
 from commonplace.vault.contract_errors import already_exists
-
-MOVED_FROM = "Commonplace-From"
-MOVED_TO = "Commonplace-To"
 
 
 def move_note(path: str, to: str, session: Session, terms: Terms) -> Changed:
@@ -53,39 +49,6 @@ def move_note(path: str, to: str, session: Session, terms: Terms) -> Changed:
     edits, result = change(plan, [permit], path=target.path, trailers=trailers)
     moved = change_result(edits[0], permit, result, more=edits[1:])
     return replace(moved, asked=target.path, repointed=tuple(move.repointed), left=tuple(move.left))
-
-
-def move_trailers(*moves: tuple[str, str]) -> dict[str, str]:
-    """The trailers of a commit that moves these notes, each from its first path to its second; empty for none.
-
-    They hold no words of an entry.
-    """
-    sources, targets = zip(*(map(wordless_path, move) for move in moves), strict=True) if moves else ((), ())
-    return {MOVED_FROM: "\n".join(sources), MOVED_TO: "\n".join(targets)} if moves else {}
-
-
-def moves_of(revision: Revision) -> tuple[tuple[str, str], ...]:
-    """The moves that the trailers of a commit name: the path before and the path after of each note.
-
-    A path that was named without its words is the path of that form which the commit removed, or added.
-    """
-    sources, targets = revision.trailers.get(MOVED_FROM, ""), revision.trailers.get(MOVED_TO, "")
-    if not sources or not targets:
-        return ()
-    removed = {wordless_path(path): path for path, what in revision.paths.items() if what == "removed"}
-    present = {wordless_path(path): path for path, what in revision.paths.items() if what != "removed"}
-    before, after = {**present, **removed}, {**removed, **present}
-    moves = zip(sources.split("\n"), targets.split("\n"), strict=False)
-    return tuple((before.get(source, source), after.get(target, target)) for source, target in moves)
-
-
-def moved_since(when: datetime, revisions: Iterable[Revision]) -> Mapping[str, str]:
-    """For notes moved after that moment: their path now by their path then. Takes the commits, newest first."""
-    names: dict[str, str] = {}
-    for revision in revisions:
-        moves = moves_of(revision) if revision.when > when else ()
-        names |= {source: names.get(target, target) for source, target in moves}
-    return names
 
 
 def _refuse_same_name(source: Locator, target: Locator) -> None:

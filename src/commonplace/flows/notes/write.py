@@ -1,7 +1,7 @@
 """Every change of a note, in one fixed order, so that the earliest failure wins:
 
-size -> safe path -> policy -> lock -> version -> sensitivity -> merge -> snapshot of what a person wrote -> journal ->
-atomic publish -> commit -> audit -> unlock -> index -> event.
+size -> safe path -> policy -> lock -> version -> sensitivity -> merge -> secrets in a program's words -> snapshot of
+what a person wrote -> journal -> atomic publish -> commit -> audit -> unlock -> index -> event.
 
 `change` is the spine that write, delete, move, undo and erase share; the vault does the steps from snapshot to commit.
 A note that is written over is parsed once, and so is what comes in; the index reuses what was parsed here.
@@ -10,18 +10,20 @@ A note that is written over is parsed once, and so is what comes in; the index r
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from commonplace.errors import CommonplaceError, Conflict, NotFound, Refused, UsageError
 from commonplace.events import emit
 from commonplace.flows.ingest.index_notes import index_notes
+from commonplace.flows.ingest.line_writers import ACTOR, ENTRY_VERBS
 from commonplace.flows.ingest.memory_index_note import update_memory_index_note
+from commonplace.flows.ingest.past_lines import MOVED_FROM, MOVED_TO
 from commonplace.flows.read import locate, stat_note
 from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import AuditEntry
 from commonplace.model import Changed, Note, Terms, Verb
-from commonplace.model.layout import wordless_name
-from commonplace.notes import parse
+from commonplace.model.layout import entry_digits, opaque_path, wordless_name, wordless_path
+from commonplace.notes import parse, set_key
 from commonplace.notes.frontmatter_edit import merge_note
 from commonplace.notes.note_text import note_diff
 from commonplace.policy.options import SafetyOptions
@@ -41,9 +43,12 @@ from commonplace.vault.base import (
 )
 from commonplace.vault.contract_errors import require_version
 
+if TYPE_CHECKING:
+    from commonplace.screening.secrets import Secret
+
 KIND = "Commonplace-Kind"
-ACTOR = "Commonplace-Actor"
 ORIGIN = "Commonplace-Origin"
+KEEP_ELSEWHERE = "Keep secrets in a password manager."
 SHORTEST_VERSION = 12  # hex digits that suffice to name a version
 
 Reader = Callable[[Locator], Blob]
@@ -89,18 +94,23 @@ def write_notes(contents: Mapping[str, bytes], session: Session, terms: Terms) -
         return tuple(draft.edit(read) for draft in drafts)
 
     path = drafts[0].target.path if len(drafts) == 1 else f"{len(drafts)} notes"
-    edits, result = change(plan, [draft.permit for draft in drafts], path=path)
+    moves = [(draft.target.path, draft.renamed.path) for draft in drafts if draft.renamed]
+    edits, result = change(plan, [draft.permit for draft in drafts], path=path, trailers=move_trailers(*moves))
     return tuple(change_result(edit, draft.permit, result) for edit, draft in zip(edits, drafts, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A note to be written, and the path that policy assigns to it judging by the requested path alone."""
+    """A note to be written, and the path that policy assigns to it judging by the requested path alone.
+
+    `renamed` is the new path of an entry that becomes sensitive: its name tells its words no longer.
+    """
 
     content: bytes
     note: Note
     target: Locator
     permit: "Permit"
+    renamed: Locator | None
 
     def edit(self, read: Reader) -> Edit:
         """The edit, after the existing note was checked against the expected version and policy, and merged with."""
@@ -114,6 +124,8 @@ class _Draft:
             self.permit.ask(target.path, there=parse_existing(there))
         before = there.content if there else None
         after = merge_note(before, self.content, path=target.path)
+        if self.renamed and before is not None:
+            return Edit(target, before, with_opaque_slug(after, self.renamed.path), moved_to=self.renamed)
         return Edit(target, before, after, parsed=self.note if after == self.content else None)
 
     def _check_version(self, there: Blob | None, read: Reader) -> None:
@@ -132,7 +144,30 @@ def _draft(path: str, content: bytes, session: Session, terms: Terms) -> _Draft:
     note = parse(content, path=at.path, mtime=0.0)
     permit = Permit(session, terms, "write", at.path)
     decision = permit.ask(incoming=note)
-    return _Draft(content, note, at if decision.path == at.path else locate(decision.path, vault), permit)
+    target = at if decision.path == at.path else locate(decision.path, vault)
+    return _Draft(content, note, target, permit, _opaque_place(target, note, session))
+
+
+def _opaque_place(at: Locator, note: Note, session: Session) -> Locator | None:
+    """Where an existing entry goes whose new text marks it as sensitive; None for every other note."""
+    vault, path = session.stores.vault, opaque_path(at.path)
+    is_marked = path != at.path and is_sensitive(note, session.stores.safety)
+    return locate(path, vault) if is_marked and vault.exists(at) else None
+
+
+def with_opaque_slug(content: bytes, path: str) -> bytes:
+    """The sensitive entry with the slug that its name at this path has. Raises Refused."""
+    slug = path.rpartition("/")[2].removesuffix(f"-{entry_digits(path)}.md")
+    return set_key(content, "slug", slug, path=path)
+
+
+def move_trailers(*moves: tuple[str, str]) -> dict[str, str]:
+    """The trailers of a commit that moves these notes, each from its first path to its second; empty for none.
+
+    They hold no words of an entry.
+    """
+    sources, targets = zip(*(map(wordless_path, move) for move in moves), strict=True) if moves else ((), ())
+    return {MOVED_FROM: "\n".join(sources), MOVED_TO: "\n".join(targets)} if moves else {}
 
 
 def delete_note(path: str, session: Session, terms: Terms) -> Changed:
@@ -241,11 +276,15 @@ def change(
     """
     permit = permits[0]
     session, stores = permit.session, permit.session.stores
-    if permit.terms.dry_run:
-        return _dry_run(plan(stores.vault.read), stores.vault), TransactionResult(None, changed=False)
-    start = time.perf_counter()
     label = _label(permit, path, trailers or {})
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[Edit, ...]
+    if session.actor.kind != "person":
+        refuse_secrets(label.message, permit.terms.why)
+    if permit.terms.dry_run:
+        edits = _screened(plan(stores.vault.read), permit)
+        return _dry_run(edits, stores.vault), TransactionResult(None, changed=False)
+    start = time.perf_counter()
+    edits = ()
     result = TransactionResult(None, changed=False)
 
     def record(committed: TransactionResult) -> None:
@@ -254,14 +293,16 @@ def change(
         if committed.changed:
             _record(edits, permits, label.message, committed.commit)
 
+    head = ""
     with stores.vault.transaction(wait=stores.lock_wait, label=label, then=record) as transaction:
-        edits = plan(transaction.read)
+        head = _head(permit)
+        edits = _screened(plan(transaction.read), permit)
         for edit in edits:
             _stage(edit, transaction)
         for each in permits:
             each.use_up()
     if result.changed:
-        _index([edit for edit in edits if edit.makes_a_difference], stores)
+        _index([edit for edit in edits if edit.makes_a_difference], stores, head=head, commit=result.commit)
     emit(
         f"vault_{permit.verb}",
         path=path,
@@ -273,15 +314,67 @@ def change(
     return edits, result
 
 
-def _index(edits: Sequence[Edit], stores: Stores) -> None:
+def _screened(edits: tuple[Edit, ...], permit: Permit) -> tuple[Edit, ...]:
+    """The edits. Raises Refused if a program would add a secret to a note; one that stands there already may stay.
+
+    The words of entries were screened one by one, before the entry was made of them.
+    """
+    is_screened = permit.session.actor.kind == "person" or permit.verb in ENTRY_VERBS
+    for edit in () if is_screened else edits:
+        refuse_secrets((edit.moved_to or edit.at).path)
+        if edit.after is not None and edit.after != edit.before:
+            _refuse_new_secrets(edit.before or b"", edit.after)
+    return edits
+
+
+def _refuse_new_secrets(before: bytes, after: bytes) -> None:
+    from commonplace.screening.secrets import find_secrets  # its expressions take a moment to load
+
+    text, known = after.decode(errors="replace"), before.decode(errors="replace")
+    lines, old = text.split("\n"), {*known.split("\n")}
+    secrets = find_secrets(text)
+    new = [secret for secret in secrets if lines[secret.line - 1] not in old]
+    if new or (secrets and len(secrets) > len(find_secrets(known))):
+        raise _secret_error(new or secrets)
+
+
+def refuse_secrets(*texts: str) -> None:
+    """Raise Refused if one of these texts contains a secret; the message does not repeat it."""
+    from commonplace.screening.secrets import find_secrets
+
+    for text in filter(None, texts):
+        if secrets := find_secrets(text):
+            raise _secret_error(secrets)
+
+
+def _secret_error(secrets: "Sequence[Secret]") -> Refused:
+    said = ", ".join(map(str, secrets[:3]))
+    return Refused(f"This contains a secret: {said}.", reason="secret", hint=KEEP_ELSEWHERE)
+
+
+def _head(permit: Permit) -> str:
+    """The newest commit before a change of entries alone; empty for other changes, of which the index reads the commit.
+
+    The vault's lock is held: no other process of ours commits until the change is made.
+    """
+    vault = permit.session.stores.vault
+    if permit.verb not in ENTRY_VERBS or Capability.HISTORY not in vault.capabilities:
+        return ""
+    return require_history(vault).head() or ""
+
+
+def _index(edits: Sequence[Edit], stores: Stores, *, head: str, commit: str | None) -> None:
     """Index the changed notes, so that writers find their own words, and update `_index.md` for entries.
 
     The change is done and the lock released: a failure is reported as an event, and the next sync mends the index.
+    An index that followed the history up to `head` follows it up to `commit` now.
     """
     paths = [place.path for edit in edits for place in (edit.at, edit.moved_to) if place]
     parsed = [edit.parsed for edit in edits if edit.parsed]
     try:
         index_notes(paths, stores, parsed=parsed)
+        if head and commit:
+            stores.index.advance_history(head, commit)
         update_memory_index_note(paths, stores)
     except CommonplaceError as error:
         emit("ingest_failed", level="warning", paths=len(paths), said=str(error))

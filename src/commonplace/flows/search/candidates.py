@@ -78,8 +78,10 @@ class Matches:
                 scores[number] = plain_score(match.score, 0.0, 0.0)
         return scores
 
-    def candidate(self, number: int, attributes: ChunkAttributes, *, by_sentences: bool) -> ChunkCandidate:
-        """The chunk as the ranking takes it."""
+    def candidate(
+        self, number: int, attributes: ChunkAttributes, *, by_sentences: bool, halves: float | None = None
+    ) -> ChunkCandidate:
+        """The chunk as the ranking takes it; `halves` is its score by the halves of the query, if that has two."""
         words, sense = self.words.get(number), self.vectors.get(number)
         return ChunkCandidate(
             number,
@@ -100,6 +102,7 @@ class Matches:
             at=attributes.at,
             updated=attributes.updated,
             importance=attributes.importance,
+            halves=halves,
         )
 
 
@@ -184,8 +187,10 @@ class HybridScorer:
         if self._clues.asks_reply and "replies" not in self._clues.without:
             attributes |= self._replies(attributes, spoken_matches, spoken or plain)
         candidates = [
-            replace(
-                (spoken_matches if each.voice else matches).candidate(number, each, by_sentences=self._by_sentences),
+            (spoken_matches if each.voice else matches).candidate(
+                number,
+                each,
+                by_sentences=self._by_sentences,
                 halves=max((scores.get(number, 0.0) for scores in half_scores), default=None),
             )
             for number, each in attributes.items()

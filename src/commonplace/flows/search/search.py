@@ -23,7 +23,7 @@ from commonplace.flows.search.noise import needed_nearness
 from commonplace.flows.stores import Stores
 from commonplace.index.base import Bm25Parameters, IndexReader, StoredChunk
 from commonplace.model import Answer, Filters, Hit, Mode, SearchUnit
-from commonplace.model.layout import is_visible_in, obsidian_link
+from commonplace.model.layout import is_visible_in, obsidian_link, wordless_path
 from commonplace.model.moment import moment_text
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.policy.sensitivity import Audience, visibility
@@ -423,6 +423,7 @@ def _hit_of(
     begins = document.valid_from
     cut = cut_snippet(chunk.text, words, width=SNIPPET_WIDTH) if snippet else None
     turn = {"turn": chunk.line, "role": chunk.voice, "speaker": chunk.speaker, "at": chunk.at} if chunk.voice else {}
+    undated = {} if document.is_dated else {"undated": True}
     return Hit(
         chunk_id=chunk.id,
         document_id=document.id,
@@ -436,7 +437,7 @@ def _hit_of(
         cosine=ranked.cosine,
         sensitive=document.sensitive,
         updated=document.updated,
-        metadata={**document.metadata, **turn, **({"planned_from": begins} if at and begins > at else {})},
+        metadata={**document.metadata, **turn, **undated, **({"planned_from": begins} if at and begins > at else {})},
         why=ranked.why,
         snippet=cut.text if cut else "",
         marks=cut.marks if cut else (),
@@ -454,17 +455,19 @@ def _withheld_titles(reader: IndexReader, request: _Request, *, words: Sequence[
     """
     filters = Filters(path=request.query.filters.path, sensitive="only")
     matches = reader.match_words(words, filters, limit=request.k, bm25=_TITLE_ONLY).matches
-    chunks = {each.document.id: each for each in reader.chunks([match.number for match in matches])}
-    return tuple(_withheld_hit(each, vault=vault) for each in chunks.values())
+    scores = {match.number: match.score for match in matches}
+    chunks = sorted(reader.chunks([*scores]), key=lambda each: (-scores[each.number], each.document.source_id))
+    return tuple(_withheld_hit(each, vault=vault) for each in {each.document.id: each for each in chunks}.values())
 
 
 def _withheld_hit(stored: StoredChunk, *, vault: str) -> Hit:
     document = stored.document
+    path = wordless_path(document.source_id)  # the name of an entry is made of its words
     return Hit(
         chunk_id=stored.chunk.id,
         document_id=document.id,
         source_type=document.source_type,
-        path=document.source_id,
+        path=path,
         title=document.title,
         heading_path=(),
         line=0,
@@ -475,7 +478,7 @@ def _withheld_hit(stored: StoredChunk, *, vault: str) -> Hit:
         updated=document.updated,
         metadata={"sensitive": True},
         why={"title": {"withheld": "the text is sensitive"}},
-        link=obsidian_link(document.source_id, vault=vault) if document.source_type == VAULT else "",
+        link=obsidian_link(path, vault=vault) if document.source_type == VAULT and path == document.source_id else "",
     )
 
 

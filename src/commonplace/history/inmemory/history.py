@@ -8,12 +8,15 @@ from datetime import datetime, timedelta
 
 from commonplace.history.base import (
     ERASED,
+    LOSS_DAYS,
     MOST_STATES,
     STATE_DAYS,
     AuditEntry,
     ContextState,
+    HistoryLoss,
     ModelCall,
     NewThread,
+    UnfinishedErasure,
     Use,
     check_limit,
     expiry,
@@ -23,6 +26,7 @@ from commonplace.history.base import (
 )
 from commonplace.history.normalize import (
     IncomingMessage,
+    check_caller,
     check_lock,
     check_state,
     check_trust,
@@ -31,11 +35,12 @@ from commonplace.history.normalize import (
     identify_thread,
     incoming_messages,
     names_of,
+    session_key,
     stamp_of,
     thread_id,
     valid_utf8,
 )
-from commonplace.model import Message, RecordResult, Thread, TopicLock
+from commonplace.model import Message, RecordResult, Thread, TopicLock, TranscriptCursor
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +61,19 @@ class InMemoryConversations:
 
     def __init__(self) -> None:
         self._threads: dict[str, _StoredThread] = {}
+        self._cursors: dict[str, TranscriptCursor] = {}  # by session
+        self._erased: set[str] = set()
+        self._losses: dict[str, HistoryLoss] = {}  # by what they say
         self._lock = threading.Lock()
 
-    def record_conversation(self, thread: NewThread, messages: Sequence[Message], *, now: datetime) -> RecordResult:
-        """Append the messages that are new."""
+    def record_conversation(
+        self, thread: NewThread, messages: Sequence[Message], *, now: datetime, cursor: TranscriptCursor | None = None
+    ) -> RecordResult:
+        """Append the messages that are new, and move the session's cursor with them."""
         incoming = incoming_messages(messages, now=now)
         new = identify_thread(thread, incoming)
-        id_ = thread_id(new)
         with self._lock:
+            id_ = self._id_of(new)
             empty = _StoredThread(_new_thread(id_, new, at=incoming[0].at, now=utc_second(now)))
             stored = self._threads.setdefault(id_, empty)
             is_known = all(each.identity in stored.messages for each in incoming)
@@ -75,7 +85,17 @@ class InMemoryConversations:
                 if each.identity not in stored.messages:
                     _append(stored, each)
             added = stored.thread.count - before
+            if cursor:
+                self._cursors[session_key(new)] = cursor
         return RecordResult(id_, added, len(incoming) - added)
+
+    def transcript_cursor(self, thread: NewThread) -> TranscriptCursor:
+        """How far the transcript of that session was read; its beginning if nothing was."""
+        return self._cursors.get(session_key(identify_thread(thread, ())), TranscriptCursor())
+
+    def move_cursor(self, thread: NewThread, cursor: TranscriptCursor, *, now: datetime) -> None:
+        """Store how far the transcript was read."""
+        self._cursors[session_key(identify_thread(thread, ()))] = cursor
 
     def conversations(
         self,
@@ -104,6 +124,11 @@ class InMemoryConversations:
         stored = self._threads.get(id)
         return stored.thread if stored else None
 
+    def captured_conversation(self, thread: NewThread) -> Thread | None:
+        """The conversation that was captured from that session of that program, or None."""
+        with self._lock:
+            return next((each for each in self._named(identify_thread(thread, ())) if each.captured), None)
+
     def messages(self, id: str, *, first: int = 1, last: int | None = None) -> tuple[Message, ...]:
         """Messages number `first` to `last`, inclusive."""
         first, last = check_turns(first, last)
@@ -117,7 +142,7 @@ class InMemoryConversations:
             selected = self._threads if ids is None else [each for each in ids if each in self._threads]
             threads = {id_: self._threads[id_] for id_ in selected}
         return {
-            id_: stamp_of(each.digest, title=each.thread.title, trust=each.thread.trust)
+            id_: stamp_of(each.digest, title=each.thread.title, trust=each.thread.trust, captured=each.thread.captured)
             for id_, each in threads.items()
         }
 
@@ -131,7 +156,39 @@ class InMemoryConversations:
     def forget_conversation(self, id: str) -> bool:
         """Remove the conversation; False if there was none."""
         with self._lock:
-            return self._threads.pop(id, None) is not None
+            existed = self._threads.pop(id, None) is not None
+            self._erased |= {id} if existed else set()
+            return existed
+
+    def forgotten(self, ids: Iterable[str]) -> frozenset[str]:
+        """Those of these conversations that were forgotten."""
+        return frozenset(ids) & self._erased
+
+    def check(self) -> None:
+        """Do nothing: memory is not damaged."""
+
+    def losses(self, *, now: datetime) -> tuple[HistoryLoss, ...]:
+        """What was lost or restored within LOSS_DAYS, newest first."""
+        since = now - timedelta(days=LOSS_DAYS)
+        newest_first = sorted(self._losses.values(), key=lambda each: each.at, reverse=True)
+        return tuple(each for each in newest_first if each.at >= since)
+
+    def note_loss(self, loss: HistoryLoss) -> None:
+        """Add to the losses; one with the same words is renewed."""
+        self._losses[loss.said] = replace(loss, at=utc_second(loss.at))
+
+    def _named(self, thread: NewThread) -> list[Thread]:
+        """The conversations with the names of this one: at most one that a caller recorded and one captured."""
+        threads = (stored.thread for stored in self._threads.values())
+        names = thread.interface, thread.source_id
+        return [each for each in threads if (each.interface, each.source_id) == names]
+
+    def _id_of(self, thread: NewThread) -> str:
+        """The id of the conversation, new or not. Raises Refused for a caller that names a captured session."""
+        named = self._named(thread)
+        check_caller(thread, is_captured=any(each.captured for each in named))
+        own = next((each.id for each in named if each.captured == thread.captured), None)
+        return own or thread_id(thread, is_taken=bool(named))
 
 
 class InMemoryUsage(InMemoryConversations):
@@ -210,6 +267,7 @@ class InMemoryHistory(InMemoryUsage):
     def __init__(self) -> None:
         super().__init__()
         self._audit: list[AuditEntry] = []
+        self._erasures: dict[str, UnfinishedErasure] = {}
         self._commits: dict[str, datetime] = {}
         self._grants: dict[str, _Grant] = {}  # by token hash
         self._calls: list[ModelCall] = []
@@ -258,6 +316,7 @@ class InMemoryHistory(InMemoryUsage):
         """Remove every trace of that path; returns how many audit rows were removed."""
         with self._lock:
             self._states.clear()
+            self._topic_locks.clear()
             removed = [entry for entry in self._audit if entry.names(path)]
             mutations = {entry.mutation for entry in removed}
             self._audit = [
@@ -267,6 +326,18 @@ class InMemoryHistory(InMemoryUsage):
             ]
             self._grants = {key: grant for key, grant in self._grants.items() if grant.path != path}
         return len(removed)
+
+    def begin_erasure(self, erasure: UnfinishedErasure) -> None:
+        """Remember what is being erased, until it is ended."""
+        self._erasures[erasure.path] = replace(erasure, begun=utc_second(erasure.begun))
+
+    def unfinished_erasures(self) -> tuple[UnfinishedErasure, ...]:
+        """The erasures that were begun and not ended, oldest first."""
+        return tuple(sorted(self._erasures.values(), key=lambda each: (each.begun, each.path)))
+
+    def end_erasure(self, path: str) -> None:
+        """Forget that this path was being erased."""
+        self._erasures.pop(path, None)
 
     def give_grant(self, path: str, *, now: datetime, minutes: int = 10) -> str:
         """A new token that allows one write to that path within `minutes`."""
@@ -337,7 +408,16 @@ class InMemoryHistory(InMemoryUsage):
 
 def _new_thread(id_: str, new: NewThread, *, at: datetime, now: datetime) -> Thread:
     return Thread(
-        id_, new.interface, new.source_id, new.title, new.trust, started=at, updated=at, recorded=now, count=0
+        id_,
+        new.interface,
+        new.source_id,
+        new.title,
+        new.trust,
+        started=at,
+        updated=at,
+        recorded=now,
+        count=0,
+        captured=new.captured,
     )
 
 

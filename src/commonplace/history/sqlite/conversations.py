@@ -1,10 +1,12 @@
 """Conversations, use of facts, topic locks and states in SQL.
 
-Tables: `conversation_threads`, `conversation_messages`, `fact_uses`, `topic_locks`, `context_states`.
+Tables: `conversation_threads`, `conversation_messages`, `capture_cursors`, `erased_conversations`, `history_losses`,
+`fact_uses`, `topic_locks`, `context_states`. The tables of conversations are made from files (`conversation_files.py`).
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -12,9 +14,11 @@ import apsw
 
 from commonplace.database import Database
 from commonplace.history.base import (
+    LOSS_DAYS,
     MOST_STATES,
     STATE_DAYS,
     ContextState,
+    HistoryLoss,
     NewThread,
     Use,
     check_limit,
@@ -22,28 +26,36 @@ from commonplace.history.base import (
 )
 from commonplace.history.normalize import (
     IncomingMessage,
+    check_caller,
     check_lock,
     check_state,
     check_trust,
     check_turns,
+    erasure_mark,
     extend_digest,
     identify_thread,
     incoming_messages,
     names_of,
+    session_key,
     stamp_of,
     thread_id,
     valid_utf8,
 )
-from commonplace.model import Message, RecordResult, Thread, TopicLock
+from commonplace.history.sqlite.conversation_files import ConversationFiles, ConversationRecord, FileSync, note_loss
+from commonplace.model import Message, RecordResult, Thread, TopicLock, TranscriptCursor
 
 _FIND: Final = """
-SELECT number, count, digest, started, updated, trust, title FROM conversation_threads
-WHERE interface = :interface AND source_id = :source_id
+SELECT id, captured, trust, title, project FROM conversation_threads
+WHERE interface = :interface AND source_id = :source_id ORDER BY captured
+"""
+_STATE_OF: Final = """
+SELECT number, count, digest, started, updated, title, project FROM conversation_threads WHERE id = :id
 """
 _ADD_THREAD: Final = """
-INSERT INTO conversation_threads (id, interface, source_id, title, trust, started, updated, recorded, count, digest)
-VALUES (:id, :interface, :source_id, :title, :trust, :at, :at, :now, 0, '')
-RETURNING number, count, digest, started, updated, trust, title
+INSERT INTO conversation_threads (id, interface, source_id, title, trust, started, updated, recorded, count, digest,
+                                  captured)
+VALUES (:id, :interface, :source_id, :title, :trust, :at, :at, :now, 0, '', :captured)
+RETURNING number, count, digest, started, updated, title, project
 """
 _GROW: Final = """
 UPDATE conversation_threads
@@ -55,14 +67,15 @@ WHERE number = :number
 """
 _KNOWN: Final = """
 SELECT identity FROM conversation_messages
-WHERE thread = :thread AND identity IN (SELECT value FROM json_each(:identities))
+WHERE thread = (SELECT number FROM conversation_threads WHERE id = :id)
+AND identity IN (SELECT value FROM json_each(:identities))
 """
 _ADD_MESSAGE: Final = """
 INSERT INTO conversation_messages (thread, turn, identity, role, author, at, source_id, text)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 _THREADS: Final = """
-SELECT id, interface, source_id, title, trust, started, updated, recorded, count, closed, project
+SELECT id, interface, source_id, title, trust, started, updated, recorded, count, closed, project, captured
 FROM conversation_threads
 """
 _CONDITIONS: Final = {
@@ -70,6 +83,7 @@ _CONDITIONS: Final = {
     "project": "project = :project",
     "since": "updated >= :since",
     "id": "id = :id",
+    "session": "interface = :interface AND source_id = :session AND captured",
 }
 _NEWEST_FIRST: Final = " ORDER BY updated DESC, number DESC LIMIT :limit"
 _MESSAGES: Final = """
@@ -78,7 +92,11 @@ WHERE thread = (SELECT number FROM conversation_threads WHERE id = :id)
 AND turn >= :first AND (:last IS NULL OR turn <= :last)
 ORDER BY turn
 """
-_STAMPS: Final = "SELECT id, digest, title, trust FROM conversation_threads"
+_STORED_MESSAGES: Final = """
+SELECT identity, role, text, author, at, source_id FROM conversation_messages
+WHERE thread = (SELECT number FROM conversation_threads WHERE id = :id) ORDER BY turn
+"""
+_STAMPS: Final = "SELECT id, digest, title, trust, captured FROM conversation_threads"
 _THESE: Final = " WHERE id IN (SELECT value FROM json_each(:ids))"
 _FORGET_NAMED: Final = (
     "DELETE FROM topic_locks WHERE conversation IN (SELECT value FROM json_each(:names))",
@@ -86,6 +104,16 @@ _FORGET_NAMED: Final = (
 )
 _CLOSE: Final = "UPDATE conversation_threads SET closed = :now WHERE id = :id"
 _FORGET: Final = "DELETE FROM conversation_threads WHERE id = :id"
+_COUNT_ERASED: Final = "SELECT count(*) FROM erased_conversations"
+_ERASED: Final = "INSERT INTO erased_conversations (mark) VALUES (:id) ON CONFLICT DO NOTHING"
+_CURSOR: Final = "SELECT offset, tail, file FROM capture_cursors WHERE session = :session"
+_MOVE_CURSOR: Final = """
+INSERT INTO capture_cursors (session, offset, tail, file) VALUES (:session, :offset, :tail, :file)
+ON CONFLICT (session) DO UPDATE SET offset = excluded.offset, tail = excluded.tail, file = excluded.file
+"""
+_LOSSES: Final = (
+    "SELECT at, said, remedy, restored FROM history_losses WHERE at >= :since ORDER BY at DESC, number DESC"
+)
 _DAY: Final = 10  # characters of a moment that name its day
 _COUNT_ONE: Final = """
 INSERT INTO fact_uses (fact, day, times) VALUES (?, ?, 1)
@@ -115,18 +143,36 @@ DELETE FROM context_states WHERE at < :since OR number IN
 
 
 class SqliteConversations:
-    """Conversations in one file."""
+    """Conversations in `history.db` and the files beside it. `clock` dates what was lost."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, files: ConversationFiles, *, clock: Callable[[], datetime]) -> None:
         self._database = database
+        self._files = files
+        self._clock = clock
+        self._sync = FileSync(files, _apply, _stored_records, clock)
 
-    def record_conversation(self, thread: NewThread, messages: Sequence[Message], *, now: datetime) -> RecordResult:
-        """Append the messages that are new, all or none."""
+    def record_conversation(
+        self, thread: NewThread, messages: Sequence[Message], *, now: datetime, cursor: TranscriptCursor | None = None
+    ) -> RecordResult:
+        """Append the messages that are new, all or none, and move the session's cursor with them."""
         incoming = incoming_messages(messages, now=now)
         new = identify_thread(thread, incoming)
-        with self._database.write_transaction() as connection:
-            added = _record(connection, new, incoming, now=stored_moment(now))
-        return RecordResult(thread_id(new), added, len(incoming) - added)
+        with self._changing() as connection:
+            record = _new_record(connection, new, incoming, now=now, cursor=cursor)
+            self._sync.add(connection, record, now=now)
+        return RecordResult(record.id, len(record.messages), len(incoming) - len(record.messages))
+
+    def transcript_cursor(self, thread: NewThread) -> TranscriptCursor:
+        """How far the transcript of that session was read; its beginning if nothing was, or if that was lost."""
+        with self._database.read_transaction() as connection:
+            return _cursor(connection, session_key(identify_thread(thread, ())))
+
+    def move_cursor(self, thread: NewThread, cursor: TranscriptCursor, *, now: datetime) -> None:
+        """Store how far the transcript was read; not forced to the disk, because it can be read again."""
+        session = session_key(identify_thread(thread, ()))
+        record = ConversationRecord(session, stored_moment(now), session=session, cursor=cursor)
+        with self._changing() as connection:
+            self._sync.add(connection, record, now=now, is_forced=False)
 
     def conversations(
         self,
@@ -148,6 +194,11 @@ class SqliteConversations:
         """The conversation with that id, or None."""
         return next(iter(self._threads({"id": valid_utf8(id)}, limit=1)), None)
 
+    def captured_conversation(self, thread: NewThread) -> Thread | None:
+        """The conversation that was captured from that session of that program, or None."""
+        named = identify_thread(thread, ())
+        return next(iter(self._threads({"interface": named.interface, "session": named.source_id}, limit=1)), None)
+
     def messages(self, id: str, *, first: int = 1, last: int | None = None) -> tuple[Message, ...]:
         """Messages number `first` to `last`, inclusive."""
         first, last = check_turns(first, last)
@@ -160,24 +211,99 @@ class SqliteConversations:
         values = None if ids is None else {"ids": json.dumps([*map(valid_utf8, ids)])}
         with self._database.read_transaction() as connection:
             rows: list[Any] = connection.execute(_STAMPS + (_THESE if values else ""), values).fetchall()
-        return {id_: stamp_of(digest, title=title, trust=trust) for id_, digest, title, trust in rows}
+        return {
+            id_: stamp_of(digest, title=title, trust=trust, captured=bool(captured))
+            for id_, digest, title, trust, captured in rows
+        }
 
     def close_conversation(self, id: str, *, now: datetime) -> bool:
         """Mark the conversation as finished; False if there is none."""
-        with self._database.write_transaction() as connection:
-            connection.execute(_CLOSE, {"id": valid_utf8(id), "now": stored_moment(now)})
-            return connection.changes() > 0
+        if not (thread := self.conversation(id)):
+            return False
+        with self._changing() as connection:
+            at = stored_moment(now)
+            self._sync.add(connection, ConversationRecord(thread.id, at, closed=at), now=now)
+        return True
 
     def forget_conversation(self, id: str) -> bool:
-        """Remove the conversation, its topic lock and its state, also from free pages and the log; False if none."""
-        names = json.dumps(names_of(id, self.conversation(id)))
-        with self._database.write_transaction() as connection:
-            for statement in _FORGET_NAMED:
-                connection.execute(statement, {"names": names})
-            connection.execute(_FORGET, {"id": valid_utf8(id)})
-            existed = connection.changes() > 0
+        """Remove the conversation from the files and the tables, also from free pages and the log; False if none."""
+        thread = self.conversation(id)
+        with self._changing() as connection:
+            if thread and any(record is None for _, record in self._sync.all_records()):
+                self._sync.restore(connection)  # so that no damaged line has words of it
+            _forget_named(connection, names_of(id, thread))
+            if thread:
+                now, session = self._clock(), _session(thread)
+                cursor = _cursor(connection, session) if thread.captured else None
+                at = stored_moment(now)
+                mark = erasure_mark(thread.id)
+                record = ConversationRecord(mark, at, session=session, cursor=cursor, erased=True)
+                self._sync.add(connection, record, now=now)
+                self._sync.drop_erased(connection)
         self._database.vacuum()
-        return existed
+        self._database.drop_damaged()
+        return thread is not None
+
+    def forgotten(self, ids: Iterable[str]) -> frozenset[str]:
+        """Those of these conversations that were forgotten."""
+        with self._database.read_transaction() as connection:
+            marks = {mark for (mark,) in connection.execute("SELECT mark FROM erased_conversations")}
+        return frozenset(id_ for id_ in ids if erasure_mark(id_) in marks)
+
+    def losses(self, *, now: datetime) -> tuple[HistoryLoss, ...]:
+        """What was lost or restored within LOSS_DAYS, newest first."""
+        since = stored_moment(now - timedelta(days=LOSS_DAYS))
+        with self._database.read_transaction() as connection:
+            rows: list[Any] = connection.execute(_LOSSES, {"since": since}).fetchall()
+        return tuple(
+            HistoryLoss(datetime.fromisoformat(at), said, remedy, bool(restored)) for at, said, remedy, restored in rows
+        )
+
+    def note_loss(self, loss: HistoryLoss) -> None:
+        """Add to the losses; one with the same words is renewed."""
+        with self._database.write_transaction() as connection:
+            note_loss(connection, loss)
+
+    def check(self) -> None:
+        """Check every line of the files and every page of the database; what the files lack is written again.
+
+        Others write meanwhile: only what is damaged is mended under the lock.
+        """
+        with self._database.read_transaction() as connection:
+            problems = [said for (said,) in connection.execute("PRAGMA quick_check")]
+            if problems != ["ok"]:
+                raise apsw.CorruptError(problems[0])
+        is_damaged = any(record is None for _, record in self._sync.all_records())
+        with self._changing() as connection:
+            if is_damaged:
+                self._sync.restore(connection)
+
+    def catch_up_at_opening(self, connection: apsw.Connection) -> None:
+        """Bring the tables and the files to the same content, for a connection that was just opened.
+
+        A history that cannot be written is read as it is. Of an erasure that was killed, no trace is left.
+        """
+        if connection.readonly("main") or self._sync.is_caught_up(connection):
+            return
+        is_used, erased = self._files.is_used, connection.execute(_COUNT_ERASED).get
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            with self._files.locked():
+                self._sync.catch_up(connection, is_used=is_used)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        if connection.execute(_COUNT_ERASED).get != erased:
+            with suppress(apsw.BusyError):
+                connection.execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    @contextmanager
+    def _changing(self) -> Iterator[apsw.Connection]:
+        """A connection in a write transaction, whose tables have what the files have."""
+        with self._database.write_transaction() as connection, self._files.locked():
+            self._sync.catch_up(connection)
+            yield connection
 
     def _threads(self, conditions: Mapping[str, str | None], *, limit: int | None) -> tuple[Thread, ...]:
         values: dict[str, Any] = {name: value for name, value in conditions.items() if value is not None}
@@ -259,21 +385,65 @@ class SqliteUsage(SqliteConversations):
             connection.execute(_DROP_STATES, {"since": since, "most": MOST_STATES})
 
 
-def _record(connection: apsw.Connection, thread: NewThread, incoming: Sequence[IncomingMessage], *, now: str) -> int:
-    """Append what is new to the thread, creating it if needed; returns how many messages were added."""
-    values = {
-        "id": thread_id(thread),
+def _new_record(
+    connection: apsw.Connection,
+    thread: NewThread,
+    incoming: Sequence[IncomingMessage],
+    *,
+    now: datetime,
+    cursor: TranscriptCursor | None,
+) -> ConversationRecord:
+    """What a call adds to the history. Raises Refused as `record_conversation` does."""
+    names = {"interface": thread.interface, "source_id": thread.source_id}
+    stored: list[Any] = connection.execute(_FIND, names).fetchall()
+    check_caller(thread, is_captured=any(captured for _, captured, *_ in stored))
+    own = next((row for row in stored if row[1] == thread.captured), None)
+    session = session_key(thread)
+    if own is None:
+        id_, new = thread_id(thread, is_taken=bool(stored)), _each_once(incoming)
+    else:
+        id_, _, trust, title, _ = own
+        new = _unknown(connection, id_, incoming)
+        check_trust(thread, trust, title=title, adds=bool(new))
+    return ConversationRecord(id_, stored_moment(now), thread, tuple(new), session if cursor else "", cursor)
+
+
+def _apply(connection: apsw.Connection, record: ConversationRecord) -> bool:
+    """Make the tables say what the record says, whether it comes for the first time or again; False if they did."""
+    before = connection.total_changes()
+    if record.erased:
+        for thread in [_thread(*row) for row in connection.execute(_THREADS).fetchall()]:
+            if erasure_mark(thread.id) == record.id:
+                _forget_named(connection, names_of(thread.id, thread))
+                connection.execute(_FORGET, {"id": thread.id})
+        connection.execute(_ERASED, {"id": record.id})
+    if record.cursor and record.cursor != _cursor(connection, record.session):
+        values = {"offset": record.cursor.offset, "tail": record.cursor.tail, "file": record.cursor.file}
+        connection.execute(_MOVE_CURSOR, {"session": record.session, **values})
+    if record.thread:
+        _grow(connection, record, record.thread)
+    if record.closed:
+        connection.execute(_CLOSE, {"id": record.id, "now": record.closed})
+    return connection.total_changes() > before
+
+
+def _grow(connection: apsw.Connection, record: ConversationRecord, thread: NewThread) -> None:
+    """Append what is new to the thread, creating it if needed."""
+    values: dict[str, Any] = {
+        "id": record.id,
         "interface": thread.interface,
         "source_id": thread.source_id,
         "title": thread.title,
         "trust": thread.trust,
-        "at": stored_moment(incoming[0].at),
-        "now": now,
+        "captured": int(thread.captured),
+        "at": stored_moment(record.messages[0].at) if record.messages else record.at,
+        "now": record.at,
     }
-    row: Any = connection.execute(_FIND, values).fetchone() or connection.execute(_ADD_THREAD, values).fetchone()
-    number, count, digest, started, updated, trust, title = row
-    new = _unknown(connection, number, incoming)
-    check_trust(thread, trust, title=title, adds=bool(new))
+    row: Any = connection.execute(_STATE_OF, values).fetchone() or connection.execute(_ADD_THREAD, values).fetchone()
+    number, count, digest, started, updated, *names = row
+    new = _unknown(connection, record.id, record.messages)
+    if not new and names == [thread.title or names[0], thread.project or names[1]]:
+        return
     for each in new:
         digest = extend_digest(digest, each)
     times = [stored_moment(each.at) for each in new]
@@ -289,15 +459,66 @@ def _record(connection: apsw.Connection, thread: NewThread, incoming: Sequence[I
         "added": len(new),
     }
     connection.execute(_GROW, thread_values)
-    return len(new)
 
 
-def _unknown(connection: apsw.Connection, thread: int, incoming: Sequence[IncomingMessage]) -> list[IncomingMessage]:
-    """The messages that the thread does not have, each once."""
-    by_identity = {each.identity: each for each in reversed(incoming)}
-    identities = json.dumps([*by_identity])
-    known = {identity for (identity,) in connection.execute(_KNOWN, {"thread": thread, "identities": identities})}
-    return [each for each in incoming if each.identity not in known and by_identity[each.identity] is each]
+def _cursor(connection: apsw.Connection, session: str) -> TranscriptCursor:
+    row: Any = connection.execute(_CURSOR, {"session": session}).fetchone()
+    return TranscriptCursor(*row) if row else TranscriptCursor()
+
+
+def _forget_named(connection: apsw.Connection, names: Sequence[str]) -> None:
+    """Remove the topic lock and the state of a conversation, under all its names."""
+    for statement in _FORGET_NAMED:
+        connection.execute(statement, {"names": json.dumps(names)})
+
+
+def _session(thread: Thread) -> str:
+    """The name of the session's cursor."""
+    return session_key(NewThread(thread.interface, thread.source_id))
+
+
+def _stored_records(connection: apsw.Connection) -> Iterator[ConversationRecord]:
+    """Every conversation as one record."""
+    for thread in [_thread(*row) for row in connection.execute(_THREADS + " ORDER BY number").fetchall()]:
+        rows = connection.execute(_STORED_MESSAGES, {"id": thread.id}).fetchall()
+        yield _record_of(thread, [_stored(*row) for row in rows], _cursor(connection, _session(thread)))
+
+
+def _record_of(thread: Thread, messages: Sequence[IncomingMessage], cursor: TranscriptCursor) -> ConversationRecord:
+    """The record of a conversation as the tables have it."""
+    named = NewThread(
+        thread.interface, thread.source_id, thread.title, thread.trust, thread.project, captured=thread.captured
+    )
+    session = _session(thread) if thread.captured and cursor.offset else ""
+    return ConversationRecord(
+        thread.id,
+        stored_moment(thread.recorded),
+        named,
+        tuple(messages),
+        session,
+        cursor if session else None,
+        closed=stored_moment(thread.closed) if thread.closed else "",
+    )
+
+
+def _stored(*row: Any) -> IncomingMessage:
+    """The message in a row of `_STORED_MESSAGES`."""
+    identity, role, text, author, at, source_id = row
+    return IncomingMessage(identity, _message(role, text, author, at, source_id), datetime.fromisoformat(at))
+
+
+def _each_once(incoming: Sequence[IncomingMessage]) -> list[IncomingMessage]:
+    first: dict[str, IncomingMessage] = {}
+    for each in incoming:
+        first.setdefault(each.identity, each)
+    return [*first.values()]
+
+
+def _unknown(connection: apsw.Connection, id: str, incoming: Sequence[IncomingMessage]) -> list[IncomingMessage]:
+    """The messages that the conversation does not have, each once."""
+    identities = json.dumps([each.identity for each in incoming])
+    known = {identity for (identity,) in connection.execute(_KNOWN, {"id": id, "identities": identities})}
+    return [each for each in _each_once(incoming) if each.identity not in known]
 
 
 def _row(thread: int, turn: int, incoming: IncomingMessage) -> tuple[int | str, ...]:
@@ -314,7 +535,7 @@ def _message(*row: Any) -> Message:
 
 def _thread(*row: Any) -> Thread:
     """The thread in a row of `_THREADS`."""
-    id_, interface, source_id, title, trust, started, updated, recorded, count, closed, project = row
+    id_, interface, source_id, title, trust, started, updated, recorded, count, closed, project, captured = row
     return Thread(
         id_,
         interface,
@@ -327,6 +548,7 @@ def _thread(*row: Any) -> Thread:
         count=count,
         closed=datetime.fromisoformat(closed) if closed else None,
         project=project,
+        captured=bool(captured),
     )
 
 

@@ -6,9 +6,10 @@ that text order is time order.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
@@ -21,12 +22,14 @@ from commonplace.history.base import (
     ERASED,
     AuditEntry,
     ModelCall,
+    UnfinishedErasure,
     check_limit,
     expiry,
     new_token,
     stored_moment,
     token_hash,
 )
+from commonplace.history.sqlite.conversation_files import FOLDER, ConversationFiles
 from commonplace.history.sqlite.conversations import SqliteUsage
 
 # `commits` outlives the audit rows: of an erased note only the commit hashes stay.
@@ -201,6 +204,90 @@ FROM older_log ORDER BY number;
 DROP TABLE older_log;
 """
 
+# Conversations are kept in files, of which these tables are made: `conversation_files` says how much of each they have.
+# A captured session may have the names of what a caller recorded. Until now only captures had the trust `said` and the
+# name of a program whose transcripts are read, or what a program recorded in the name of one: it is closed to callers.
+_9_CONVERSATION_FILES = """
+CREATE TABLE threads_9 (
+  number    INTEGER PRIMARY KEY,
+  id        TEXT NOT NULL UNIQUE,
+  interface TEXT NOT NULL,
+  source_id TEXT NOT NULL,
+  title     TEXT NOT NULL,
+  trust     TEXT NOT NULL CHECK (trust IN ('told', 'said', 'read', 'mined', 'imported')),
+  started   TEXT NOT NULL CHECK (started GLOB '????-??-??T??:??:??Z'),
+  updated   TEXT NOT NULL CHECK (updated GLOB '????-??-??T??:??:??Z'),
+  recorded  TEXT NOT NULL CHECK (recorded GLOB '????-??-??T??:??:??Z'),
+  count     INTEGER NOT NULL,
+  digest    TEXT NOT NULL,
+  closed    TEXT CHECK (closed GLOB '????-??-??T??:??:??Z'),
+  project   TEXT NOT NULL DEFAULT '',
+  captured  INTEGER NOT NULL DEFAULT 0 CHECK (captured IN (0, 1)),
+  UNIQUE (interface, source_id, captured)
+) STRICT;
+INSERT INTO threads_9
+SELECT number, id, interface, source_id, title, trust, started, updated, recorded, count, digest, closed, project,
+  trust = 'said' AND interface IN ('claude-code', 'codex', 'gemini')
+FROM conversation_threads;
+CREATE TABLE messages_9 (
+  number    INTEGER PRIMARY KEY,
+  thread    INTEGER NOT NULL REFERENCES threads_9 (number) ON DELETE CASCADE,
+  turn      INTEGER NOT NULL CHECK (turn > 0),
+  identity  TEXT NOT NULL,
+  role      TEXT NOT NULL CHECK (role IN ('user', 'assistant', 'system', 'tool')),
+  author    TEXT NOT NULL,
+  at        TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z'),
+  source_id TEXT NOT NULL,
+  text      TEXT NOT NULL,
+  UNIQUE (thread, turn),
+  UNIQUE (thread, identity)
+) STRICT;
+INSERT INTO messages_9 SELECT number, thread, turn, identity, role, author, at, source_id, text
+FROM conversation_messages;
+DROP TABLE conversation_messages;
+DROP TABLE conversation_threads;
+ALTER TABLE threads_9 RENAME TO conversation_threads;
+ALTER TABLE messages_9 RENAME TO conversation_messages;
+CREATE INDEX conversation_threads_by_time ON conversation_threads (updated);
+CREATE INDEX conversation_threads_by_project ON conversation_threads (project, updated);
+CREATE TRIGGER messages_are_append_only BEFORE UPDATE ON conversation_messages
+BEGIN
+  SELECT raise(ABORT, 'messages are append-only');
+END;
+CREATE TRIGGER messages_go_with_their_thread BEFORE DELETE ON conversation_messages
+WHEN EXISTS (SELECT 1 FROM conversation_threads WHERE number = OLD.thread)
+BEGIN
+  SELECT raise(ABORT, 'messages go only with their conversation');
+END;
+
+CREATE TABLE conversation_files (
+  name TEXT PRIMARY KEY,
+  size INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  sum  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE capture_cursors (
+  session TEXT PRIMARY KEY,
+  offset  INTEGER NOT NULL,
+  tail    TEXT NOT NULL,
+  file    TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE erased_conversations (mark TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TABLE history_losses (
+  number   INTEGER PRIMARY KEY,
+  at       TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z'),
+  said     TEXT NOT NULL UNIQUE,
+  remedy   TEXT NOT NULL,
+  restored INTEGER NOT NULL CHECK (restored IN (0, 1))
+) STRICT;
+CREATE TABLE unfinished_erasures (
+  path   TEXT PRIMARY KEY,
+  former TEXT NOT NULL,
+  entry  TEXT NOT NULL,
+  begun  TEXT NOT NULL CHECK (begun GLOB '????-??-??T??:??:??Z')
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS: Final = (
     _1_AUDIT_AND_GRANTS,
     _2_MODEL_CALLS,
@@ -210,14 +297,16 @@ MIGRATIONS: Final = (
     _6_CONTEXT_STATES,
     _7_PROJECTS,
     _8_BATCHES_OF_CALLS,
+    _9_CONVERSATION_FILES,
 )
 
 
+_now: Final = partial(datetime.now, UTC)
 HISTORY_ERRORS: Final = ErrorWording(
     label="history",
     damaged=VaultUnavailable,
     mend="Keep a copy of {name} and move it away, together with {name}-wal and {name}-shm; "
-    "a new one is created, and its audit is recovered from the vault's commits.",
+    "a new one is created: its conversations from the conversation files, its audit from the vault's commits.",
     too_new="Upgrade Commonplace.",
 )
 
@@ -245,7 +334,13 @@ WHERE mutation IN (SELECT mutation FROM audit WHERE path = :path OR destination 
 """
 _FORGET_PATH: Final = "DELETE FROM audit WHERE path = :path OR destination = :path"
 _FORGET_GRANTS: Final = "DELETE FROM grants WHERE path = :path"
-_FORGET_STATES: Final = "DELETE FROM context_states"
+_FORGET_STATES: Final = "DELETE FROM context_states; DELETE FROM topic_locks"
+_BEGIN_ERASURE: Final = """
+INSERT INTO unfinished_erasures (path, former, entry, begun) VALUES (:path, :former, :entry, :begun)
+ON CONFLICT (path) DO UPDATE SET former = excluded.former, entry = excluded.entry, begun = excluded.begun
+"""
+_UNFINISHED_ERASURES: Final = "SELECT path, former, entry, begun FROM unfinished_erasures ORDER BY begun, path"
+_END_ERASURE: Final = "DELETE FROM unfinished_erasures WHERE path = :path"
 _GIVE_GRANT: Final = "INSERT INTO grants (token_hash, path, expires) VALUES (:token, :path, :expires)"
 _HAS_GRANT: Final = "SELECT 1 FROM grants WHERE token_hash = :token AND path = :path AND expires > :now"
 _USE_GRANT: Final = "DELETE FROM grants WHERE token_hash = :token AND path = :path AND expires > :now"
@@ -267,13 +362,23 @@ _FORGET_BATCHES: Final = "DELETE FROM invocation_batches WHERE number NOT IN (SE
 
 
 class SqliteHistory(SqliteUsage):
-    """The history in one file, created at first use; any number of processes may share it.
+    """The history in one file and the conversations beside it, created at first use; many processes may share it.
 
-    `wait` is how many seconds a call waits for a lock before it raises VaultUnavailable(locked).
+    `wait` is how many seconds a call waits for a lock before it raises VaultUnavailable(locked). A file that is damaged
+    when it is opened is set aside, and a new one is made.
     """
 
-    def __init__(self, file: Path, *, wait: float = 10.0) -> None:
-        super().__init__(Database(file, migrations=MIGRATIONS, wording=HISTORY_ERRORS, wait=wait))
+    def __init__(self, file: Path, *, wait: float = 10.0, clock: Callable[[], datetime] = _now) -> None:
+        files = ConversationFiles(file.parent / FOLDER, wait=wait)
+        database = Database(
+            file,
+            migrations=MIGRATIONS,
+            wording=HISTORY_ERRORS,
+            wait=wait,
+            prepare=self.catch_up_at_opening,
+            sets_damage_aside=True,
+        )
+        super().__init__(database, files, clock=clock)
 
     def record(self, *entries: AuditEntry) -> None:
         """Add these rows, all or none."""
@@ -309,6 +414,8 @@ class SqliteHistory(SqliteUsage):
     def recover(self, entries: Iterable[AuditEntry]) -> int:
         """Add the rows whose commit is unknown; returns how many were added."""
         entries = tuple(entries)
+        if not entries:
+            return 0
         with self._database.write_transaction() as connection:
             known = {hash_ for (hash_,) in connection.execute("SELECT hash FROM commits")}
             missing = [entry for entry in entries if entry.commit and entry.commit not in known]
@@ -324,7 +431,29 @@ class SqliteHistory(SqliteUsage):
             connection.execute(_FORGET_GRANTS, {"path": path})
             connection.execute(_FORGET_STATES)
         self._database.vacuum()
+        self._database.drop_damaged()
         return removed
+
+    def begin_erasure(self, erasure: UnfinishedErasure) -> None:
+        """Remember what is being erased, until it is ended."""
+        values = {"path": erasure.path, "former": json.dumps(erasure.former), "entry": erasure.entry}
+        with self._database.write_transaction() as connection:
+            connection.execute(_BEGIN_ERASURE, values | {"begun": stored_moment(erasure.begun)})
+
+    def unfinished_erasures(self) -> tuple[UnfinishedErasure, ...]:
+        """The erasures that were begun and not ended, oldest first."""
+        with self._database.read_transaction() as connection:
+            rows: list[Any] = connection.execute(_UNFINISHED_ERASURES).fetchall()
+        return tuple(
+            UnfinishedErasure(path, tuple(json.loads(former)), entry, datetime.fromisoformat(begun))
+            for path, former, entry, begun in rows
+        )
+
+    def end_erasure(self, path: str) -> None:
+        """Forget that this path was being erased, also in free pages and the log."""
+        with self._database.write_transaction() as connection:
+            connection.execute(_END_ERASURE, {"path": path})
+        self._database.vacuum()
 
     def give_grant(self, path: str, *, now: datetime, minutes: int = 10) -> str:
         """A new token that allows one write to that path within `minutes`; deletes expired grants."""
@@ -392,8 +521,8 @@ class SqliteHistory(SqliteUsage):
         return removed
 
     def size(self) -> int:
-        """The bytes of the file and its log."""
-        return self._database.size()
+        """The bytes of the file, its log and the conversation files."""
+        return self._database.size() + self._files.size()
 
     def close(self) -> None:
         """Close the file; the next call opens it again."""

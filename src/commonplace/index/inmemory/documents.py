@@ -15,13 +15,14 @@ from commonplace.index.document_values import (
     note_entity_names,
     valid_unicode,
 )
+from commonplace.index.inmemory.past_lines import InMemoryPastReader, PastNotes
 from commonplace.index.segments.quantize import summable, unit_vector
 from commonplace.model import Document, Fact, FactEdge, FactEnd, FactRecord, Filters, Link, Topic
 
 _PAST_STATUSES: Final = ("superseded", "expired", "archived", "deleted")
 
 VectorRows = tuple[tuple[float, tuple[int, ...]], ...]
-"""Vectors of a chunk, each as its scale and its integers: those of its parts, then those of its sentences."""
+"""Vectors of a chunk, each as its scale and its integers: those of its parts, then those of its sentences, coarser."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def _is_below(tag: str, parent: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class InMemoryLinkReader:
+class InMemoryLinkReader(InMemoryPastReader):
     """The documents at one moment; `removed` counts those that were removed, `synced` is the last sync."""
 
     stored: tuple[StoredDocument, ...]
@@ -89,6 +90,7 @@ class InMemoryLinkReader:
     linker: Linker
     rules: Rules
     synced: str | None
+    past: PastNotes
 
     def notes_named(self, name: str) -> tuple[str, ...]:
         """The paths of the notes with this name, sorted."""
@@ -265,6 +267,7 @@ class InMemoryFactReader(InMemoryLinkReader):
             and _is_among(query.origins, fact.origin)
             and (fact.always_load or not query.always_load)
             and (query.sensitive or not document.sensitive)
+            and (document.sensitive or not query.only_sensitive)
             and (query.staged or document.place != "staging")
         )
 

@@ -319,7 +319,7 @@ def _attributes(number: int, chunk: Chunk, stored: StoredDocument) -> ChunkAttri
         voice=chunk.voice,
         speaker=valid_unicode(chunk.speaker),
         at=chunk.at,
-        updated=document.updated,
+        updated=document.updated if document.is_dated else "",
         importance=document_importance(document),
     )
 

@@ -4,15 +4,17 @@ import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
 from commonplace.errors import Conflict, NotFound, UsageError
-from commonplace.index.base import Linker, Rules, vector_texts
+from commonplace.index.base import Linker, PastStep, Rules, vector_texts
 from commonplace.index.inmemory.documents import StoredDocument, VectorRows
+from commonplace.index.inmemory.past_lines import PastNotes
 from commonplace.index.inmemory.queries import InMemoryReader
-from commonplace.index.segments.quantize import quantize, restore
+from commonplace.index.segments.quantize import QuantizedVectors, coarsen, quantize, restore
 from commonplace.model import Document, Stamp
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ class InMemoryIndex:
     _stored: dict[tuple[str, str], StoredDocument] = field(default_factory=dict)  # by source type and source id
     _next_number: int = 1
     _synced: str | None = None
+    _past: PastNotes | None = None  # replaced by each change, so that readers keep what they have
+    _history: tuple[str, str] = ("", "")
 
     def stamps(self, source_type: str) -> Mapping[str, Stamp]:
         """The stamp of every document of a source, including removed ones, by its `source_id`."""
@@ -54,11 +58,11 @@ class InMemoryIndex:
 
     def upsert(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
         """Add or replace a document. Raises UsageError if the vectors do not match its chunks."""
-        rows = tuple(map(_rows, vectors))
-        if document.version or rows:
-            is_match = [len(each) for each in rows] == [len(vector_texts(chunk)) for chunk in document.chunks]
+        if document.version or vectors:
+            is_match = [len(each) for each in vectors] == [len(vector_texts(chunk)) for chunk in document.chunks]
             if not (is_match and document.version):
                 raise UsageError(f"the vectors of {document.source_id} do not match its chunks")
+        rows = tuple(_rows(own, parts=len(chunk.parts)) for own, chunk in zip(vectors, document.chunks, strict=False))
         self._store(document, rows or ((),) * len(document.chunks), now=now)
 
     def touch(self, document: Document, *, now: float) -> None:
@@ -114,15 +118,44 @@ class InMemoryIndex:
         """Store when a whole source was compared with the index."""
         self._synced = at
 
-    def optimize(self) -> None:
+    def followed_history(self) -> tuple[str, str]:
+        """The commit up to which the index follows the history, and what was derived from it; empty at first."""
+        return self._history
+
+    def follow_history(self, commit: str, derived: str) -> None:
+        """Store the commit up to which the index follows the vault's history, and what was derived from it."""
+        self._history = commit, derived
+
+    def advance_history(self, before: str, commit: str) -> None:
+        """Follow the history up to this commit, if the index followed it up to `before`."""
+        if self._history[0] == before:
+            self._history = commit, self._history[1]
+
+    def add_past(self, steps: Sequence[PastStep], *, form: str, after: str) -> None:
+        """Add commits of the vault's history, oldest first. Raises Conflict unless `after` is the newest one."""
+        past = deepcopy(self._past_notes())
+        past.add(steps, form=form, after=after)
+        self._past = past
+
+    def cut_past(self, number: int) -> None:
+        """Forget the commits of the vault's history after that one; everything if one of them erased a note."""
+        past = deepcopy(self._past_notes())
+        past.cut(number)
+        self._past = past
+
+    def optimize(self, *, check: bool = False) -> None:
         """Do nothing: there is no faster form."""
+
+    def damaged_files(self) -> tuple[str, ...]:
+        """Nothing: there are no files."""
+        return ()
 
     @contextmanager
     def reader(self) -> Iterator[InMemoryReader]:
         """A reader of the index at this moment."""
         every = [*self._stored.values()]  # at once: another thread may be writing
         live = tuple(stored for stored in every if stored.deleted is None)
-        yield InMemoryReader(live, len(every) - len(live), self.linker, self.rules, self._synced)
+        yield InMemoryReader(live, len(every) - len(live), self.linker, self.rules, self._synced, self._past_notes())
 
     @contextmanager
     def replacement(self) -> Iterator["InMemoryIndex"]:
@@ -130,9 +163,14 @@ class InMemoryIndex:
         fresh = InMemoryIndex(self.user, self.linker, self.rules, _next_number=self._next_number)
         yield fresh
         self._stored, self._next_number, self._synced = fresh._stored, fresh._next_number, fresh._synced
+        self._past = fresh._past
+        self._history = fresh._history
 
     def close(self) -> None:
         """Do nothing: nothing is open."""
+
+    def _past_notes(self) -> PastNotes:
+        return self._past or PastNotes(self.rules)
 
     def _store(self, document: Document, vectors: tuple[VectorRows, ...], *, now: float) -> None:
         numbers = tuple(range(self._next_number, self._next_number + len(document.chunks)))
@@ -165,6 +203,9 @@ class InMemoryVectorCache:
         forgotten = set(hashes)
         self._vectors = {key: vector for key, vector in self._vectors.items() if key[1] not in forgotten}
 
+    def check(self) -> None:
+        """Do nothing: memory cannot be damaged."""
+
     def repair(self) -> bool:
         """Return False: memory cannot be damaged."""
         return False
@@ -185,9 +226,11 @@ def _key(document: Document) -> tuple[str, str]:
     return document.source_type, document.source_id
 
 
-def _rows(vectors: "Fixed") -> VectorRows:
-    quantized = quantize(vectors)
-    return tuple(zip(quantized.scales.tolist(), map(tuple, quantized.rows.tolist()), strict=True))
+def _rows(vectors: "Fixed", *, parts: int) -> VectorRows:
+    exact = quantize(vectors)
+    coarse = coarsen(QuantizedVectors(exact.rows[parts:], exact.scales[parts:]))
+    scales = (*exact.scales[:parts].tolist(), *coarse.scales.tolist())
+    return tuple(zip(scales, map(tuple, (*exact.rows[:parts].tolist(), *coarse.rows.tolist())), strict=True))
 
 
 def _chunk_content(document: Document, stored: StoredDocument) -> list[object]:

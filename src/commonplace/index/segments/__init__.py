@@ -4,7 +4,7 @@
 - segment_file    the file format, and the policy that decides which segments to write and merge
 - bm25            word search in segments: chunks, and whole documents
 - vector_search   vector search in segments: nearest chunks, and similarity of documents
-- quantize        vectors in 8 bits; used by every index
+- quantize        vectors in 8 and in 4 bits; used by every index
 
 `index/sqlite` stores the rows from which segments are built, and tells which files are current.
 The format and its rules: docs/formats/segments.md.

@@ -1,4 +1,4 @@
-"""Vectors in 8 bits, each with its own scale: what an index stores and compares.
+"""Vectors in 8 bits, and those of sentences in 4, each with its own scale: what an index stores and compares.
 
 Products of integers are exact, and their factors depend on the two vectors alone. So a cosine is the same to the last
 digit on every machine, in every index, and in whatever order it is computed.
@@ -16,6 +16,16 @@ Fixed = npt.NDArray[np.int16 | np.float64]
 
 _ONE: Final = 32767  # stands for 1 in a 16-bit vector
 _MAX: Final = 127
+_MAX_COARSE: Final = 7
+_CLIPS: Final = (1.0, 0.85, 0.7, 0.55)
+"""Shares of a vector's largest number that may become the largest in 4 bits. Few numbers are as large: cutting them off
+leaves finer levels for the others, which pays for an encoder's vectors, but not for those that are mostly zero."""
+
+ZERO_LEVEL: Final = 8
+"""What stands for 0 in half a byte."""
+
+_HALF_BYTE: Final = 4  # bits
+_LOWER_HALF: Final = 15
 _SCALE_BYTES: Final = 4
 _SUM_SCALE: Final = 2.0**15  # products with it lose nothing: a scale has 24 bits and a number 8
 
@@ -49,6 +59,49 @@ def quantize(vectors: Fixed) -> QuantizedVectors:
 def restore(vectors: QuantizedVectors) -> Fixed:
     """The numbers that the 8 bits stand for: quantized again, they become the same bits and the same scale."""
     return vectors.rows * vectors.scales.astype(np.float64)[:, None]
+
+
+def coarsen(vectors: QuantizedVectors) -> QuantizedVectors:
+    """The vectors in 4 bits, from -7 to 7, each with the clip that brings it nearest to the original's direction.
+
+    The scale gives the product with the original the value that it had: a cosine is off by chance, neither too high nor
+    too low on average. They depend on the 8 bits alone, so they are the same whether a vector comes from the encoder or
+    from the cache.
+    """
+    wide = vectors.rows.astype(np.float64)
+    peaks = np.abs(wide).max(axis=1, initial=1)
+    rows, nearest = np.zeros_like(wide), np.zeros(len(wide))
+    for clip in _CLIPS:
+        some = np.clip(np.rint(wide * _MAX_COARSE / (clip * peaks)[:, None]), -_MAX_COARSE, _MAX_COARSE)
+        squared_cosines = (wide * some).sum(axis=1) ** 2 / np.maximum((some**2).sum(axis=1), 1)  # but for a factor
+        better = squared_cosines > nearest
+        rows[better], nearest[better] = some[better], squared_cosines[better]
+    shares = (wide**2).sum(axis=1) / np.maximum((wide * rows).sum(axis=1), 1)
+    return QuantizedVectors(rows=rows.astype(np.int8), scales=(vectors.scales * shares).astype(np.float32))
+
+
+def stored_bytes(vectors: QuantizedVectors, *, parts: int) -> tuple[bytes, bytes]:
+    """The scales and the rows of a chunk's vectors as an index stores them: parts in 8 bits, then sentences in 4.
+
+    Of a sentence, the first half of the numbers is in the lower halves of the bytes, the rest in the upper ones.
+    """
+    fine = coarsen(QuantizedVectors(vectors.rows[parts:], vectors.scales[parts:]))
+    levels = (fine.rows + ZERO_LEVEL).astype(np.uint8)
+    half = coarse_width(levels.shape[1])
+    packed = levels[:, :half].copy()
+    packed[:, : levels.shape[1] - half] |= levels[:, half:] << _HALF_BYTE
+    scales = np.concatenate([vectors.scales[:parts], fine.scales]).astype("<f4")
+    return scales.tobytes(), vectors.rows[:parts].tobytes() + packed.tobytes()
+
+
+def coarse_width(dim: int) -> int:
+    """How many bytes a vector of so many numbers has in 4 bits."""
+    return (dim + 1) // 2
+
+
+def coarse_halves(packed: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+    """The lower and the upper halves of the bytes, each ZERO_LEVEL more than the number it stands for."""
+    return (packed & _LOWER_HALF).view(np.int8), (packed >> _HALF_BYTE).view(np.int8)
 
 
 def pack_vectors(vectors: QuantizedVectors) -> list[bytes]:

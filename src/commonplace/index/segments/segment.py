@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from commonplace.index.segments.quantize import coarse_width
 from commonplace.model import WordCounts
 
 WORD_ENTRY: Final = np.dtype([("hash", "<u8"), ("counts", "u1", (5,))])
@@ -34,7 +35,7 @@ Mask = npt.NDArray[np.bool_]
 # ---------------------------------------------------------------- words of one chunk
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=8192)  # questions fill it, each new word for good until then
 def word_hash(word: str) -> int:
     """The hash that stands for this stemmed word."""
     return int.from_bytes(blake2b(word.encode(errors="surrogatepass")).digest()[:8], "little")
@@ -83,12 +84,12 @@ class PartVectors:
 class SentenceVectors:
     """The vectors of sentences, of one version: those of the chunk in row i are rows[starts[i]:starts[i + 1]].
 
-    Read only for the chunks that a search has found.
+    Read only for the chunks that a search has found. They have 4 bits, two numbers in a byte.
     """
 
     starts: npt.NDArray[np.int32]
     scales: npt.NDArray[np.float32]
-    rows: npt.NDArray[np.int8]
+    rows: npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -210,7 +211,7 @@ class SegmentBuilder:
         self._words += entries.tobytes()
 
     def add_vectors(self, number: int, version: str, counts: tuple[int, int], *, scales: bytes, rows: bytes) -> None:
-        """Add the vectors of a chunk: as many of parts and of sentences as `counts` says, the parts first."""
+        """Add the vectors of a chunk as `stored_bytes` gives them; `counts` are those of parts and of sentences."""
         self._vectors.setdefault(version, _VectorBuilder()).add(number, counts, scales=scales, rows=rows)
 
     def build(self, first: int, last: int) -> Segment:
@@ -245,7 +246,7 @@ class _VectorBuilder:
 
     def add(self, number: int, counts: tuple[int, int], *, scales: bytes, rows: bytes) -> None:
         parts, sentences = counts
-        end = len(rows) // (parts + sentences) * parts
+        end = parts * (2 * len(rows) // (2 * parts + sentences))  # a sentence has half as many bytes as a part
         self.numbers.append(number)
         self.parts.append(parts)
         self.sentences.append(sentences)
@@ -267,7 +268,7 @@ class _VectorBuilder:
         starts[self._owners(numbers) + 1] = self.sentences
         scales = np.frombuffer(self.sentence_scales, "<f4")
         dim = len(self.rows) * _SCALE_BYTES // len(self.scales)
-        rows = np.frombuffer(self.sentence_rows, np.int8).reshape(-1, dim)
+        rows = np.frombuffer(self.sentence_rows, np.uint8).reshape(-1, coarse_width(dim))
         return SentenceVectors(starts=np.cumsum(starts, dtype=np.int32), scales=scales, rows=rows)
 
     def _owners(self, numbers: Numbers) -> npt.NDArray[np.int32]:
@@ -281,14 +282,14 @@ class _VectorBuilder:
 class ChunkSelection:
     """The chunks that a query may return, as a mask over each segment, and their statistics.
 
-    `sizes` counts the chunks of each segment, `words` the words of their bodies, `replied` those said by a program,
-    and `documents` their documents.
+    For each segment, `sizes` counts the selected chunks, `lengths` the words of their bodies, and `reply_lengths` those
+    said by a program; `documents` counts the documents in all segments.
     """
 
     masks: tuple[Mask, ...]
     sizes: tuple[int, ...]
-    words: int
-    replied: int
+    lengths: tuple[int, ...]
+    reply_lengths: tuple[int, ...]
     documents: int
 
     @property
@@ -296,20 +297,85 @@ class ChunkSelection:
         """How many chunks are selected."""
         return sum(self.sizes)
 
+    @property
+    def words(self) -> int:
+        """How many words their bodies have."""
+        return sum(self.lengths)
 
-def select_ranges(ranges: npt.NDArray[np.int64], segments: Sequence[Segment]) -> ChunkSelection:
+    @property
+    def replied(self) -> int:
+        """How many of these words are said by a program."""
+        return sum(self.reply_lengths)
+
+
+def select_ranges(ranges: Numbers, segments: Sequence[Segment]) -> ChunkSelection:
     """The chunks in these ranges; each row is the first number of a document's chunks and how many it has."""
     ranges = ranges[ranges[:, 1] > 0]
     first, count = ranges[np.argsort(ranges[:, 0])].T
-    masks = tuple(range_mask(segment.numbers, first, count) for segment in segments)
-    pairs = [*zip(segments, masks, strict=True)]
-    return ChunkSelection(
-        masks=masks,
-        sizes=tuple(int(np.count_nonzero(mask)) for mask in masks),
-        words=sum(_word_count(segment, mask) for segment, mask in pairs),
-        replied=sum(_word_count(segment, mask & segment.replies) for segment, mask in pairs),
-        documents=len(ranges),
-    )
+    masks = [range_mask(segment.numbers, first, count) for segment in segments]
+    return _selection([*map(_counted, masks, segments)], documents=len(ranges))
+
+
+def select_in(segments: Sequence[Segment], selection: ChunkSelection, *, before: Sequence[Segment]) -> ChunkSelection:
+    """The same chunks in other segments: `before` are those of the selection. A chunk that is new is not selected."""
+    known = {id(segment): at for at, segment in enumerate(before)}
+    counted = []
+    for segment in segments:
+        at = known.get(id(segment))
+        counted.append(_counted_at(selection, at) if at is not None else _moved(segment, selection, before))
+    return _selection(counted, documents=selection.documents)
+
+
+def change_selection(
+    selection: ChunkSelection, segments: Sequence[Segment], *, changed: Numbers, passing: Numbers
+) -> ChunkSelection:
+    """The selection after some documents changed: of the ranges in `changed`, those in `passing` are selected now."""
+    counted, documents = [], selection.documents + len(passing)
+    for at, segment in enumerate(segments):
+        begins, ends = _range_rows(changed, segment)
+        if np.array_equal(begins, ends):
+            counted.append(_counted_at(selection, at))
+            continue
+        mask = selection.masks[at].copy()
+        starts = begins[(ends > begins) & (segment.numbers[np.minimum(begins, len(mask) - 1)] == changed[:, 0])]
+        documents -= int(np.count_nonzero(mask[starts]))
+        mask[expand_ranges(begins, ends - begins)[0]] = False
+        begins, ends = _range_rows(passing, segment)
+        mask[expand_ranges(begins, ends - begins)[0]] = True
+        counted.append(_counted(mask, segment))
+    return _selection(counted, documents=documents)
+
+
+_Counted = tuple[Mask, int, int, int]  # a mask, and how many chunks, words and words of replies it selects
+
+
+def _selection(counted: Sequence[_Counted], *, documents: int) -> ChunkSelection:
+    masks, sizes, lengths, reply_lengths = zip(*counted, strict=True) if counted else ((), (), (), ())
+    return ChunkSelection(masks, sizes, lengths, reply_lengths, documents)
+
+
+def _counted(mask: Mask, segment: Segment) -> _Counted:
+    replies = _word_count(segment, mask & segment.replies)
+    return mask, int(np.count_nonzero(mask)), _word_count(segment, mask), replies
+
+
+def _counted_at(selection: ChunkSelection, at: int) -> _Counted:
+    return selection.masks[at], selection.sizes[at], selection.lengths[at], selection.reply_lengths[at]
+
+
+def _moved(segment: Segment, selection: ChunkSelection, before: Sequence[Segment]) -> _Counted:
+    mask = np.zeros(len(segment.numbers), np.bool_)
+    for at, older in enumerate(before):
+        if older.first <= segment.last and older.last >= segment.first and selection.sizes[at]:
+            _, rows = positions_in(older.numbers[selection.masks[at]], segment.numbers)
+            mask[rows] = True
+    return _counted(mask, segment)
+
+
+def _range_rows(ranges: Numbers, segment: Segment) -> tuple[Numbers, Numbers]:
+    """Where the rows of each range begin and end in the segment."""
+    begins = np.searchsorted(segment.numbers, ranges[:, 0])
+    return begins, np.searchsorted(segment.numbers, ranges[:, 0] + ranges[:, 1])
 
 
 def range_mask(numbers: Numbers, first: Numbers, count: Numbers) -> Mask:

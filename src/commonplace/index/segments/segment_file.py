@@ -23,13 +23,15 @@ import numpy.typing as npt
 
 from commonplace.index.segments.segment import PartVectors, Segment, SentenceVectors
 
-_MAGIC: Final = b"CPSEGMT4"
+_MAGIC: Final = b"CPSEGMT5"
 _HEADER_START: Final = 44
 _ALIGN: Final = 64
 _SEGMENT_ARRAYS: Final = ("numbers", "lengths", "replies", "hashes", "starts", "rows", "codes", "patterns")
 _PART_ARRAYS: Final = ("owners", "starts", "scales", "rows")
 _SENTENCE_ARRAYS: Final = ("starts", "scales", "rows")
-_BLOCK: Final = 1 << 24  # bytes
+_LARGE: Final = ("rows", "codes", "scales")
+"""Arrays, by the last part of their name, that no other array is addressed by. They are nine tenths of a file: checking
+them whenever it is opened would take longer than the search."""
 
 
 class BadSegment(Exception):
@@ -78,18 +80,48 @@ def write_segment(folder: Path, segment: Segment) -> SegmentFile:
 def open_segment(folder: Path, listed: SegmentFile, *, check: bool = False) -> Segment:
     """The segment, memory-mapped: pages are read on access. Raises BadSegment or FileNotFoundError.
 
+    The arrays that address others are checked. All are if the file's mtime is another than the listed one, or if
+    `check` asks for it.
+    """
+    mapped, header, start = _mapped(folder, listed)
+    large = () if check or _mtime(folder, listed) != listed.mtime else _LARGE
+    _check(mapped, header, start, listed.name, without=large)
+    return _segment(header, {name: _array(mapped, start, layout) for name, layout in header["arrays"].items()})
+
+
+def is_bad_segment(folder: Path, listed: SegmentFile, *, check: bool = False) -> bool:
+    """True if the file is missing, or is not what was written as far as its size and header show.
+
     The whole file is checked if its mtime is another than the listed one, or if `check` asks for it.
     """
+    try:
+        mapped, header, start = _mapped(folder, listed)
+        if check or _mtime(folder, listed) != listed.mtime:
+            _check(mapped, header, start, listed.name)
+    except (BadSegment, FileNotFoundError):
+        return True
+    return False
+
+
+def _mapped(folder: Path, listed: SegmentFile) -> tuple[mmap.mmap, dict[str, Any], int]:
+    """The file, memory-mapped, its header, and where its arrays begin. Raises BadSegment or FileNotFoundError."""
     with (folder / listed.name).open("rb") as file:
-        stat = os.fstat(file.fileno())
-        if stat.st_size != listed.size:
-            raise BadSegment(f"{listed.name} has {stat.st_size} bytes instead of {listed.size}")
+        size = os.fstat(file.fileno()).st_size
+        if size != listed.size:
+            raise BadSegment(f"{listed.name} has {size} bytes instead of {listed.size}")
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    header, start = _header(mapped, listed.name)
-    if (check or stat.st_mtime_ns != listed.mtime) and _checksum(mapped, start) != header["checksum"]:
-        raise BadSegment(f"{listed.name} was changed")
-    arrays = {name: _array(mapped, start, layout) for name, layout in header["arrays"].items()}
-    return _segment(header, arrays)
+    return mapped, *_header(mapped, listed.name)
+
+
+def _mtime(folder: Path, listed: SegmentFile) -> int:
+    return (folder / listed.name).stat().st_mtime_ns
+
+
+def _check(mapped: mmap.mmap, header: Mapping[str, Any], start: int, name: str, *, without: Sequence[str] = ()) -> None:
+    """Raise BadSegment if an array is not what was written; those whose last name is in `without` are not checked."""
+    for array, layout in header["arrays"].items():
+        if array.rpartition("/")[2] not in without and _checksum(mapped, start, layout) != layout["crc32"]:
+            raise BadSegment(f"{name} was changed in {array}")
 
 
 def _arrays(segment: Segment) -> dict[str, npt.NDArray[Any]]:
@@ -115,29 +147,32 @@ def _segment(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
 
 
 def _write(file: Any, segment: Segment) -> None:
-    """Write the arrays, then the header before them, which holds their checksum."""
-    arrays, layouts, offset = _arrays(segment), {}, 0
+    """Write the arrays, then the header before them, which holds their checksums."""
+    arrays, layouts, offset = _arrays(segment), dict[str, dict[str, Any]](), 0
     for name, array in arrays.items():
-        layouts[name] = {"dtype": array.dtype.str, "shape": array.shape, "offset": offset}
-        offset += -(-array.nbytes // _ALIGN) * _ALIGN
+        layouts[name] = {"dtype": array.dtype.str, "shape": array.shape, "offset": offset, "crc32": _hex(0)}
+        offset += _padded(array.nbytes)
     header = {"first": segment.first, "last": segment.last, "versions": [*segment.vectors], "arrays": layouts}
-    start = _body_start(len(_encoded(header, checksum=0)))
+    start = _body_start(len(json.dumps(header)))
     file.seek(start)
-    checksum = 0
-    for array in arrays.values():
+    for name, array in arrays.items():
         content = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
-        padding = bytes(-array.nbytes % _ALIGN)
-        checksum = zlib.crc32(padding, zlib.crc32(content.data, checksum))
+        padding = bytes(_padded(array.nbytes) - array.nbytes)
+        layouts[name]["crc32"] = _hex(zlib.crc32(padding, zlib.crc32(content.data)))
         file.write(content)
         file.write(padding)
-    encoded = _encoded(header, checksum=checksum)
+    encoded = json.dumps(header).encode()
     file.seek(0)
     file.write(_MAGIC + len(encoded).to_bytes(4, "little") + hashlib.sha256(encoded).digest() + encoded)
     file.truncate(start + offset)
 
 
-def _encoded(header: Mapping[str, Any], *, checksum: int) -> bytes:
-    return json.dumps({**header, "checksum": f"{checksum:08x}"}).encode()
+def _padded(size: int) -> int:
+    return -(-size // _ALIGN) * _ALIGN
+
+
+def _hex(checksum: int) -> str:
+    return f"{checksum:08x}"  # always as long, so that the length of the header is known before
 
 
 def _header(mapped: mmap.mmap, name: str) -> tuple[dict[str, Any], int]:
@@ -158,15 +193,15 @@ def _array(mapped: mmap.mmap, start: int, layout: Mapping[str, Any]) -> npt.NDAr
     )
 
 
-def _checksum(mapped: mmap.mmap, start: int) -> str:
-    checksum = 0
-    for offset in range(start, len(mapped), _BLOCK):
-        checksum = zlib.crc32(mapped[offset : offset + _BLOCK], checksum)
-    return f"{checksum:08x}"
+def _checksum(mapped: mmap.mmap, start: int, layout: Mapping[str, Any]) -> str:
+    """The CRC-32 of an array with its padding."""
+    size = int(np.prod(tuple(layout["shape"]))) * np.dtype(layout["dtype"]).itemsize
+    with memoryview(mapped) as view:
+        return _hex(zlib.crc32(view[start + layout["offset"] :][: _padded(size)]))
 
 
 def _body_start(header: int) -> int:
-    return -(-(_HEADER_START + header) // _ALIGN) * _ALIGN
+    return _padded(_HEADER_START + header)
 
 
 def _flush_folder(folder: Path) -> None:

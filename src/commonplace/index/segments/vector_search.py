@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from commonplace.index.base import SIMILARITY_CHUNKS, SIMILARITY_REACH, ChunkAttributes, VectorMatch
 from commonplace.index.segments.bm25 import Floats, cutoff
-from commonplace.index.segments.quantize import QuantizedQuery, cosine_matrix
+from commonplace.index.segments.quantize import ZERO_LEVEL, QuantizedQuery, coarse_halves, cosine_matrix
 from commonplace.index.segments.segment import (
     ChunkSelection,
     Mask,
@@ -138,22 +138,40 @@ def _best_sentences(
     if len(held):
         counts = (ends - begins)[held]
         every, _ = expand_ranges(begins[held], counts)
-        cosines = _cosines(query, sentences.rows.take(every, axis=0), sentences.scales[every])
+        cosines = _coarse_cosines(query, sentences.rows.take(every, axis=0), sentences.scales[every])
         best[held] = np.maximum.reduceat(cosines, np.cumsum(counts) - counts)
     return best
 
 
 def _cosines(query: QuantizedQuery, rows: npt.NDArray[np.int8], scales: npt.NDArray[np.float32]) -> Floats:
+    return _scaled(query, _products(query.row, rows), scales)
+
+
+def _coarse_cosines(query: QuantizedQuery, packed: npt.NDArray[np.uint8], scales: npt.NDArray[np.float32]) -> Floats:
+    """The cosines of vectors in 4 bits."""
+    half = packed.shape[1]
+    upper_row = np.zeros(half, np.int8)  # one longer than the rest of the query if that has an odd number of numbers
+    upper_row[: len(query.row) - half] = query.row[half:]
+    lower, upper = coarse_halves(packed)
+    levels = _products(query.row[:half], lower) + _products(upper_row, upper)
+    return _scaled(query, levels - ZERO_LEVEL * int(query.row.sum(dtype=np.int64)), scales)
+
+
+def _products(row: npt.NDArray[np.int8], rows: npt.NDArray[np.int8]) -> Floats:
+    """The product of the row with each of the rows, exactly."""
     if not len(rows):
         return np.empty(0)
     # One thread: two are a third faster on an idle machine and much slower on a busy one.
     import simsimd  # of the extra `sense`: without an encoder there are no vectors to compare
 
-    products: Any = simsimd.cdist(query.row[None, :], rows, metric="dot", threads=1)
-    cosines = np.asarray(products, np.float64).reshape(-1)
-    cosines *= scales
-    cosines *= query.scale
-    return cosines
+    products: Any = simsimd.cdist(row[None, :], rows, metric="dot", threads=1)
+    return np.asarray(products, np.float64).reshape(-1)
+
+
+def _scaled(query: QuantizedQuery, products: Floats, scales: npt.NDArray[np.float32]) -> Floats:
+    products *= scales
+    products *= query.scale
+    return products
 
 
 # ---------------------------------------------------------------- similarity of documents

@@ -16,7 +16,7 @@ import numpy as np
 from commonplace.errors import UsageError
 from commonplace.index.base import StoredChunk, vector_texts
 from commonplace.index.document_values import document_importance, ends_at, entry_fact, fold_label, valid_unicode
-from commonplace.index.segments.quantize import Fixed, QuantizedVectors, pack_vectors, quantize
+from commonplace.index.segments.quantize import Fixed, QuantizedVectors, pack_vectors, quantize, stored_bytes
 from commonplace.index.segments.segment import body_length, pack_words
 from commonplace.model import Chunk, Document, Problem, Stamp
 from commonplace.model.moment import timestamp_text
@@ -26,7 +26,7 @@ c.number, c.chunk_id, c.chunk_index, c.content, c.content_hash, c.heading_path, 
 c.voice, c.speaker, c.at,
 d.id, d.user_id, d.source_type, d.source_id, d.title, d.uri, d.content_hash, d.made_from, d.embedding_version,
 d.created_at, d.updated_at, d.mtime, d.size, d.sensitive, d.kind, d.status, d.place,
-d.aliases_json, d.tags_json, d.topics_json, d.problems_json, d.metadata_json, d.valid_from, d.valid_until
+d.aliases_json, d.tags_json, d.topics_json, d.problems_json, d.metadata_json, d.valid_from, d.valid_until, d.dated
 """
 STAMP_COLUMNS: Final = (
     "source_id, id, content_hash, made_from, embedding_version, mtime, size, seen, deleted_at IS NOT NULL"
@@ -110,7 +110,7 @@ def _insert_vectors(
         if own:
             counts = (len(chunk.parts), len(chunk.sentences))
             connection.execute(_ADD_VECTORS, (number, document.version, *counts, _hashes(chunk), lead))
-            connection.execute(_ADD_NEW_VECTORS, (number, own.scales.astype("<f4").tobytes(), own.rows.tobytes()))
+            connection.execute(_ADD_NEW_VECTORS, (number, *stored_bytes(own, parts=len(chunk.parts))))
             lead = None
 
 
@@ -158,6 +158,7 @@ def _document_columns(document: Document, *, now: float) -> dict[str, Any]:
         "mtime": document.mtime,
         "size": document.size,
         "seen": now,
+        "dated": int(document.is_dated),
         "sensitive": int(document.sensitive),
         "place": document.place,
         "importance": document_importance(document),
@@ -294,7 +295,7 @@ def stored_chunk(row: Sequence[Any]) -> StoredChunk:
 
 
 def _stored_document(row: Sequence[Any]) -> Document:
-    (*plain, sensitive, kind, status, place, aliases, tags, topics, problems, metadata, begins, ends) = row
+    (*plain, sensitive, kind, status, place, aliases, tags, topics, problems, metadata, begins, ends, dated) = row
     (identity, user, source_type, source_id, title, uri, content_hash, made_from, version) = plain[:9]
     created, updated, mtime, size = plain[9:]
     return Document(
@@ -324,6 +325,7 @@ def _stored_document(row: Sequence[Any]) -> Document:
         chunks=(),
         valid_from=begins,
         valid_until=ends,
+        is_dated=bool(dated),
     )
 
 

@@ -9,11 +9,20 @@ from commonplace.index.sqlite.documents import json_text
 from commonplace.model import Filters
 
 _RANGES: Final = "SELECT first_chunk, chunk_count FROM memory_documents d WHERE user_id = :user AND deleted_at IS NULL"
+_RANGES_AMONG: Final = (
+    "SELECT first_chunk, chunk_count FROM memory_documents d INDEXED BY memory_documents_by_chunk"
+    " WHERE first_chunk IN (SELECT value FROM json_each(:among)) AND chunk_count > 0"
+    " AND user_id = :user AND deleted_at IS NULL"
+)
 NOT_STAGED: Final = "place <> 'staging'"
 NOT_ARCHIVED: Final = "place <> 'archive' AND status NOT IN ('superseded', 'expired', 'archived', 'deleted')"
 """What a search finds unless it asks for the archive."""
 _IS_VALID: Final = "(ends_at = '' OR ends_at > :at)"
 """What has ended is not found; what begins later is, and the hit says so."""
+_ENDED: Final = """
+SELECT first_chunk, chunk_count FROM memory_documents INDEXED BY memory_documents_by_end
+WHERE user_id = :user AND ends_at <> '' AND ends_at > :after AND ends_at <= :until AND chunk_count > 0
+"""
 _LAST_CHANGE: Final = (
     "SELECT max(ends_at) FROM memory_documents WHERE user_id = :user AND ends_at <> '' AND ends_at <= :at"
 )
@@ -58,15 +67,32 @@ def searchable_sql(at: str) -> tuple[str, dict[str, Any]]:
     return _ALL_RANGES, {"at": at}
 
 
-def passing_sql(filters: Filters, entities: EntityMatches) -> tuple[str, dict[str, Any]]:
-    """Selects the ranges of the documents that pass the filters."""
+def passing_sql(
+    filters: Filters | None, entities: EntityMatches, *, among: Sequence[int] | None = None
+) -> tuple[str, dict[str, Any]]:
+    """Selects the ranges of the documents that pass the filters; without filters, of all that a search may return.
+
+    With `among`, only those that begin with one of these chunks are looked at.
+    """
+    conditions, values = _filter_conditions(filters, entities) if filters else ([], {})
+    if among is None:
+        return " AND ".join([_RANGES, NOT_STAGED, *conditions]), values
+    return " AND ".join([_RANGES_AMONG, NOT_STAGED, *conditions]), values | {"among": json_text([*among])}
+
+
+def _filter_conditions(filters: Filters, entities: EntityMatches) -> tuple[list[str], dict[str, Any]]:
     at = "" if filters.archived else filters.at
     conditions, values = _conditions(replace(filters, path=valid_unicode(filters.path).rstrip("/"), at=at))
     if filters.entities:
         conditions.append(_IS_ABOUT)
         matches = {"keys": entities.keys, "paths": entities.paths, "names": entities.names}
         values |= {f"entity_{what}": json_text(each) for what, each in matches.items()}
-    return " AND ".join([_RANGES, NOT_STAGED, *conditions]), values
+    return conditions, values
+
+
+def ended_sql(one: str, other: str) -> tuple[str, dict[str, Any]]:
+    """Selects the ranges of the documents that end between two moments: they pass at one of them alone."""
+    return _ENDED, {"after": min(one, other), "until": max(one, other)}
 
 
 def last_change_sql(filters: Filters) -> tuple[str, dict[str, Any]] | None:

@@ -7,7 +7,7 @@ file. SQLite keeps its log next to the file to which a link points, so the logs 
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -20,26 +20,34 @@ from commonplace.database.errors import locked_error
 from commonplace.errors import IndexDamaged
 from commonplace.index.base import VectorCache
 from commonplace.index.segments.segment_file import (
-    BadSegment,
     SegmentFile,
     UnsegmentedChunks,
+    is_bad_segment,
     next_range,
-    open_segment,
     write_segment,
 )
 from commonplace.index.sqlite.schema import INDEX_ERRORS
-from commonplace.index.sqlite.snapshots import open_segment_folder, read_segment, segment_files
+from commonplace.index.sqlite.snapshots import KEPT_GENERATIONS, open_segment_folder, read_segment, segment_files
 
+# Documents do not overlap: of those that begin before the range, only the last can reach into it.
 _LIVING: Final = """
-SELECT coalesce(sum(min(first_chunk + chunk_count - 1, :last) - max(first_chunk, :first) + 1), 0)
-FROM memory_documents WHERE first_chunk <= :last AND first_chunk + chunk_count > :first AND chunk_count > 0
+SELECT coalesce(sum(max(0, min(first_chunk + chunk_count - 1, :last) - max(first_chunk, :first) + 1)), 0)
+FROM memory_documents INDEXED BY memory_documents_by_chunk
+WHERE first_chunk <= :last AND chunk_count > 0 AND first_chunk >= coalesce(
+  (SELECT max(first_chunk) FROM memory_documents WHERE first_chunk < :first AND chunk_count > 0), 0)
 """
+_LIVING_LISTED: Final = "SELECT name, living FROM memory_segments"
 _LAST_NUMBER: Final = "SELECT coalesce(max(number), 0) FROM memory_chunks"
 _IDENTITY: Final = "SELECT identity FROM memory_state"
 _UNLIST: Final = "DELETE FROM memory_segments WHERE first <= :last AND last >= :first"
-_LIST: Final = "INSERT INTO memory_segments (first, last, chunks, name, size, mtime) VALUES (?, ?, ?, ?, ?, ?)"
+_LIST: Final = (
+    "INSERT INTO memory_segments (first, last, chunks, living, name, size, mtime) VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
 _DROP_NEW_VECTORS: Final = "DELETE FROM memory_new_vectors WHERE number BETWEEN :first AND :last"
-BUMP_GENERATION: Final = "UPDATE memory_state SET generation = generation + 1"
+BUMP_GENERATION: Final = f"""
+UPDATE memory_state SET generation = generation + 1;
+DELETE FROM memory_changes WHERE generation <= (SELECT generation FROM memory_state) - {KEPT_GENERATIONS};
+"""  # noqa: S608
 """Part of every change, so that a snapshot of an earlier state is recognized as such."""
 
 
@@ -48,7 +56,11 @@ BUMP_GENERATION: Final = "UPDATE memory_state SET generation = generation + 1"
 
 @dataclass(frozen=True, slots=True)
 class SegmentMaintenance:
-    """Writes the segment files of the index in `file`, of `min_chunks` to `max_chunks` each."""
+    """Writes the segment files of the index in `file`, of `min_chunks` to `max_chunks` each.
+
+    `damaged` are the names of files that were found to be damaged, by a search too; `checked` those that were read
+    whole and are not.
+    """
 
     file: Path
     database: Database
@@ -56,18 +68,37 @@ class SegmentMaintenance:
     min_chunks: int
     max_chunks: int
     wait: float
+    damaged: set[str]
+    checked: set[str] = field(default_factory=set)
 
-    def optimize(self) -> None:
-        """Write segments until none is due; does nothing if another process is doing it. Writers need not wait."""
+    def optimize(self, *, check: bool = False) -> None:
+        """Write segments until none is due; does nothing if another process is doing it. Writers need not wait.
+
+        With `check`, all files that this process did not check before are read; damaged ones are written again.
+        """
         with translate_errors(self.file, INDEX_ERRORS), self._lock(wait=0) as is_locked:
             if not is_locked:
                 return
+            if check:
+                self.find_damaged(without=frozenset(self.checked))
             if self._write_next():
                 while self._write_next():
                     pass
                 self.database.shrink()
             with self.database.read_transaction() as connection:
                 _delete_unlisted_files(connection)
+
+    def find_damaged(self, *, without: frozenset[str] = frozenset()) -> tuple[str, ...]:
+        """The names of the segment files that are missing or not as they were written; reads all but `without`."""
+        with self.database.read_transaction() as connection:
+            folder = open_segment_folder(connection)
+            files = [each for each in segment_files(connection) if each.name not in without]
+        bad = {each.name for each in files if is_bad_segment(folder, each, check=True)}
+        with self.database.read_transaction() as connection:  # another process may have replaced some meanwhile
+            bad &= {each.name for each in segment_files(connection)}
+        self.damaged.update(bad)
+        self.checked.update({each.name for each in files} - bad)
+        return tuple(sorted(bad))
 
     def erase(self, deletion: str, key: int | None) -> None:
         """Execute the deletion of a document, and rewrite every segment that holds a chunk which no longer exists.
@@ -80,8 +111,9 @@ class SegmentMaintenance:
             with self.database.write_transaction() as connection:
                 connection.execute(deletion, (key,))
                 connection.execute(BUMP_GENERATION)
+                living = _living_listed(connection)
                 for each in segment_files(connection):
-                    if each.chunks > _living(connection, each.first, each.last):
+                    if each.chunks > living[each.name]:
                         segment = read_segment(connection, each.first, each.last, self.cache)
                         _list_segment(connection, write_segment(open_segment_folder(connection), segment))
             with self.database.read_transaction() as connection:
@@ -116,22 +148,20 @@ class SegmentMaintenance:
         last: int = connection.execute(_LAST_NUMBER).get
         return next_range(
             files,
-            living={each.name: _living(connection, each.first, each.last) for each in files},
-            bad=_bad_files(open_segment_folder(connection), files),
+            living=_living_listed(connection),
+            bad=self._bad_files(open_segment_folder(connection), files),
             newer=UnsegmentedChunks(covered + 1, last, _living(connection, covered + 1, last)),
             min_chunks=self.min_chunks,
             max_chunks=self.max_chunks,
         )
 
+    def _bad_files(self, folder: Path, files: Sequence[SegmentFile]) -> frozenset[str]:
+        return frozenset(each.name for each in files if each.name in self.damaged or is_bad_segment(folder, each))
 
-def _bad_files(folder: Path, files: Sequence[SegmentFile]) -> frozenset[str]:
-    bad = set()
-    for each in files:
-        try:
-            open_segment(folder, each)
-        except (BadSegment, FileNotFoundError):
-            bad.add(each.name)
-    return frozenset(bad)
+
+def _living_listed(connection: apsw.Connection) -> dict[str, int]:
+    """How many chunks of each listed segment still exist, by its name."""
+    return dict(connection.execute(_LIVING_LISTED))
 
 
 def _living(connection: apsw.Connection, first: int, last: int) -> int:
@@ -143,7 +173,8 @@ def _living(connection: apsw.Connection, first: int, last: int) -> int:
 def _list_segment(connection: apsw.Connection, written: SegmentFile) -> None:
     """List the segment in place of those that it overlaps. Its vectors need no row any more."""
     connection.execute(_UNLIST, {"first": written.first, "last": written.last})
-    row = (written.first, written.last, written.chunks, written.name, written.size, written.mtime)
+    living = _living(connection, written.first, written.last)
+    row = (written.first, written.last, written.chunks, living, written.name, written.size, written.mtime)
     connection.execute(_LIST, row)
     connection.execute(_DROP_NEW_VECTORS, {"first": written.first, "last": written.last})
 

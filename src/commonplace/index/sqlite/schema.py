@@ -25,6 +25,7 @@ CREATE TABLE memory_documents (
   embedding_version TEXT NOT NULL,
   created_at        TEXT NOT NULL CHECK (created_at GLOB '????-??-??T??:??:??Z'),
   updated_at        TEXT NOT NULL CHECK (updated_at GLOB '????-??-??T??:??:??Z'),
+  dated             INTEGER NOT NULL CHECK (dated IN (0, 1)), -- 0 if `updated_at` is only the time of a file
   deleted_at        TEXT CHECK (deleted_at GLOB '????-??-??T??:??:??Z'),
   mtime             REAL NOT NULL,
   size              INTEGER NOT NULL,
@@ -52,14 +53,13 @@ CREATE INDEX memory_documents_by_update ON memory_documents (user_id, updated_at
 -- Whatever a search without filters must know of a document is in this one.
 CREATE INDEX memory_documents_by_removal
 ON memory_documents (user_id, deleted_at, place, status, valid_from, ends_at, first_chunk, chunk_count);
--- These two answer what each save asks of all documents: how many vectors there are, and which are below a folder.
-CREATE INDEX memory_documents_by_version
-ON memory_documents (user_id, deleted_at, embedding_version, encoded_count, chunk_count);
+-- This one answers what a first save asks of all documents: which are below a folder.
 CREATE INDEX memory_documents_by_path
 ON memory_documents (user_id, source_id, deleted_at, place, status, sensitive, first_chunk, chunk_count);
 CREATE INDEX memory_documents_by_chunk ON memory_documents (first_chunk, chunk_count);
 CREATE INDEX memory_documents_by_begin ON memory_documents (user_id, valid_from) WHERE valid_from <> '';
-CREATE INDEX memory_documents_by_end ON memory_documents (user_id, ends_at) WHERE ends_at <> '';
+CREATE INDEX memory_documents_by_end
+ON memory_documents (user_id, ends_at, first_chunk, chunk_count) WHERE ends_at <> '';
 
 CREATE TABLE memory_chunks (
   number            INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -104,7 +104,8 @@ CREATE TABLE memory_vectors (
   lead              BLOB
 ) STRICT;
 
--- The vectors of chunks that no segment file holds yet: scales and rows in the order of the hashes.
+-- The vectors of chunks that no segment file holds yet: scales and rows in the order of the hashes; those of parts have
+-- 8 bits, those of sentences 4.
 CREATE TABLE memory_new_vectors (
   number  INTEGER PRIMARY KEY REFERENCES memory_vectors (number) ON DELETE CASCADE,
   scales  BLOB NOT NULL,
@@ -186,10 +187,13 @@ CREATE INDEX memory_facts_loaded_always ON memory_facts (user_id) WHERE always_l
 CREATE INDEX memory_facts_ended ON memory_facts (user_id) WHERE end_by <> '';
 CREATE INDEX memory_facts_of_twins ON memory_facts (user_id) WHERE keeps = 0;
 
+-- In the order in which facts of a topic are asked for: the last updated first.
 CREATE TABLE memory_fact_topics (
-  topic TEXT NOT NULL,
-  fact  INTEGER NOT NULL REFERENCES memory_facts (key) ON DELETE CASCADE,
-  PRIMARY KEY (topic, fact)
+  topic      TEXT NOT NULL,
+  updated_at TEXT NOT NULL,
+  id         TEXT NOT NULL,
+  fact       INTEGER NOT NULL REFERENCES memory_facts (key) ON DELETE CASCADE,
+  PRIMARY KEY (topic, updated_at DESC, id, fact)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX memory_fact_topics_by_fact ON memory_fact_topics (fact);
 
@@ -224,9 +228,109 @@ CREATE TABLE memory_segments (
   first  INTEGER PRIMARY KEY,
   last   INTEGER NOT NULL CHECK (last >= first),
   chunks INTEGER NOT NULL,
+  living INTEGER NOT NULL, -- how many of the chunks still exist
   name   TEXT NOT NULL UNIQUE,
   size   INTEGER NOT NULL,
   mtime  INTEGER NOT NULL
+) STRICT;
+
+-- How many chunks of each version there are in documents that were not removed, how many of these have vectors, and how
+-- many vectors: counted when a document changes, and not by each save anew.
+CREATE TABLE memory_versions (
+  user_id           TEXT NOT NULL,
+  embedding_version TEXT NOT NULL,
+  chunks            INTEGER NOT NULL,
+  encoded           INTEGER NOT NULL,
+  vectors           INTEGER NOT NULL,
+  PRIMARY KEY (user_id, embedding_version)
+) STRICT, WITHOUT ROWID;
+
+-- The chunks of documents that were added, changed or deleted in the last generations: what a process has in memory of
+-- an earlier generation is brought up to date with these alone.
+CREATE TABLE memory_changes (
+  generation INTEGER NOT NULL,
+  first      INTEGER NOT NULL,
+  chunks     INTEGER NOT NULL,
+  PRIMARY KEY (generation, first)
+) STRICT, WITHOUT ROWID;
+
+-- The vault's history: the commits of its first-parent line by number, oldest first. Nothing of an erased note is here
+-- but the hash of its path.
+CREATE TABLE memory_past_commits (
+  number INTEGER PRIMARY KEY,
+  id     TEXT NOT NULL UNIQUE,
+  at     TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z'),
+  form   TEXT NOT NULL,
+  done   INTEGER NOT NULL CHECK (done IN (0, 1)) -- 0 until all notes of the commit are here
+) STRICT;
+
+-- The notes as the commits have them: a row for each text, from `first` until `last` (0 while it is there).
+CREATE TABLE memory_past_notes (
+  path   TEXT NOT NULL,
+  first  INTEGER NOT NULL,
+  last   INTEGER NOT NULL,
+  name   TEXT NOT NULL,
+  body   TEXT NOT NULL,
+  marked INTEGER NOT NULL CHECK (marked IN (0, 1)),
+  PRIMARY KEY (path, first)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_past_notes_by_body ON memory_past_notes (body, first) WHERE body <> '';
+CREATE INDEX memory_past_notes_by_name ON memory_past_notes (name, last) WHERE last > 0;
+CREATE INDEX memory_past_notes_by_mark ON memory_past_notes (first) WHERE marked = 1;
+
+CREATE TABLE memory_past_moves (
+  target TEXT NOT NULL,
+  source TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  sure   INTEGER NOT NULL CHECK (sure IN (0, 1)),
+  PRIMARY KEY (target, source, number)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_past_moves_by_source ON memory_past_moves (source, target);
+
+CREATE TABLE memory_past_covers (
+  path   TEXT PRIMARY KEY,
+  number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE memory_past_erasures (
+  hash   BLOB PRIMARY KEY,
+  number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The facts in lines of notes, from the commit `first` until `last` (0 while the line is there).
+CREATE TABLE memory_past_lines (
+  key       INTEGER PRIMARY KEY,
+  path      TEXT NOT NULL,
+  id        TEXT NOT NULL,
+  place     TEXT NOT NULL,
+  claim     TEXT NOT NULL,
+  subject   TEXT NOT NULL,
+  predicate TEXT NOT NULL,
+  object    TEXT NOT NULL,
+  first     INTEGER NOT NULL,
+  first_at  TEXT NOT NULL,
+  last      INTEGER NOT NULL,
+  last_at   TEXT NOT NULL,
+  fact_json TEXT NOT NULL CHECK (json_valid(fact_json))
+) STRICT;
+CREATE INDEX memory_past_lines_by_path ON memory_past_lines (path, last);
+CREATE INDEX memory_past_lines_by_claim ON memory_past_lines (claim) WHERE claim <> '';
+CREATE INDEX memory_past_lines_by_subject ON memory_past_lines (subject) WHERE subject <> '';
+CREATE INDEX memory_past_lines_by_object ON memory_past_lines (object) WHERE object <> '';
+CREATE INDEX memory_past_lines_by_predicate ON memory_past_lines (predicate) WHERE predicate <> '';
+
+CREATE TABLE memory_past_topics (
+  topic TEXT NOT NULL,
+  line  INTEGER NOT NULL REFERENCES memory_past_lines (key) ON DELETE CASCADE,
+  PRIMARY KEY (topic, line)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_past_topics_by_line ON memory_past_topics (line);
+
+-- Up to which commit of the vault the index follows its history, and what was derived from the history until then.
+CREATE TABLE memory_history (
+  user_id   TEXT PRIMARY KEY,
+  commit_id TEXT NOT NULL,
+  derived   TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE memory_syncs (
@@ -242,6 +346,45 @@ CREATE TABLE memory_state (
 INSERT INTO memory_state VALUES (1, lower(hex(randomblob(16))), 0);
 """
 
+_TRIGGERS = """
+CREATE TRIGGER memory_documents_added AFTER INSERT ON memory_documents WHEN NEW.chunk_count > 0 BEGIN
+  INSERT OR IGNORE INTO memory_changes SELECT generation + 1, NEW.first_chunk, NEW.chunk_count FROM memory_state;
+END;
+CREATE TRIGGER memory_documents_changed AFTER UPDATE ON memory_documents WHEN NEW.chunk_count > 0 BEGIN
+  INSERT OR IGNORE INTO memory_changes SELECT generation + 1, NEW.first_chunk, NEW.chunk_count FROM memory_state;
+END;
+CREATE TRIGGER memory_documents_deleted AFTER DELETE ON memory_documents WHEN OLD.chunk_count > 0 BEGIN
+  INSERT OR IGNORE INTO memory_changes SELECT generation + 1, OLD.first_chunk, OLD.chunk_count FROM memory_state;
+  UPDATE memory_segments
+  SET living = living - (min(OLD.first_chunk + OLD.chunk_count - 1, last) - max(OLD.first_chunk, first) + 1)
+  WHERE first < OLD.first_chunk + OLD.chunk_count AND last >= OLD.first_chunk;
+END;
+CREATE TRIGGER memory_versions_added AFTER INSERT ON memory_documents WHEN NEW.deleted_at IS NULL BEGIN
+  INSERT INTO memory_versions
+  VALUES (NEW.user_id, NEW.embedding_version, NEW.chunk_count, NEW.encoded_count, NEW.vector_count)
+  ON CONFLICT DO UPDATE
+  SET chunks = chunks + excluded.chunks, encoded = encoded + excluded.encoded, vectors = vectors + excluded.vectors;
+END;
+CREATE TRIGGER memory_versions_deleted AFTER DELETE ON memory_documents WHEN OLD.deleted_at IS NULL BEGIN
+  UPDATE memory_versions
+  SET chunks = chunks - OLD.chunk_count, encoded = encoded - OLD.encoded_count, vectors = vectors - OLD.vector_count
+  WHERE user_id = OLD.user_id AND embedding_version = OLD.embedding_version;
+END;
+-- A change of a document leaves the number and the version of its chunks as they are.
+CREATE TRIGGER memory_versions_removed AFTER UPDATE OF deleted_at ON memory_documents
+WHEN OLD.deleted_at IS NULL AND NEW.deleted_at IS NOT NULL BEGIN
+  UPDATE memory_versions
+  SET chunks = chunks - OLD.chunk_count, encoded = encoded - OLD.encoded_count, vectors = vectors - OLD.vector_count
+  WHERE user_id = OLD.user_id AND embedding_version = OLD.embedding_version;
+END;
+CREATE TRIGGER memory_versions_restored AFTER UPDATE OF deleted_at ON memory_documents
+WHEN OLD.deleted_at IS NOT NULL AND NEW.deleted_at IS NULL BEGIN
+  UPDATE memory_versions
+  SET chunks = chunks + NEW.chunk_count, encoded = encoded + NEW.encoded_count, vectors = vectors + NEW.vector_count
+  WHERE user_id = NEW.user_id AND embedding_version = NEW.embedding_version;
+END;
+"""
+
 # Tables of earlier versions. Chunk numbers restart, so the index gets a new identity for whoever has it open.
 _WITHOUT_OLDER = """
 DROP TABLE IF EXISTS memory_fact_topics;
@@ -249,7 +392,9 @@ DROP TABLE IF EXISTS memory_bonds;
 DROP TABLE IF EXISTS memory_facts;
 DROP TABLE IF EXISTS memory_entities;
 DROP TABLE IF EXISTS memory_topics;
+DROP TABLE IF EXISTS memory_new_vectors;
 DROP TABLE IF EXISTS memory_vectors;
+DROP TABLE IF EXISTS memory_words;
 DROP TABLE IF EXISTS memory_labels;
 DROP TABLE IF EXISTS memory_names;
 DROP TABLE IF EXISTS memory_link_names;
@@ -258,11 +403,21 @@ DROP TABLE IF EXISTS memory_chunks;
 DROP TABLE IF EXISTS memory_documents;
 DROP TABLE IF EXISTS memory_encoders;
 DROP TABLE IF EXISTS memory_segments;
+DROP TABLE IF EXISTS memory_versions;
+DROP TABLE IF EXISTS memory_changes;
+DROP TABLE IF EXISTS memory_past_topics;
+DROP TABLE IF EXISTS memory_past_lines;
+DROP TABLE IF EXISTS memory_past_erasures;
+DROP TABLE IF EXISTS memory_past_covers;
+DROP TABLE IF EXISTS memory_past_moves;
+DROP TABLE IF EXISTS memory_past_notes;
+DROP TABLE IF EXISTS memory_past_commits;
+DROP TABLE IF EXISTS memory_history;
 DROP TABLE IF EXISTS memory_syncs;
 DROP TABLE IF EXISTS memory_state;
 """
 
-MIGRATIONS: Final = ("", "", "", _WITHOUT_OLDER + _TABLES)
+MIGRATIONS: Final = ("", "", "", "", _WITHOUT_OLDER + _TABLES + _TRIGGERS)
 
 _1_VECTORS = """
 CREATE TABLE cached_vectors (

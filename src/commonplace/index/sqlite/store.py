@@ -1,7 +1,7 @@
 """`Index` in SQL: every change is one transaction."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -9,8 +9,9 @@ from typing import Any, Final
 import apsw
 
 from commonplace.database import Database
+from commonplace.database.errors import damaged_error, translate_row_errors
 from commonplace.errors import Conflict, NotFound
-from commonplace.index.base import Linker, Rules, VectorCache
+from commonplace.index.base import Linker, PastStep, Rules, VectorCache
 from commonplace.index.document_values import valid_unicode
 from commonplace.index.segments.quantize import Fixed
 from commonplace.index.segments.segment_file import MAX_SEGMENT_CHUNKS, MIN_SEGMENT_CHUNKS
@@ -24,9 +25,10 @@ from commonplace.index.sqlite.documents import (
     update_chunks,
     update_document,
 )
-from commonplace.index.sqlite.facts import AffectedFacts, FactTables, TopicContribution, TopicTable
+from commonplace.index.sqlite.facts import AffectedFacts, FactTables, TopicContribution, TopicTable, fact_of
 from commonplace.index.sqlite.links import LinkTables
 from commonplace.index.sqlite.maintenance import BUMP_GENERATION, SegmentMaintenance, replace_index
+from commonplace.index.sqlite.past_lines import PastTables
 from commonplace.index.sqlite.queries import SqliteReader
 from commonplace.index.sqlite.schema import INDEX_ERRORS, MIGRATIONS
 from commonplace.index.sqlite.snapshots import Snapshot, SnapshotCache
@@ -43,7 +45,14 @@ _REMOVE: Final = "UPDATE memory_documents SET deleted_at = ? WHERE key = ?"
 _DELETE: Final = "DELETE FROM memory_documents WHERE key = ?"
 _PURGE: Final = "DELETE FROM memory_documents WHERE user_id = ? AND deleted_at < ?"
 _SYNC: Final = "INSERT INTO memory_syncs (user_id, at) VALUES (?, ?) ON CONFLICT DO UPDATE SET at = excluded.at"
+_HISTORY: Final = "SELECT commit_id, derived FROM memory_history WHERE user_id = ?"
+_FOLLOW: Final = """
+INSERT INTO memory_history (user_id, commit_id, derived) VALUES (?, ?, ?)
+ON CONFLICT DO UPDATE SET commit_id = excluded.commit_id, derived = excluded.derived
+"""
+_ADVANCE: Final = "UPDATE memory_history SET commit_id = ? WHERE user_id = ? AND commit_id = ?"
 _SNAPSHOT_TRIES: Final = 5
+_ROOM: Final = "commonplace.index"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,27 +103,33 @@ class SqliteIndex:
         self._links = LinkTables(user=user, linker=linker)
         self._facts = FactTables(user=user, rules=rules)
         self._topics = TopicTable(user=user)
-        self._segments = SegmentMaintenance(
-            file, self._database, cache, min_chunks=min_chunks, max_chunks=max_chunks, wait=wait
-        )
         self._snapshots = SnapshotCache(cache)
+        self._segments = SegmentMaintenance(
+            file,
+            self._database,
+            cache,
+            min_chunks=min_chunks,
+            max_chunks=max_chunks,
+            wait=wait,
+            damaged=self._snapshots.damaged,
+        )
 
     def stamps(self, source_type: str) -> Mapping[str, Stamp]:
         """The stamp of every document of a source, including removed ones, by its `source_id`."""
-        with self._database.read_transaction() as connection:
+        with self._reading() as connection:
             rows: list[Any] = connection.execute(_STAMPS, (self._user, source_type)).fetchall()
         return {source_id: stamp_of(row) for source_id, *row in rows}
 
     def stamp(self, source_type: str, source_id: str) -> Stamp | None:
         """The stamp of one document, or None."""
-        with self._database.read_transaction() as connection:
+        with self._reading() as connection:
             values = (self._user, source_type, valid_unicode(source_id))
             row = connection.execute(f"{_STAMPS} AND source_id = ?", values).fetchone()
         return stamp_of(row[1:]) if row else None
 
     def part_hashes(self, source_type: str, source_id: str) -> tuple[str, ...]:
         """The sha256 of each text for which the document has a vector, also if removed; () if there is no document."""
-        with self._database.read_transaction() as connection:
+        with self._reading() as connection:
             row = self._row(connection, source_type, source_id)
             return stored_hashes(connection, first=row.first_chunk, count=row.chunk_count) if row else ()
 
@@ -180,16 +195,18 @@ class SqliteIndex:
     def erase(self, source_type: str, source_id: str) -> bool:
         """Delete every trace of the document from every file of the index; False if there was none."""
         self.remove(source_type, source_id, now=0.0)
-        with self._database.read_transaction() as connection:
+        with self._reading() as connection:
             row = self._row(connection, source_type, source_id)
-        self._segments.erase(_DELETE, row.key if row else None)  # a purged document may still be in a segment
+        with self._damage_told():
+            self._segments.erase(_DELETE, row.key if row else None)  # a purged document may still be in a segment
         self._snapshots.clear()
+        fact_of.cache_clear()
         self._database.vacuum()
         return row is not None
 
     def purge(self, *, before: float) -> int:
         """Delete the documents that were removed before that time; returns how many."""
-        with self._database.write_transaction() as connection:
+        with self._writing() as connection:
             connection.execute(_PURGE, (self._user, timestamp_text(before)))
             deleted = connection.changes()
             if deleted:
@@ -198,19 +215,63 @@ class SqliteIndex:
 
     def record_sync(self, at: str) -> None:
         """Store when a whole source was compared with the index."""
-        with self._database.write_transaction() as connection:
+        with self._writing() as connection:
             connection.execute(_SYNC, (self._user, at))
 
-    def optimize(self) -> None:
-        """Write recent changes to segments, if it is worth the work; rewrite damaged segments."""
-        self._segments.optimize()
+    def followed_history(self) -> tuple[str, str]:
+        """The commit up to which the index follows the history, and what was derived from it; empty at first."""
+        with self._reading() as connection:
+            row = connection.execute(_HISTORY, (self._user,)).fetchone()
+        return (row[0], row[1]) if row else ("", "")
+
+    def follow_history(self, commit: str, derived: str) -> None:
+        """Store the commit up to which the index follows the vault's history, and what was derived from it."""
+        with self._writing() as connection:
+            connection.execute(_FOLLOW, (self._user, commit, derived))
+
+    def advance_history(self, before: str, commit: str) -> None:
+        """Follow the history up to this commit, if the index followed it up to `before`."""
+        with self._writing() as connection:
+            connection.execute(_ADVANCE, (commit, self._user, before))
+
+    def add_past(self, steps: Sequence[PastStep], *, form: str, after: str) -> None:
+        """Add commits of the vault's history, oldest first. Raises Conflict unless `after` is the newest one."""
+        with self._writing() as connection:
+            PastTables(self._facts.rules).add(connection, steps, form=form, after=after)
+
+    def cut_past(self, number: int) -> None:
+        """Forget the commits of the vault's history after that one; everything if one of them erased a note."""
+        with self._writing() as connection:
+            PastTables(self._facts.rules).cut(connection, number)
+
+    def optimize(self, *, check: bool = False) -> None:
+        """Write recent changes to segments, if it is worth the work; rewrite segments that are known to be damaged.
+
+        With `check`, the files are read to find out.
+        """
+        with self._damage_told():
+            self._segments.optimize(check=check)
+
+    def damaged_files(self) -> tuple[str, ...]:
+        """The names of the segment files that are not as they were written; reads every file.
+
+        Raises IndexDamaged, and VaultUnavailable if nothing can be written.
+        """
+        self._database.require_writable()
+        with self._reading() as connection:
+            said: str = connection.execute("PRAGMA quick_check(1)").get
+        if said != "ok":
+            raise damaged_error(self._file, INDEX_ERRORS, f"is damaged ({said})")
+        with self._damage_told():
+            return self._segments.find_damaged()
 
     @contextmanager
     def reader(self) -> Iterator[SqliteReader]:
         """A reader of the index at this moment."""
-        with self._database.read_transaction() as connection:
+        with self._reading() as connection:
             snapshot = self._snapshot(connection)
-            yield SqliteReader(connection, snapshot, links=self._links, facts=self._facts)
+            repair = self._snapshots.without_damaged
+            yield SqliteReader(connection, snapshot, links=self._links, facts=self._facts, without_damaged=repair)
 
     @contextmanager
     def replacement(self) -> Iterator["SqliteIndex"]:
@@ -251,10 +312,23 @@ class SqliteIndex:
         return self._snapshots.from_rows(connection)
 
     @contextmanager
+    def _reading(self) -> Iterator[apsw.Connection]:
+        with self._damage_told(), self._database.read_transaction() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[apsw.Connection]:
+        with self._damage_told(), self._database.write_transaction() as connection:
+            yield connection
+
+    @contextmanager
     def _change(self) -> Iterator[apsw.Connection]:
-        with self._database.write_transaction() as connection:
+        with self._writing() as connection:
             yield connection
             connection.execute(BUMP_GENERATION)
+
+    def _damage_told(self) -> AbstractContextManager[None]:
+        return translate_row_errors(self._file, INDEX_ERRORS, room=_ROOM)
 
     def _row(self, connection: apsw.Connection, source_type: str, source_id: str) -> _StoredRow | None:
         row = connection.execute(_ROW, (self._user, source_type, valid_unicode(source_id))).fetchone()

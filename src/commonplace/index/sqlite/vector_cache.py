@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -9,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from commonplace.database import Database
+from commonplace.database.errors import damaged_error, translate_row_errors
 from commonplace.errors import IndexDamaged
 from commonplace.index.segments.quantize import Fixed, pack_vectors, quantize, restore, unpack_vectors
 from commonplace.index.sqlite.schema import VECTOR_CACHE_ERRORS, VECTOR_MIGRATIONS
@@ -26,6 +28,7 @@ ON CONFLICT DO UPDATE SET used = excluded.used, vector = excluded.vector
 _FORGET: Final = f"DELETE FROM cached_vectors WHERE {_THESE}"  # noqa: S608
 _DROP_UNUSED: Final = "DELETE FROM cached_vectors WHERE used < ?"
 _HASH_BYTES: Final = 16
+_ROOM: Final = "commonplace.index"
 
 
 def _today() -> date:
@@ -53,6 +56,10 @@ class SqliteVectorCache:
 
     def get(self, version: str, hashes: Sequence[str]) -> Mapping[str, Fixed]:
         """The cached vectors among these, by hash; marks them as used today."""
+        with self._translated():
+            return self._get(version, hashes)
+
+    def _get(self, version: str, hashes: Sequence[str]) -> Mapping[str, Fixed]:
         with self._database.read_transaction() as connection:
             rows: list[Any] = connection.execute(_GET, {"version": version, "hashes": json.dumps([*hashes])}).fetchall()
         today = self._today().toordinal()
@@ -70,24 +77,31 @@ class SqliteVectorCache:
             return
         today = self._today().toordinal()
         packed = zip(vectors, pack_vectors(quantize(np.array([*vectors.values()]))), strict=True)
-        with self._database.write_transaction() as connection:
+        with self._translated(), self._database.write_transaction() as connection:
             connection.execute(_ADD_VERSION, (version,))
             connection.executemany(_PUT, ((version, hash_, today, blob) for hash_, blob in packed))
 
     def forget(self, hashes: Sequence[str]) -> None:
         """Delete every trace of the vectors of these texts, of every version."""
-        with self._database.write_transaction() as connection:
+        with self._translated(), self._database.write_transaction() as connection:
             connection.execute(_FORGET, {"hashes": json.dumps([*hashes])})
         self._database.vacuum()
+
+    def check(self) -> None:
+        """Read the whole file. Raises IndexDamaged if it is unreadable, VaultUnavailable if it cannot be written."""
+        self._database.require_writable()
+        with self._translated(), self._database.read_transaction() as connection:
+            said: str = connection.execute("PRAGMA quick_check(1)").get
+        if said != "ok":
+            raise damaged_error(self._file, VECTOR_CACHE_ERRORS, f"is damaged ({said})")
 
     def repair(self) -> bool:
         """Delete the file if it is unreadable; True if it was. The next call creates a new one."""
         try:
-            with self._database.read_transaction() as connection:
-                if connection.execute("PRAGMA quick_check(1)").get == "ok":
-                    return False
+            self.check()
+            return False
         except IndexDamaged:
-            pass  # it could not even be opened
+            pass
         self.close()
         for end in ("", "-wal", "-shm"):
             self._file.with_name(f"{self._file.name}{end}").unlink(missing_ok=True)
@@ -100,6 +114,10 @@ class SqliteVectorCache:
             dropped = connection.changes()
         self._database.shrink()
         return dropped
+
+    def _translated(self) -> AbstractContextManager[None]:
+        """What a damaged row makes our own code raise, as IndexDamaged."""
+        return translate_row_errors(self._file, VECTOR_CACHE_ERRORS, room=_ROOM)
 
     def size(self) -> int:
         """The bytes of the file and its log."""

@@ -16,7 +16,7 @@ from typing import Final, Literal
 from commonplace.vault.base import KIND
 from commonplace.vault.git.commit import Author
 from commonplace.vault.git.location import covers, find
-from commonplace.vault.git.path_state import PathStates, exclude_line, stdin_paths
+from commonplace.vault.git.path_state import TEMPORARY_FILES, PathStates, exclude_line, stdin_paths
 from commonplace.vault.git.run import Git, version
 from commonplace.vault.paths import is_temporary
 from commonplace.vault.syscalls import translate_os_errors
@@ -27,9 +27,6 @@ LARGE_FILE_BYTES: Final = 10_000_000
 
 ATTRIBUTES: Final = "*.md -text\n"
 """Notes are stored byte for byte, whatever line endings they have and whatever is configured for other repositories."""
-
-EXCLUDED: Final = ".commonplace-*.tmp\n.commonplace-*.part\n"
-"""Temporary files: a program that adds everything must not commit what a killed writer left."""
 
 LeftOutReason = Literal["secret", "hidden", "dependencies", "large", "repository", "filtered", "unreadable"]
 IsSecret = Callable[[str, bytes], bool]
@@ -158,7 +155,9 @@ def _empty_repository(root: Path, workshop: Path) -> Git:
     new = Git(workshop)
     has_default = new.try_run("config", "--get", "init.defaultBranch").ok
     new.run("init", "--quiet", *([] if has_default else ["--initial-branch=main"]))
-    return Git(root, git_dir=workshop / ".git")
+    git = Git(root, git_dir=workshop / ".git")
+    find(git)
+    return git
 
 
 def _reason(root: Path, path: str, *, is_secret: IsSecret) -> LeftOutReason | None:
@@ -222,7 +221,7 @@ def _write_info(git: Git, baseline: Baseline) -> None:
     info.mkdir(exist_ok=True)
     (info / "attributes").write_text(ATTRIBUTES)
     with (info / "exclude").open("ab") as exclude:
-        exclude.write(EXCLUDED.encode())
+        exclude.write(TEMPORARY_FILES.encode())
         if kept_out:
             exclude.write(_EXCLUDE_TITLE.encode())
             exclude.writelines(exclude_line(location, path) + b"\n" for path in kept_out)

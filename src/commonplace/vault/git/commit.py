@@ -1,24 +1,41 @@
-"""Commits by `git fast-import`, and the index entries of the committed paths.
+"""Commits: objects, the branch and the index are written here, under git's own lock files, without a git process.
 
-One process writes blobs, trees, commits and the branch, without an index. The branch is moved only if the new tip
-contains the old one, so another program's commit is never lost: when one came in between, ours is made again on top
-of it. In the index exactly our paths are set, whatever else is staged, and another program's lock is waited for.
+A draft is what a commit needs on the disk before anyone sees it: objects, the new index and the branch's new value.
+Publishing a draft takes the locks of HEAD, the branch and the index, checks that nothing has moved since the draft was
+made, and renames two files. The lock of the index is held for that moment only: a person's git command that meets it
+fails. Each lock is a link to a file of ours in `.git/commonplace`: by that, one that a killed process left is known
+to be ours whatever the clock says (`remove_own_locks`). In the index exactly our paths are set, whatever is staged.
 """
 
+import errno
 import os
-import subprocess
-import threading
+import socket
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import IO, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
 
-from commonplace.errors import VaultUnavailable
+from commonplace.errors import Conflict, VaultUnavailable
+from commonplace.events import emit
 from commonplace.vault.git.history import trailer_lines
-from commonplace.vault.git.location import FILE_MODES, RepositoryLocation
-from commonplace.vault.git.run import TIMEOUT_S, Git, finish, git_failed, stop
-from commonplace.vault.git.state import branch, has_commit
+from commonplace.vault.git.index_file import IndexFile, ParsedIndex
+from commonplace.vault.git.location import RepositoryLocation
+from commonplace.vault.git.objects import (
+    NewObject,
+    ObjectFolder,
+    ObjectReader,
+    ParallelWriter,
+    TreeEditor,
+    TreeEntry,
+    new_object,
+)
+from commonplace.vault.git.run import Git
+from commonplace.vault.git.state import BranchTip, branch_tip, refuse_if_busy
+from commonplace.vault.syscalls import change_stamp, flush, translate_os_errors
 
 BRANCH_WAIT_S = 5.0
 """How long another program may keep moving or locking the branch."""
@@ -26,10 +43,16 @@ BRANCH_WAIT_S = 5.0
 INDEX_WAIT_S = 5.0
 """How long another program may hold the lock of the index."""
 
+StillPublished = Callable[[], bool]
+"""True if the files that are being committed are still on the disk; asked while git's locks are held."""
+
 _PAUSE_S: Final = 0.02
-_FOLDER_MODE: Final = "040000"
-_BRANCH_MOVED: Final = ("does not contain", ".lock': File exists", "but expected", "reference already exists")
-_UNPACK_LIMIT: Final = "fastimport.unpackLimit=100"  # objects; more than that stay in a pack
+_WORK_FOLDER: Final = "commonplace"
+_NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV, errno.EMLINK)
+_NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+_APPEND: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
+_REFLOG_MESSAGE: Final = "commit (commonplace)"
+_HEAD_MARK: Final = "commonplace "
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +70,23 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class NewCommit:
-    """A commit to be made: the bytes of each path, None for a path that is removed."""
+    """A commit to be made: the bytes of each path, None for a path that is removed.
+
+    `modes` are those of files that are not on the disk yet; without one, a file has the mode that is found there.
+    """
 
     message: str
     trailers: tuple[tuple[str, str], ...]
     files: Mapping[str, bytes | None]
+    modes: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class FileToCommit:
-    """A file to be committed: its bytes, or the id of a blob that holds them; its mode if HEAD does not have it."""
+    """A file to be committed: its blob, which `new` is unless git has it already, with its mode if HEAD has none."""
 
-    content: bytes
-    stored: str | None
-    mode: str
+    entry: TreeEntry
+    new: NewObject | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,45 +98,87 @@ class PreparedCommit:
 
 
 @dataclass(frozen=True, slots=True)
-class CommitResult:
-    """The ids of the new commits, and the modes that their files have now."""
+class CommitRequest:
+    """Commits to be made in order, all or none, and what must hold for them.
 
-    ids: tuple[str, ...]
-    modes: Mapping[str, str]
-
-
-def commit_all(
-    git: Git, location: RepositoryLocation, commits: Sequence[PreparedCommit], *, author: Author
-) -> CommitResult:
-    """Make the commits, in order, on top of the branch. Raises VaultUnavailable, and then none is made."""
-    deadline = time.monotonic() + BRANCH_WAIT_S
-    while True:
-        name = branch(git, location)
-        tip = name if has_commit(git, location, name) else None
-        result = _fast_import(git, location, _Script(name, tip, author, commits))
-        if isinstance(result, CommitResult):
-            return result
-        if not any(sign in result for sign in _BRANCH_MOVED):
-            raise git_failed("fast-import", result)
-        if time.monotonic() > deadline:
-            raise VaultUnavailable(
-                f"another program kept changing or locking {name} for {BRANCH_WAIT_S:g} seconds",
-                reason="repository_busy",
-                hint="Let it finish and try again. If no git process runs, look for a leftover .lock file in .git.",
-            )
-        time.sleep(_PAUSE_S)
-
-
-def stage(git: Git, location: RepositoryLocation, entries: Mapping[str, str | None]) -> None:
-    """Set index entries, each "mode blob-id", or remove those that are None.
-
-    Raises VaultUnavailable(repository_busy) when another program keeps the index locked.
+    `allowed` are the blobs that the branch may have at each path, whoever moved it meanwhile: with another one, making
+    the commits would undo someone's change. `stages` is False to leave the index as it is. A rehearsal ends when the
+    branch would move, and its objects are removed: there must be none of them yet.
     """
-    zeros = "0" * (64 if location.object_format == "sha256" else 40)
-    lines = []
-    for path, entry in entries.items():
-        lines.append(os.fsencode(f"{entry or f'0 {zeros}'}\t{location.inside(path)}") + b"\0")
-    _update_index(git, location, b"".join(lines))
+
+    commits: Sequence[PreparedCommit]
+    author: Author
+    allowed: Mapping[str, frozenset[str | None]]
+    stages: bool = True
+    is_rehearsal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """What making commits needs of a repository; `owner` names our files in `.git/commonplace`, one for each vault."""
+
+    git: Git
+    location: RepositoryLocation
+    objects: ObjectReader
+    index: IndexFile
+    owner: str
+
+    @property
+    def folder(self) -> Path:
+        """The folder of our own files in this working tree's git directory."""
+        return self.location.git_dir / _WORK_FOLDER
+
+    def make_folder(self) -> None:
+        """Create that folder if it is missing. Raises VaultUnavailable, also for a link that leads elsewhere."""
+        with translate_os_errors(str(self.folder), doing="create"):
+            self.folder.mkdir(exist_ok=True)
+        if self.folder.is_symlink():
+            raise VaultUnavailable(
+                f"a symbolic link is where Commonplace keeps its own files: {self.folder}",
+                path=str(self.folder),
+                hint="Remove the link and try again.",
+            )
+
+    @property
+    def object_folder(self) -> ObjectFolder:
+        """Where new objects are written."""
+        objects = self.location.common_dir / "objects"
+        return ObjectFolder(objects, self.folder / f"{self.owner}-object-", self.location.object_format)
+
+
+def vault_id(place: Workplace) -> str:
+    """The random id in this vault's file below `.git/commonplace`; written there first if there is none."""
+    file = place.folder / f"vault-{place.owner}"
+    place.make_folder()
+    with translate_os_errors(str(file), doing="read"):
+        with suppress(FileExistsError):
+            _write_work_file(file, f"{os.urandom(8).hex()}\n".encode())
+        return file.read_text(encoding="ascii", errors="replace").strip()
+
+
+def claim(place: Workplace, state: Path) -> None:
+    """Note that this state folder is the vault's. Raises VaultUnavailable when another one on this machine is.
+
+    Locks and journals are in the state folder, so that programs with two of them do not know of each other. A folder
+    that does not exist any more does not count, and one on another machine is reported: the disk may have been moved.
+    """
+    file, host = place.folder / f"state-{place.owner}", socket.gethostname()
+    place.make_folder()
+    with translate_os_errors(str(file), doing="read"):
+        noted, _, noted_host = os.fsdecode(file.read_bytes() if file.exists() else b"").strip().partition("\n")
+    if (noted, noted_host) == (str(state), host):
+        return
+    if noted and noted_host == host and (Path(noted) / "locks").is_dir():
+        raise VaultUnavailable(
+            f"another state folder is in use for this vault: {noted}; this program uses {state}",
+            path=str(file),
+            hint=f"Set XDG_STATE_HOME to {Path(noted).parent}, as the other program has it. "
+            f"If nothing uses that folder any more, remove the file {file} and try again.",
+        )
+    if noted:
+        emit("vault_state_folder_changed", level="warning", before=noted, on=noted_host, now=str(state))
+    with translate_os_errors(str(file), doing="write"):
+        file.write_bytes(os.fsencode(f"{state}\n{host}\n"))
 
 
 def message_of(commit: NewCommit) -> bytes:
@@ -120,99 +188,427 @@ def message_of(commit: NewCommit) -> bytes:
     return f"{text}\n\n{trailers}".strip().encode(errors="replace") + b"\n"
 
 
-@dataclass(frozen=True, slots=True)
-class _Script:
-    branch: str
-    tip: str | None
-    author: Author
-    commits: Sequence[PreparedCommit]
+def commit_all(
+    place: Workplace, request: CommitRequest, *, draft: "Draft | None" = None, published: StillPublished | None = None
+) -> tuple[str, ...]:
+    """Make the commits on top of the branch and return their ids; () when `published` says no, and none is made.
 
-
-def _fast_import(git: Git, location: RepositoryLocation, script: _Script) -> CommitResult | str:
-    """The new commits, or git's error message when it made none."""
-    process = git.start("fast-import", "--quiet", "--done", "--date-format=raw", settings=(_UNPACK_LIMIT,))
-    watchdog = threading.Timer(TIMEOUT_S, process.terminate)
-    watchdog.start()
-    commits = None
-    try:
-        with suppress(BrokenPipeError):  # git exited early: its message says why
-            commits = _send(process, script)
-        result = finish(process, command="fast-import")
-    finally:
-        watchdog.cancel()
-        stop(process)
-        (location.git_dir / f"fast_import_crash_{process.pid}").unlink(missing_ok=True)
-    return commits if result.ok and commits else result.stderr or "fast-import ended early"
-
-
-def _send(process: "subprocess.Popen[bytes]", script: _Script) -> CommitResult:
-    stdin, stdout = process.stdin or _no_pipe(), process.stdout or _no_pipe()
-    modes = {}
-    for number, commit in enumerate(script.commits, start=1):
-        _open_commit(stdin, script, number)
-        removed_first = sorted(commit.files.items(), key=lambda file: file[1] is not None)  # a file can become a folder
-        for path, file in removed_first:
-            modes[path] = _send_file(stdin, stdout, path, file)
-    for number in range(1, len(script.commits) + 1):
-        stdin.write(b"get-mark :%d\n" % number)
-    stdin.write(b"done\n")
-    stdin.flush()
-    ids = tuple(os.fsdecode(stdout.readline()).strip() for _ in script.commits)
-    return CommitResult(ids, modes)
-
-
-def _open_commit(stdin: IO[bytes], script: _Script, number: int) -> None:
-    author = script.author.line(time.time())
-    message = script.commits[number - 1].message
-    stdin.write(b"commit %s\nmark :%d\n" % (os.fsencode(script.branch), number))
-    stdin.write(b"author %s\ncommitter %s\ndata %d\n%s\n" % (author, author, len(message), message))
-    if number == 1 and script.tip:
-        stdin.write(b"from %s^0\n" % os.fsencode(script.tip))
-
-
-def _send_file(stdin: IO[bytes], stdout: IO[bytes], path: str, file: FileToCommit | None) -> str:
-    """Write or remove the file; returns the mode it has now, "" for a removed one."""
-    name = _quote(path)
-    stdin.write(b"ls %s\n" % name)
-    stdin.flush()
-    previous_mode = os.fsdecode(stdout.readline()).split(" ", 1)[0]
-    if file is None:
-        if previous_mode != _FOLDER_MODE:  # the previous commit may have a folder of that name, with notes in it
-            stdin.write(b"D %s\n" % name)
-        return ""
-    mode = previous_mode if previous_mode in FILE_MODES else file.mode
-    if file.stored:
-        stdin.write(b"M %s %s %s\n" % (mode.encode(), file.stored.encode(), name))
-    else:
-        stdin.write(b"M %s inline %s\ndata %d\n%s\n" % (mode.encode(), name, len(file.content), file.content))
-    return mode
-
-
-def _update_index(git: Git, location: RepositoryLocation, stdin: bytes) -> None:
-    deadline = time.monotonic() + INDEX_WAIT_S
+    A draft that was made before is used if nothing has moved since. Raises VaultUnavailable, and Conflict when someone
+    committed another version of a path meanwhile; then none is made either.
+    """
+    started = time.monotonic()
     while True:
-        result = git.try_run("update-index", "-z", "--index-info", stdin=stdin)
-        if result.ok:
-            return
-        if "index.lock': File exists" not in result.stderr:
-            raise git_failed("update-index", result.stderr)
-        if time.monotonic() > deadline:
-            raise VaultUnavailable(
-                f"another program has held the index of the vault's repository for {INDEX_WAIT_S:g} seconds",
-                path=str(location.git_dir / "index.lock"),
-                reason="repository_busy",
-                hint="Let it finish and try again. Only if no git process runs, remove this file.",
-            )
+        with draft or Draft(place, request) as current:
+            outcome = current.publish(published)
+        draft = None
+        if not isinstance(outcome, _Obstacle):
+            return outcome
+        if time.monotonic() - started > outcome.patience:
+            raise outcome.error
+        if outcome.is_lock:
+            time.sleep(_PAUSE_S)
+
+
+def stage(place: Workplace, entries: Mapping[str, TreeEntry | None]) -> None:
+    """Set index entries, or remove those that are None. Raises VaultUnavailable(repository_busy) if it stays locked."""
+    started = time.monotonic()
+    lock = place.location.git_dir / "index.lock"
+    while True:
+        with _WorkFiles(place) as files, translate_os_errors(str(place.location.git_dir), doing="write the index in"):
+            index = _NewIndex(place, files.index, entries)
+            index.write()
+            with _held({lock: files.index}) as busy:
+                if busy is None and not index.has_moved:
+                    index.put_in_place(lock)
+                    return
+        if time.monotonic() - started > INDEX_WAIT_S:
+            raise _index_held(lock)
         time.sleep(_PAUSE_S)
 
 
-def _quote(path: str) -> bytes:
-    return b'"' + os.fsencode(path).replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'
+class Draft:
+    """Commits that are on the disk and in no branch yet. Publish it inside its block, once."""
+
+    def __init__(self, place: Workplace, request: CommitRequest) -> None:
+        """Start writing objects, index and branch in threads. Raises VaultUnavailable and Conflict."""
+        self._place = place
+        self._request = request
+        self._tip = branch_tip(place.git, place.location)
+        self._files = _WorkFiles(place)
+        self._writer = ParallelWriter()
+        self._objects: list[NewObject] = []
+        try:
+            self.ids, entries, self._objects = _build(place, request, self._tip)
+            place.object_folder.write(self._objects, writer=self._writer)
+            self._index = _NewIndex(place, self._files.index, entries)
+            head_text = f"{_HEAD_MARK}{self._tip.branch}\n".encode(errors="surrogateescape")
+            self._writer.run(partial(_write_work_file, self._files.head, head_text))
+            self._writer.run(partial(_write_work_file, self._files.branch, f"{self.ids[-1]}\n".encode()))
+            if request.stages:
+                self._writer.run(self._index.write)
+        except BaseException:
+            self._close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def publish(self, published: StillPublished | None) -> "tuple[str, ...] | _Obstacle":
+        """Move the branch and the index; returns the ids of the commits, or what was in the way.
+
+        () when `published` says no. Raises VaultUnavailable while a merge or the like is in progress.
+        """
+        self._writer.wait()
+        location = self._place.location
+        with translate_os_errors(str(location.git_dir), doing="move the branch in"), _held(self._references()) as busy:
+            if busy:
+                return _branch_held(busy, self._tip.branch)
+            if branch_tip(self._place.git, location) != self._tip:
+                return _Obstacle(_kept_moving(self._tip.branch), BRANCH_WAIT_S, is_lock=False)
+            index_lock = location.git_dir / "index.lock"
+            # the last one: git waits for the locks of references, but gives up at once on that of the index
+            with _held({index_lock: self._files.index} if self._request.stages else {}) as busy:
+                if busy:
+                    return _Obstacle(_index_held(busy), INDEX_WAIT_S, is_lock=True)
+                if self._request.stages and self._index.has_moved:
+                    return _Obstacle(_kept_moving(self._tip.branch), BRANCH_WAIT_S, is_lock=False)
+                refuse_if_busy(self._place.git, location)
+                if published and not published():
+                    return ()
+                if self._request.is_rehearsal:
+                    self._rehearse_move()
+                    return ()
+                self._move_branch()
+                if self._request.stages:
+                    self._index.put_in_place(index_lock)
+            self._write_logs()
+        return self.ids
+
+    def _references(self) -> dict[Path, Path]:
+        """The locks of HEAD and the branch, each with our file; none where only git can move the branch."""
+        if not self._tip.is_plain:
+            return {}
+        location = self._place.location
+        return {
+            location.git_dir / "HEAD.lock": self._files.head,
+            location.common_dir / f"{self._tip.branch}.lock": self._files.branch,
+        }
+
+    def _move_branch(self) -> None:
+        if self._tip.is_plain:
+            branch = self._place.location.common_dir / self._tip.branch
+            os.rename(f"{branch}.lock", branch)
+        else:
+            new = self.ids[-1]
+            old = self._tip.commit or "0" * len(new)
+            self._place.git.run("update-ref", "-m", _REFLOG_MESSAGE, self._tip.branch, new, old)
+
+    def _rehearse_move(self) -> None:
+        """Let git lock a branch that only git can move; the locks of any other are ours by now."""
+        if not self._tip.is_plain:
+            update = f"start\nupdate {self._tip.branch} {self.ids[-1]} {self._tip.commit or ''}\nprepare\nabort\n"
+            self._place.git.run("update-ref", "--stdin", stdin=os.fsencode(update))
+
+    def _write_logs(self) -> None:
+        """Write down the move as git does, unless git was told to keep no logs, or did it. HEAD is still locked."""
+        location, new = self._place.location, self.ids[-1]
+        log = location.git_dir / "logs/HEAD"
+        if not self._tip.is_plain or not log.is_file():
+            return
+        ids = f"{self._tip.commit or '0' * len(new)} {new} ".encode()
+        line = ids + self._request.author.line(time.time()) + f"\t{_REFLOG_MESSAGE}\n".encode()
+        _append_to_log(log, line)
+        _append_to_log(location.common_dir / "logs" / self._tip.branch, line)
+
+    def _close(self) -> None:
+        self._writer.close()
+        self._files.close()
+        if self._request.is_rehearsal:
+            self._place.object_folder.remove(self._objects)
+
+
+def remove_own_locks(location: RepositoryLocation, owner: str) -> tuple[str, ...]:
+    """Remove what a killed process of ours left in the git directory, and return the names of the lock files.
+
+    The caller holds the vault's lock, so that no process of ours is at work. A lock is ours if it is our own file under
+    another name. Any other is never removed.
+    """
+    removed = []
+    folder = location.git_dir / _WORK_FOLDER
+    with translate_os_errors(str(location.git_dir), doing="clean up"):
+        left = sorted(folder.glob(f"{owner}-*")) if folder.is_dir() and not folder.is_symlink() else []
+        for file in left:
+            lock = _lock_of(location, file)
+            if lock and _is_same(file, lock):
+                lock.unlink(missing_ok=True)
+                removed.append(lock.name)
+        for file in left:
+            file.unlink(missing_ok=True)
+    return tuple(removed)
+
+
+def _lock_of(location: RepositoryLocation, file: Path) -> Path | None:
+    """The lock that was made from this file of ours; None if it cannot be told."""
+    if file.suffix != ".branch":
+        return location.git_dir / {".index": "index.lock", ".head": "HEAD.lock"}.get(file.suffix, "none")
+    try:
+        mark = os.fsdecode(file.with_suffix(".head").read_bytes())
+    except OSError:
+        return None
+    return location.common_dir / f"{mark.removeprefix(_HEAD_MARK).strip()}.lock"
+
+
+def _is_same(ours: Path, lock: Path) -> bool:
+    """True if the lock is a link to our file, or a copy of it where the file system has no links."""
+    try:
+        if os.path.samestat(os.lstat(ours), os.lstat(lock)):
+            return True
+        content = lock.read_bytes()
+        return bool(content) and content == ours.read_bytes()
+    except OSError:
+        return False
+
+
+# What a draft is made of
+
+
+def _build(
+    place: Workplace, request: CommitRequest, tip: BranchTip
+) -> tuple[tuple[str, ...], dict[str, TreeEntry | None], list[NewObject]]:
+    """The ids of the commits, the index entries after them, and the objects to be written."""
+    ids: list[str] = []
+    parent, now = tip.commit, time.time()
+    entries: dict[str, TreeEntry | None] = {}
+    with place.objects.batch() as batch:
+        editor = TreeEditor(place.objects, batch, place.location.object_format)
+        tree = place.objects.tree_of(parent, batch) if parent else None
+        for commit in request.commits:
+            files = {path: file.entry if file else None for path, file in commit.files.items()}
+            tree = editor.edit(tree, files)
+            if not ids:
+                _refuse_other_versions(request.allowed, editor.before)
+            new = _commit_object(tree, parent, request.author.line(now), commit.message, place.location.object_format)
+            editor.objects += [file.new for file in commit.files.values() if file and file.new]
+            editor.objects.append(new)
+            entries |= {path: place.objects.find(tree, path, batch) for path in files}
+            parent = new.id
+            ids.append(new.id)
+    return tuple(ids), {path: _blob_only(entry) for path, entry in entries.items()}, editor.objects
+
+
+def _blob_only(entry: TreeEntry | None) -> TreeEntry | None:
+    return entry if entry and entry.is_blob else None
+
+
+def _refuse_other_versions(
+    allowed: Mapping[str, frozenset[str | None]], before: Mapping[str, TreeEntry | None]
+) -> None:
+    for path, entry in before.items():
+        blob = entry.id if entry and entry.is_blob else None
+        if path in allowed and blob not in allowed[path]:
+            raise Conflict(
+                f"another program committed another version of {path} at the same moment",
+                path=path,
+                hint="Read it again and repeat the change on its current content.",
+            )
+
+
+def _commit_object(tree: str, parent: str | None, who: bytes, message: bytes, object_format: str) -> NewObject:
+    parents = f"parent {parent}\n" if parent else ""
+    body = f"tree {tree}\n{parents}".encode() + b"author %s\ncommitter %s\n\n%s" % (who, who, message)
+    return new_object("commit", body, object_format)
+
+
+class _NewIndex:
+    """The index with other entries, written aside; it has the time of the one before.
+
+    By that time git knows of which files it must compare the content, because they may have changed since.
+    """
+
+    def __init__(self, place: Workplace, file: Path, entries: Mapping[str, TreeEntry | None]) -> None:
+        self._place = place
+        self._file = file
+        self._entries = entries
+        self._before = place.index.read()
+        self._parsed: ParsedIndex | None = None
+
+    @property
+    def has_moved(self) -> bool:
+        """True if another program has changed the index since."""
+        return self._before.stamp != change_stamp(self._place.index.file)
+
+    def write(self) -> None:
+        """Write and fsync it. Raises OSError, VaultUnavailable."""
+        before, entries = self._before, {os.fsencode(path): entry for path, entry in self._entries.items()}
+        self._parsed = before.parsed.with_entries(entries) if before.parsed else None
+        if self._parsed:
+            _write_work_file(self._file, self._parsed.data)
+        else:
+            _write_index_by_git(self._place, before.data, self._entries, to=self._file)
+        if before.mode is not None:
+            os.chmod(self._file, before.mode)
+            os.utime(self._file, ns=(before.modified_ns, before.modified_ns))
+
+    def put_in_place(self, lock: Path) -> None:
+        """Rename the lock, which is this file, to the index."""
+        inode = lock.stat().st_ino
+        os.rename(lock, self._place.index.file)
+        if self._parsed:
+            with suppress(OSError):
+                self._place.index.adopt(self._parsed, inode)
+
+
+def _write_index_by_git(place: Workplace, data: bytes, entries: Mapping[str, TreeEntry | None], *, to: Path) -> None:
+    """Write an index of a kind that only git writes: git changes a copy of it."""
+    if data:
+        _write_work_file(to, data)
+    zeros = "0" * (64 if place.location.object_format == "sha256" else 40)
+    lines = [
+        os.fsencode(f"{f'{entry.mode} {entry.id}' if entry else f'0 {zeros}'}\t{path}") + b"\0"
+        for path, entry in entries.items()
+    ]
+    place.git.with_index(to).run("update-index", "-z", "--index-info", stdin=b"".join(lines))
+
+
+# Files and locks
+
+
+class _WorkFiles:
+    """The files of one draft in `.git/commonplace`, which become locks and then the branch and the index."""
+
+    def __init__(self, place: Workplace) -> None:
+        place.make_folder()
+        stem = place.folder / f"{place.owner}-{os.urandom(6).hex()}"
+        self.head, self.branch, self.index = (stem.with_suffix(each) for each in (".head", ".branch", ".index"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the files; what became the branch or the index keeps its other name."""
+        for file in (self.branch, self.index, self.head):
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Obstacle:
+    """Why a draft was not published: the error if that stays so, and for how long to try."""
+
+    error: VaultUnavailable
+    patience: float
+    is_lock: bool
+
+
+@contextmanager
+def _held(locks: Mapping[Path, Path]) -> Iterator[Path | None]:
+    """Take these locks, each made from a file of ours, and give back those that still exist when the block ends.
+
+    Yields the first lock that another program holds, and then none is held; None when all are.
+    """
+    held: list[tuple[Path, os.stat_result]] = []
+    try:
+        busy = None
+        for lock, file in locks.items():
+            with translate_os_errors(str(lock), doing="create"):
+                if not _take(lock, file, held):
+                    busy = lock
+                    break
+        if busy:
+            _release(held)
+        yield busy
+    finally:
+        _release(held)
+
+
+def _take(lock: Path, file: Path, held: list[tuple[Path, os.stat_result]]) -> bool:
+    try:
+        _link(file, lock)
+    except FileExistsError:
+        return False
+    except FileNotFoundError:  # a branch that is packed may have no folder
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            _link(file, lock)
+        except FileExistsError:
+            return False
+    held.append((lock, os.lstat(lock)))
+    return True
+
+
+def _link(file: Path, lock: Path) -> None:
+    try:
+        os.link(file, lock)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        _write_work_file(lock, file.read_bytes())
+
+
+def _release(held: list[tuple[Path, os.stat_result]]) -> None:
+    """Remove the locks that were not renamed. One of the same name may be another program's by now."""
+    while held:
+        lock, ours = held.pop()
+        with suppress(FileNotFoundError):
+            if os.path.samestat(ours, os.lstat(lock)):
+                lock.unlink()
+
+
+def _write_work_file(file: Path, content: bytes) -> None:
+    """Write a new file and fsync it."""
+    with open(os.open(file, _NEW_FILE, 0o666), "wb") as opened:
+        opened.write(content)
+        opened.flush()
+        flush(opened.fileno())
+
+
+def _append_to_log(log: Path, line: bytes) -> None:
+    """Add a line to a log of the branch; one that cannot be written is no reason to refuse the commit."""
+    with suppress(OSError):
+        log.parent.mkdir(parents=True, exist_ok=True)
+        opened = os.open(log, _APPEND, 0o666)
+        try:
+            os.write(opened, line)
+        finally:
+            os.close(opened)
+
+
+def _branch_held(lock: Path, branch: str) -> _Obstacle:
+    error = VaultUnavailable(
+        f"another program has locked {branch} for {BRANCH_WAIT_S:g} seconds: {lock}",
+        path=str(lock),
+        reason="repository_busy",
+        hint="Let it finish and try again. Only if no git process runs, remove this file.",
+    )
+    return _Obstacle(error, BRANCH_WAIT_S, is_lock=True)
+
+
+def _kept_moving(branch: str) -> VaultUnavailable:
+    return VaultUnavailable(
+        f"another program kept changing {branch} or the index for {BRANCH_WAIT_S:g} seconds",
+        reason="repository_busy",
+        hint="Let it finish and try again.",
+    )
+
+
+def _index_held(lock: Path) -> VaultUnavailable:
+    return VaultUnavailable(
+        f"another program has held the index of the vault's repository for {INDEX_WAIT_S:g} seconds",
+        path=str(lock),
+        reason="repository_busy",
+        hint="Let it finish and try again. Only if no git process runs, remove this file.",
+    )
 
 
 def _without_brackets(text: str) -> str:
     return "".join(char for char in text if char.isprintable() and char not in "<>").strip() or "Commonplace"
-
-
-def _no_pipe() -> IO[bytes]:
-    raise AssertionError("git was started with pipes")

@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,16 +66,13 @@ def parse_attributes(fields: Sequence[str]) -> Mapping[str, Attributes]:
     return {path: Attributes(values) for path, values in by_path.items()}
 
 
-def disable_filter(driver: str | None) -> tuple[str, ...]:
-    """The settings under which an external filter does nothing."""
-    if driver is None:
-        return ()
-    return tuple(f"filter.{driver}.{each}" for each in ("clean=", "smudge=", "process=", "required=false"))
-
-
 @dataclass(frozen=True, slots=True)
 class Converter:
-    """Converts bytes as git does in that repository; `filters` lets external filters run too."""
+    """Converts bytes as git does in that repository; `filters` lets external filters run too.
+
+    A filter is a program that the repository's configuration can name. With `filters` the person trusts it, and the
+    calls that convert a filtered path run under that configuration. All others run under ours, which has no filter.
+    """
 
     git: Git
     location: RepositoryLocation
@@ -93,7 +91,17 @@ class Converter:
         if attributes.is_verbatim and not self._runs_filter(attributes):
             return self.git.run("cat-file", "blob", blob_id).stdout
         at_path = f"--path={self.location.inside(path)}"
-        return self.git.run("cat-file", "--filters", at_path, blob_id, settings=self._settings(attributes)).stdout
+        return self._converting(attributes).run("cat-file", "--filters", at_path, blob_id).stdout
+
+    def checkout_all(self, blobs: Sequence[tuple[str, str]], attributes: Mapping[str, Attributes]) -> list[bytes]:
+        """Many blobs, each with its path, as the working tree would hold them; read by one process."""
+        if not blobs:
+            return []
+        separator = secrets.token_hex(16)  # the size git reports is that of before the conversion
+        stdin = b"".join(os.fsencode(f"{blob_id} {self.location.inside(path)}\n") for blob_id, path in blobs)
+        git = self._converting(*attributes.values())
+        result = git.run("cat-file", "--filters", f"--batch={separator}", stdin=stdin)
+        return [each.removesuffix(b"\n") for each in result.stdout.split(f"{separator}\n".encode())[1:]]
 
     def _hash(self, path: str, content: bytes, attributes: Attributes, *, store: bool) -> str | None:
         if not self._runs_filter(attributes) and (
@@ -101,8 +109,12 @@ class Converter:
         ):
             return None
         command = ["hash-object", "--stdin", f"--path={path}", *(["-w"] if store else [])]
-        result = self.git.run(*command, stdin=content, settings=self._settings(attributes))
-        return os.fsdecode(result.stdout).strip()
+        return os.fsdecode(self._converting(attributes).run(*command, stdin=content).stdout).strip()
+
+    def _converting(self, *attributes: Attributes) -> Git:
+        """The git that converts paths with these attributes."""
+        runs_filter = any(self._runs_filter(each) for each in attributes)
+        return Git(self.git.folder, trusts_repository=True) if runs_filter else self.git
 
     def _keeps_line_endings(self, path: str, attributes: Attributes) -> bool:
         """True if git keeps the line endings: no setting converts them, or the index holds the file with CRLF.
@@ -121,9 +133,6 @@ class Converter:
 
     def _runs_filter(self, attributes: Attributes) -> bool:
         return self.filters and attributes.driver is not None
-
-    def _settings(self, attributes: Attributes) -> Iterable[str]:
-        return () if self.filters else disable_filter(attributes.driver)
 
 
 def plain_id(content: bytes, object_format: str) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 
 from commonplace.errors import Refused, UsageError, VaultUnavailable
 from commonplace.model import Problem, Stat
-from commonplace.vault.base import KIND, Listing, Merge, Revision, Skip
+from commonplace.vault.base import KIND, CommitChange, Listing, Merge, Rename, Revision, Skip
 from commonplace.vault.git.location import FILE_MODES
 from commonplace.vault.git.run import Git, GitCommand, GitResult, git_failed, literal_pathspec
 from commonplace.vault.paths import is_git, is_temporary, normal, printable, skip_filter
@@ -31,6 +31,11 @@ _CHERRY_PICK_LINE: Final = "(cherry picked from commit "  # git puts it among th
 _CHANGES: Final = {"A": "added", "M": "changed", "T": "changed", "D": "removed"}
 _LOG: Final = ("log", "--no-color", "--no-decorate", "--no-show-signature", "--no-notes", "--encoding=UTF-8")
 _PLAIN_DIFF: Final = ("--no-renames", "--no-ext-diff", "--no-textconv", "--relative", "-O/dev/null", "--name-status")
+# A note that was renamed and edited at once still counts as renamed if a third of it is left; 1000 is git's own limit.
+_RENAMING_DIFF: Final = ("--raw", "--no-abbrev", "-M30%", "-l1000", *_PLAIN_DIFF[1:-1])
+_LONGEST_LOG_S: Final = 600.0  # a whole history is read once; 100,000 files in one commit take 2 s
+_BYTES_AT_ONCE: Final = 16_000_000  # of blobs, in one answer of git
+_REMOTE_KEYS: Final = r"^remote\..*\."
 _LINK_MODE: Final = "120000"
 _NO_COMMIT_YET: Final = ("unknown revision", "bad revision", "ambiguous argument")
 _MOST_CONFLICTS: Final = 127  # merge-file's exit status is the number of conflicts, at most this
@@ -64,7 +69,8 @@ def revisions(git: Git, path: str | None, *, ours: bool, limit: int | None) -> t
 def held_by(git: Git, paths: Sequence[str]) -> tuple[int, tuple[str, ...]]:
     """How many commits of any branch or tag changed one of the paths, and the names of the remotes."""
     count = git.run("rev-list", "--count", "--full-history", "--all", "--", *map(literal_pathspec, paths)).stdout
-    return int(count), tuple(os.fsdecode(git.run("remote").stdout).splitlines())
+    names = git.try_run("config", "-z", "--name-only", "--get-regexp", _REMOTE_KEYS).fields
+    return int(count), tuple(sorted({name.split(".", 1)[1].rpartition(".")[0] for name in names}))
 
 
 def split_message(body: str) -> tuple[str, Mapping[str, str]]:
@@ -264,3 +270,112 @@ def _first_conflict(content: bytes) -> str:
         if lines and line.startswith(_CONFLICT_CLOSES):
             break
     return b"".join(lines).decode(errors="replace")
+
+
+# What each commit changed
+
+
+def first_parent_changes(git: Git, *, after: str | None, until: str) -> tuple[CommitChange, ...]:
+    """What the commits of the first-parent line changed below the vault's folder, oldest first.
+
+    From the one after `after`, or from the first, to `until`. Raises VaultUnavailable if `after` does not exist.
+    """
+    span = f"{after}..{until}" if after else until
+    result = git.run(
+        *_LOG,
+        *_RENAMING_DIFF,
+        "-z",
+        "--first-parent",
+        "-m",
+        "--reverse",
+        f"--format={_FORMAT}",
+        "--end-of-options",
+        span,
+        "--",
+        timeout=_LONGEST_LOG_S,
+    )
+    return tuple(map(_commit_change, filter(None, _RECORD.split(result.stdout.decode(errors="surrogateescape")))))
+
+
+def first_parents(git: Git, commit: str, *, limit: int | None) -> tuple[str, ...]:
+    """The commits of the first-parent line that ends in this one, newest first; at most `limit`."""
+    most = () if limit is None else (f"--max-count={limit}",)
+    result = git.run("rev-list", "--first-parent", *most, "--end-of-options", commit, "--", timeout=_LONGEST_LOG_S)
+    return tuple(os.fsdecode(result.stdout).split())
+
+
+def raw_blobs(git: Git, ids: Sequence[str], *, largest: int) -> Iterator[bytes | None]:
+    """The blobs as git stores them, in this order; None for one that is missing or larger than so many bytes."""
+    checked = _batch(git, "--batch-check=%(objectname) %(objecttype) %(objectsize)", ids).stdout.splitlines()
+    group, size = list[str](), 0
+    for each, line in zip(ids, checked, strict=True):
+        _, *found = line.split()
+        if found[:1] != [b"blob"] or int(found[1]) > largest:
+            yield from _contents(git, group)
+            group, size = [], 0
+            yield None
+            continue
+        group.append(each)
+        size += int(found[1])
+        if size > _BYTES_AT_ONCE:
+            yield from _contents(git, group)
+            group, size = [], 0
+    yield from _contents(git, group)
+
+
+def _contents(git: Git, ids: Sequence[str]) -> Iterator[bytes]:
+    """The contents of existing blobs, read by one process."""
+    output, at = _batch(git, "--batch", ids).stdout if ids else b"", 0
+    for _ in ids:
+        start = output.index(b"\n", at) + 1
+        end = start + int(output[at : start - 1].rsplit(b" ", 1)[1])
+        yield output[start:end]
+        at = end + 1
+
+
+def _batch(git: Git, form: str, ids: Sequence[str]) -> GitResult:
+    return git.run("cat-file", form, stdin="".join(f"{each}\n" for each in ids).encode())
+
+
+def _commit_change(record: str) -> CommitChange:
+    commit, when, author, body, *fields = record.split("\0")
+    message, trailers = split_message(body)
+    blobs, before = dict[str, str](), dict[str, str]()
+    paths, renames = dict[str, str](), list[Rename]()
+    rest = iter([field for each in fields if (field := each.strip("\n"))])
+    for entry in rest:
+        old_mode, mode, old_blob, blob, status = entry.removeprefix(":").split(" ")
+        path = next(rest)
+        if old_mode in FILE_MODES:
+            before[path] = old_blob
+        if status.startswith(("R", "C")):
+            source, path = path, next(rest)
+            renames.append(Rename(source, path, int(status[1:] or 0)))
+            if status.startswith("R"):
+                paths[source] = "removed"
+        paths[path] = "added" if status[0] in "RC" else _CHANGES.get(status[:1], "changed")
+        if paths[path] != "removed" and mode in FILE_MODES:
+            blobs[path] = blob
+    revision = Revision(commit, datetime.fromisoformat(when), author, message, trailers, paths)
+    return CommitChange(revision, blobs, tuple(renames), before)
+
+
+def changes_since(git: Git, commit: str | None) -> tuple[CommitChange, ...] | None:
+    """What each commit of the branch changed, oldest first, merged-in ones included; those after `commit`, if given.
+
+    None if the branch does not contain that commit.
+    """
+    if commit and not git.try_run("merge-base", "--is-ancestor", commit, "HEAD").ok:
+        return None
+    span = f"{commit}..HEAD" if commit else "HEAD"
+    result = git.try_run(
+        *_LOG,
+        *_RENAMING_DIFF,
+        *("-z", "--no-merges", "--topo-order", "--reverse", f"--format={_FORMAT}", "--end-of-options", span, "--"),
+        timeout=_LONGEST_LOG_S,
+    )
+    if not result.ok:
+        if any(sign in result.stderr for sign in _NO_COMMIT_YET):
+            return ()
+        raise git_failed("log", result.stderr)
+    return tuple(map(_commit_change, filter(None, _RECORD.split(result.stdout.decode(errors="surrogateescape")))))

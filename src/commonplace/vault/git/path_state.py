@@ -1,24 +1,30 @@
 """What git knows about paths: attributes, blobs in HEAD and in the index, ignored, excluded; and which paths we refuse.
 
-A process costs milliseconds, so questions run in parallel, and an answer is cached while the files that it was read
-from are unchanged: the index file and the branch, or the attribute files above the path. Attributes can also come from
-files outside the repository, so their cache entries expire after a few seconds.
+A process costs milliseconds, so trees and the index are read without one, questions run in parallel, and an answer is
+cached while the files that it was read from are unchanged: the index file and the branch, or the attribute files above
+the path. Attributes can also come from files outside the repository, so their cache entries expire after a few seconds.
 """
 
 import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from commonplace.errors import CommonplaceError, Refused
 from commonplace.vault.git.conversion import ATTRIBUTE_NAMES, Attributes, parse_attributes, plain_id
+from commonplace.vault.git.index_file import IndexFile
 from commonplace.vault.git.location import RepositoryLocation
+from commonplace.vault.git.objects import ObjectReader
 from commonplace.vault.git.run import Git, GitCommand, GitResult, git_failed, literal_pathspec
-from commonplace.vault.git.state import ChangeStamp, RepositoryStamp, change_stamp, repository_stamp
-from commonplace.vault.syscalls import translate_os_errors
+from commonplace.vault.git.state import RepositoryStamp, head_commit, repository_stamp
+from commonplace.vault.syscalls import ChangeStamp, change_stamp, translate_os_errors
+
+TEMPORARY_FILES: Final = ".commonplace-*.tmp\n.commonplace-*.part\n"
+"""The lines of `info/exclude` by which a program that adds everything does not commit what a killed writer left."""
 
 _EXPIRY_S: Final = 5.0
 _FATAL: Final = 128
@@ -58,8 +64,11 @@ class PathStates:
     def __init__(self, git: Git, location: RepositoryLocation) -> None:
         self._git = git
         self._location = location
+        self.objects = ObjectReader(git, location)
+        self.index = IndexFile(location.git_dir, location.object_format)
         self._blobs = _CachedBlobs((), {})
         self._attributes: Mapping[str, _CachedAttributes] = {}
+        self._excluded: dict[str, tuple[ChangeStamp, ...]] = {}
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
         """The paths that are ignored and not tracked. Fills the caches of attributes and blobs on the way.
@@ -67,23 +76,56 @@ class PathStates:
         Raises Refused for a path in a submodule.
         """
         stamps, stamp = self._attribute_stamps(paths), repository_stamp(self._location)
-        check_ignore = GitCommand(("check-ignore", "-z", "--stdin"), stdin_paths(paths), ok_codes=(0, 1, _FATAL))
-        attributes, ignored, blobs = self._git.run_all(_check_attr(paths), check_ignore, self._blob_query(paths))
+        attribute_query = [] if self._are_cached(paths, stamps) else [_check_attr(paths)]
+        ignore_query = self._ignore_query(paths)
+        git = self._git_for_attributes(paths)
+        with ThreadPoolExecutor(1) as pool:  # git answers while we look at trees and the index
+            answers = pool.submit(git.run_all, *attribute_query, *ignore_query)
+            blobs = self._read_blobs(paths)
+            *attributes, ignored = [*answers.result(), *([] if ignore_query else [GitResult(1, b"", "")])]
         if ignored.code == _FATAL:
             raise _in_submodule(ignored.stderr)
-        self._attributes = _read_attributes(attributes, stamps)
-        self._blobs = _CachedBlobs(stamp, self._read_blobs(blobs, paths))
+        if attributes:
+            self._attributes = _read_attributes(attributes[0], stamps)
+        self._blobs = _CachedBlobs(stamp, blobs)
         return [_without_prefix(path) for path in ignored.fields]
+
+    def _ignore_query(self, paths: Sequence[str]) -> list[GitCommand]:
+        """The question which of the paths git ignores; none when all are tracked. Raises Refused."""
+        parsed = self.index.read().parsed
+        if parsed:
+            for path in paths:
+                if above := parsed.submodule_above(self._name(path)):
+                    raise _other_repository(path, repository=os.fsdecode(above).removeprefix(self._location.prefix))
+            paths = [path for path in paths if parsed.mode(self._name(path)) is None]
+        # what is not in the index need not be looked up there: at 100,000 notes, reading it takes git 20 ms
+        command = ("check-ignore", "-z", "--stdin", *(["--no-index"] if parsed else []))
+        return [GitCommand(command, stdin_paths(paths), ok_codes=(0, 1, _FATAL))] if paths else []
+
+    def _git_for_attributes(self, paths: Sequence[str]) -> Git:
+        """Git without an index, which takes long to read, unless it has an attribute file that is not on the disk."""
+        parsed = self.index.read().parsed
+        folders = {os.path.dirname(self._location.inside(path)) for path in paths}
+        files = {file for folder in folders for file in self._attribute_files(folder)}
+        top = os.path.join(self._location.top, "")
+        missing = (file.removeprefix(top) for file in files if not os.path.lexists(file))
+        if parsed and all(parsed.mode(os.fsencode(name)) is None for name in missing):
+            return self._git.with_index(self._location.git_dir / "commonplace" / "no-index")
+        return self._git
+
+    def _are_cached(self, paths: Sequence[str], stamps: Mapping[str, tuple[ChangeStamp, ...]]) -> bool:
+        cached = self._attributes
+        return all(path in cached and _is_valid(cached[path], stamps[path]) for path in paths)
 
     def attributes(self, paths: Sequence[str]) -> Mapping[str, Attributes]:
         """The attributes of each path."""
         stamps = self._attribute_stamps(paths)
         cached = self._attributes
-        if not all(path in cached and _is_valid(cached[path], stamps[path]) for path in paths):
+        if not self._are_cached(paths, stamps):
             # entries of one call expire together: refresh them all at once
             stale = list(cached) if all(path in cached for path in paths) else paths
             stamps = self._attribute_stamps(stale)
-            (result,) = self._git.run_all(_check_attr(stale))
+            (result,) = self._git_for_attributes(stale).run_all(_check_attr(stale))
             self._attributes = cached = _read_attributes(result, stamps)
         return {path: cached[path].attributes for path in paths}
 
@@ -95,14 +137,16 @@ class PathStates:
         stamp = repository_stamp(self._location)  # taken before the query: a change during it makes the next call ask
         cached = self._blobs
         if stamp != cached.stamp or not all(path in cached.blobs for path in paths):
-            (result,) = self._git.run_all(self._blob_query(paths))
-            self._blobs = cached = _CachedBlobs(stamp, self._read_blobs(result, paths))
+            self._blobs = cached = _CachedBlobs(stamp, self._read_blobs(paths))
         return {path: cached.blobs[path] for path in paths}
 
     def modes(self, paths: Sequence[str]) -> Mapping[str, str]:
         """The mode of each path that is in the index."""
         if not paths:
             return {}
+        if parsed := self.index.read().parsed:
+            modes = {path: parsed.mode(self._name(path)) for path in paths}
+            return {path: mode for path, mode in modes.items() if mode}
         pathspecs = [literal_pathspec(path) for path in paths] if len(paths) <= _MOST_ARGUMENTS else []
         fields = self._git.run("ls-files", "-z", "--stage", "--", *pathspecs).fields
         return {path: entry.split(" ")[0] for entry, _, path in (field.partition("\t") for field in fields)}
@@ -117,15 +161,29 @@ class PathStates:
         Raises Refused when git tracks it or would add it anyway, and for a path in another repository.
         """
         refuse_nested(self._git.folder, path)
-        _append_exclude_line(self._location, path)
-        if self.ignored([path]):
-            return
+        _append_exclude_lines(self._location, [exclude_line(self._location, path)])
         self.refuse_tracked(path)
+        stamps = self._ignore_stamps(path)
+        if self._excluded.get(path) == stamps:
+            return
+        if self.ignored([path]):
+            self._excluded[path] = stamps
+            return
         raise Refused(
             f"a .gitignore makes git include this path, and generated files must not be committed: {path}",
             path=path,
             hint=f"Find that line with 'git check-ignore -v --no-index \"{path}\"', and add the path after it.",
         )
+
+    def _ignore_stamps(self, path: str) -> tuple[ChangeStamp, ...]:
+        """The stamps of the files that decide whether git ignores a path that `info/exclude` names."""
+        folders = PurePosixPath(self._location.inside(path)).parents
+        files = [_exclude_file(self._location), *(self._location.top / each / ".gitignore" for each in folders)]
+        return tuple(change_stamp(file) for file in files)
+
+    def exclude_temporary_files(self) -> None:
+        """Keep git from adding our temporary files, wherever they are; does nothing if it is told so already."""
+        _append_exclude_lines(self._location, TEMPORARY_FILES.encode().splitlines())
 
     def refuse_tracked(self, path: str) -> None:
         """Raise Refused when git tracks the file, in whatever state: it would commit every change of it."""
@@ -136,16 +194,33 @@ class PathStates:
                 hint=f"Run 'git rm \"{path}\"' and commit that; the file is then generated again and left out of git.",
             )
 
-    def _blob_query(self, paths: Sequence[str]) -> GitCommand:
-        return id_query([at + self._location.inside(path) for path in paths for at in ("HEAD:", ":0:")])
-
-    def _read_blobs(self, result: GitResult, paths: Sequence[str]) -> Mapping[str, TrackedBlobs]:
-        ids = read_ids(result)
+    def _read_blobs(self, paths: Sequence[str]) -> Mapping[str, TrackedBlobs]:
         empty = plain_id(b"", self._location.object_format)
+        heads, staged = self._head_blobs(paths), self._staged_blobs(paths)
         return {
-            path: TrackedBlobs(head, None if head is None and staged == empty else staged)
-            for path, head, staged in zip(paths, ids[::2], ids[1::2], strict=True)
+            path: TrackedBlobs(heads[path], None if heads[path] is None and staged[path] == empty else staged[path])
+            for path in paths
         }
+
+    def _head_blobs(self, paths: Sequence[str]) -> Mapping[str, str | None]:
+        commit = head_commit(self._git, self._location)
+        if commit is None:
+            return dict.fromkeys(paths)
+        with self.objects.batch() as batch:
+            tree = self.objects.tree_of(commit, batch)
+            entries = {path: self.objects.find(tree, self._location.inside(path), batch) for path in paths}
+        return {path: entry.id if entry and entry.is_blob else None for path, entry in entries.items()}
+
+    def _staged_blobs(self, paths: Sequence[str]) -> Mapping[str, str | None]:
+        if parsed := self.index.read().parsed:
+            entries = {path: parsed.staged(self._name(path)) for path in paths}
+            return {path: entry.id if entry and entry.is_blob else None for path, entry in entries.items()}
+        (result,) = self._git.run_all(id_query([f":0:{self._location.inside(path)}" for path in paths]))
+        return dict(zip(paths, read_ids(result), strict=True))
+
+    def _name(self, path: str) -> bytes:
+        """The path as the index has it."""
+        return os.fsencode(self._location.inside(path))
 
     def _attribute_stamps(self, paths: Iterable[str]) -> dict[str, tuple[ChangeStamp, ...]]:
         """For each path, the stamps of the attribute files inside the repository that apply to it."""
@@ -194,18 +269,19 @@ def refuse_nested(folder: Path, path: str) -> None:
             raise _other_repository(path, repository=str(parent))
 
 
-def _append_exclude_line(location: RepositoryLocation, path: str) -> None:
-    """Append a line for this path to `info/exclude`, which belongs to this clone and is not committed."""
+def _append_exclude_lines(location: RepositoryLocation, wanted: Sequence[bytes]) -> None:
+    """Append those lines that `info/exclude` does not have; it belongs to this clone and is not committed."""
     file = _exclude_file(location)
     before = _read_if_exists(file)
-    line = exclude_line(location, path)
-    if line in before.splitlines():
+    present = set(before.splitlines())
+    missing = [line + b"\n" for line in wanted if line not in present]
+    if not missing:
         return
     gap = b"" if before.endswith(b"\n") or not before else b"\n"
     with translate_os_errors(str(file), doing="write"):
         file.parent.mkdir(exist_ok=True)
         with file.open("ab") as lines:
-            lines.write(gap + line + b"\n")
+            lines.write(gap + b"".join(missing))
 
 
 def stdin_paths(paths: Iterable[str]) -> bytes:

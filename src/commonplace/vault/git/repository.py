@@ -1,29 +1,41 @@
 """The git repository of a vault: what is committed, staged and ignored, and our own commits."""
 
 import os
-import secrets
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from commonplace.vault.base import Listing, Merge, Revision, Skip
+from commonplace.vault.base import CommitChange, Listing, Merge, Revision, Skip
 from commonplace.vault.git import history, path_state, state
 from commonplace.vault.git.commit import (
     Author,
+    CommitRequest,
+    Draft,
     FileToCommit,
     NewCommit,
     PreparedCommit,
+    StillPublished,
+    Workplace,
+    claim,
     commit_all,
     message_of,
+    remove_own_locks,
     stage,
+    vault_id,
 )
-from commonplace.vault.git.conversion import Attributes, Converter, disable_filter
+from commonplace.vault.git.conversion import Attributes, Converter
 from commonplace.vault.git.location import FILE_MODES, find
+from commonplace.vault.git.objects import TreeEntry, new_object
 from commonplace.vault.git.path_state import PathStates, TrackedBlobs, id_query, read_ids
 from commonplace.vault.git.run import Git
 
+AllowedBlobs = Mapping[str, frozenset[str | None]]
+"""The blobs that the branch may have at each path, None for no file."""
+
 _MAINTENANCE_TIMEOUT_S = 600.0
+_LONGEST_GC_S = 12 * 3600.0  # git takes an older lock for that of a process which died
 
 
 class Repository:
@@ -36,7 +48,17 @@ class Repository:
         self._location = find(self._git)
         self.paths = PathStates(self._git, self._location)
         self._converter = Converter(self._git, self._location, filters)
-        self._modes: dict[str, str] = {}  # of the last committed files, for their index entries
+        owner = f"{self._git.folder.stat().st_ino:x}"  # another vault may be in the same repository
+        self._workplace = Workplace(self._git, self._location, self.paths.objects, self.paths.index, owner)
+
+    @cached_property
+    def id(self) -> str:
+        """What tells the vault in this folder from every other: made when it is first asked for, kept in `.git`."""
+        return vault_id(self._workplace)
+
+    def claim(self, state: Path) -> None:
+        """Note that this state folder is the vault's. Raises VaultUnavailable when another one on this machine is."""
+        claim(self._workplace, state)
 
     def refuse_if_busy(self) -> None:
         """Raise VaultUnavailable(repository_busy) during a merge, rebase, bisect..., and with a detached HEAD."""
@@ -48,8 +70,7 @@ class Repository:
 
     def head(self) -> str | None:
         """The newest commit of the branch; None when there is none yet."""
-        result = self._git.try_run("rev-parse", "--quiet", "--verify", "HEAD^0")
-        return os.fsdecode(result.stdout).strip() or None
+        return state.head_commit(self._git, self._location)
 
     def tracked_blobs(self, paths: Sequence[str]) -> Mapping[str, TrackedBlobs]:
         """The blobs of each path in HEAD and in the index."""
@@ -63,27 +84,66 @@ class Repository:
         """The blob as a checkout would write it to the working tree at that path."""
         return self._converter.checkout(blob_id, path, self._attributes(path))
 
-    def commit(self, commits: Sequence[NewCommit]) -> tuple[str, ...]:
-        """Make the commits, in order, on top of the branch, all or none. Raises VaultUnavailable."""
+    def commit(
+        self,
+        commits: Sequence[NewCommit],
+        *,
+        allowed: AllowedBlobs | None = None,
+        draft: Draft | None = None,
+        published: StillPublished | None = None,
+        stages: bool = True,
+    ) -> tuple[str, ...]:
+        """Make the commits, in order, on top of the branch, all or none, and stage their files; returns their ids.
+
+        `allowed` are the blobs that the branch may have at each path: with another one, someone's change would be
+        undone, and Conflict is raised. `published` is asked under git's locks; when it says no, () comes back and
+        nothing is changed. Raises VaultUnavailable. `stages` is False to leave the index as it is.
+        """
         if not commits:
             return ()
-        attributes = self.paths.attributes(list({path: None for commit in commits for path in commit.files}))
-        prepared = [self._prepare(commit, attributes) for commit in commits]
-        result = commit_all(self._git, self._location, prepared, author=self._author)
-        self._modes = dict(result.modes)
-        return result.ids
+        request = self._request(commits, allowed=allowed or {}, stages=stages)
+        return commit_all(self._workplace, request, draft=draft, published=published)
+
+    def draft(self, commits: Sequence[NewCommit], *, allowed: AllowedBlobs) -> Draft:
+        """Commits whose objects are written while the caller does something else; pass it to `commit` in its block."""
+        return Draft(self._workplace, self._request(commits, allowed=allowed, stages=True))
+
+    def rehearse(self, path: str, content: bytes) -> None:
+        """Commit a new file, but neither move the branch nor keep anything. Raises VaultUnavailable.
+
+        Git must not have these bytes. All folders of the newest commit are read, too.
+        """
+        new = new_object("blob", content, self._location.object_format)
+        files = {self._location.inside(path): FileToCommit(TreeEntry(FILE_MODES[0], new.id), new)}
+        request = CommitRequest([PreparedCommit(b"rehearsal\n", files)], self._author, {}, is_rehearsal=True)
+        commit_all(self._workplace, request)
+        objects, head = self._workplace.objects, self.head()
+        with objects.batch() as batch:
+            objects.read_all(objects.tree_of(head, batch) if head else None, batch)
 
     def stage(self, files: Mapping[str, str | None]) -> None:
         """Set these index entries to these blobs, or remove them. Raises VaultUnavailable(repository_busy)."""
         if not files:
             return
-        modes = {path: self._modes.pop(self._location.inside(path), None) for path, blob_id in files.items() if blob_id}
-        staged = self.paths.modes([path for path, mode in modes.items() if mode is None])
-        entries = {}
+        modes = self.paths.modes([path for path, blob_id in files.items() if blob_id])
+        entries: dict[str, TreeEntry | None] = {}
         for path, blob_id in files.items():
-            mode = modes.get(path) or staged.get(path)
-            entries[path] = f"{mode if mode in FILE_MODES else self._new_mode(path)} {blob_id}" if blob_id else None
-        stage(self._git, self._location, entries)
+            mode = modes.get(path)
+            entry = TreeEntry(mode if mode in FILE_MODES else self._new_mode(path), blob_id) if blob_id else None
+            entries[self._location.inside(path)] = entry
+        stage(self._workplace, entries)
+
+    def remove_own_locks(self) -> tuple[str, ...]:
+        """Remove the lock files that a killed process of ours left, and return their names; call it with the lock."""
+        return remove_own_locks(self._location, self._workplace.owner)
+
+    def contains(self, commit: str) -> bool:
+        """True if the commit is in the history of the branch."""
+        return commit == self.head() or self._git.try_run("merge-base", "--is-ancestor", commit, "HEAD").ok
+
+    def is_on_another_branch(self, commit: str) -> bool:
+        """True if a branch that is not checked out has the commit in its history."""
+        return bool(self._git.try_run("for-each-ref", f"--contains={commit}", "--count=1", "refs/heads").stdout)
 
     def find_mutation(self, mutation: str) -> str | None:
         """The commit whose trailer has that id, if it is among the newest of the branch."""
@@ -107,7 +167,7 @@ class Repository:
         ids = read_ids(result)
         present = [(blob_id, path) for blob_id, (path, _) in zip(ids, files, strict=True) if blob_id]
         attributes = self.paths.attributes(list({path: None for _, path in present})) if present else {}
-        contents = iter(self._blobs(present, attributes))
+        contents = iter(self._converter.checkout_all(present, attributes))
         return [next(contents) if blob_id else None for blob_id in ids]
 
     def commit_at(self, when: datetime) -> str | None:
@@ -117,6 +177,22 @@ class Repository:
     def history_begins(self) -> datetime | None:
         """The time of the first commit on the branch's first-parent line."""
         return history.begins(self._git)
+
+    def line_of(self, commit: str, *, limit: int | None = None) -> tuple[str, ...]:
+        """The commits of the first-parent line that ends in this one, newest first; at most `limit`."""
+        return history.first_parents(self._git, commit, limit=limit)
+
+    def changes(self, *, after: str | None, until: str) -> tuple[CommitChange, ...]:
+        """What each commit of the first-parent line after `after` changed, oldest first."""
+        return history.first_parent_changes(self._git, after=after, until=until)
+
+    def changes_since(self, commit: str | None) -> tuple[CommitChange, ...] | None:
+        """What each commit after this one changed, merged-in ones included; None if the branch does not contain it."""
+        return history.changes_since(self._git, commit)
+
+    def read_blobs(self, ids: Sequence[str], *, largest: int) -> Iterator[bytes | None]:
+        """The blobs as git stores them; None for one that is missing or too large."""
+        return history.raw_blobs(self._git, ids, largest=largest)
 
     def list_at(self, commit: str, *, skip: Skip | None) -> Listing:
         """The vault's files in that commit."""
@@ -135,7 +211,10 @@ class Repository:
         return self._location.inside(path)
 
     def maintain(self) -> None:
-        """Run git's maintenance (pack and prune) if git considers it due."""
+        """Run git's maintenance (pack and prune) if git considers it due and no `git gc` of the person runs."""
+        lock = self._location.common_dir / "gc.pid"  # git does not see it from a view
+        if lock.exists() and time.time() - lock.stat().st_mtime < _LONGEST_GC_S:
+            return
         self._git.try_run(
             "maintenance", "run", "--auto", "--quiet", settings=("gc.autoDetach=false",), timeout=_MAINTENANCE_TIMEOUT_S
         )
@@ -143,33 +222,32 @@ class Repository:
     def _attributes(self, path: str) -> Attributes:
         return self.paths.attributes([path])[path]
 
-    def _blobs(self, blobs: Sequence[tuple[str, str]], attributes: Mapping[str, Attributes]) -> list[bytes]:
-        """Many blobs, each with its path, as a checkout would write them; read by one process."""
-        if not blobs:
-            return []
-        separator = secrets.token_hex(16)  # the size git reports is that of before the conversion
-        stdin = b"".join(os.fsencode(f"{blob_id} {self._location.inside(path)}\n") for blob_id, path in blobs)
-        drivers = () if self._converter.filters else {each.driver for each in attributes.values()}
-        settings = [setting for driver in drivers for setting in disable_filter(driver)]
-        result = self._git.run("cat-file", "--filters", f"--batch={separator}", stdin=stdin, settings=settings)
-        return [each.removesuffix(b"\n") for each in result.stdout.split(f"{separator}\n".encode())[1:]]
+    def _request(self, commits: Sequence[NewCommit], *, allowed: AllowedBlobs, stages: bool) -> CommitRequest:
+        attributes = self.paths.attributes(list({path: None for commit in commits for path in commit.files}))
+        prepared = [self._prepare(commit, attributes) for commit in commits]
+        inside = {self._location.inside(path): blobs for path, blobs in allowed.items()}
+        return CommitRequest(prepared, self._author, inside, stages)
 
     def _prepare(self, commit: NewCommit, attributes: Mapping[str, Attributes]) -> PreparedCommit:
         files: dict[str, FileToCommit | None] = {}
         for path, content in commit.files.items():
             file = None
             if content is not None:
+                mode = self._new_mode(path, commit.modes.get(path))
                 stored = self._converter.store(path, content, attributes[path])
-                file = FileToCommit(content, stored, self._new_mode(path))
+                new = None if stored else new_object("blob", content, self._location.object_format)
+                file = FileToCommit(TreeEntry(mode, stored or (new.id if new else "")), new)
             files[self._location.inside(path)] = file
         return PreparedCommit(message_of(commit), files)
 
-    def _new_mode(self, path: str) -> str:
-        """The mode of a path that is new to git: executable when the file on disk is and core.fileMode is on."""
-        try:
-            executable = os.lstat(self._git.folder / path).st_mode & 0o100
-        except OSError:
-            executable = 0
+    def _new_mode(self, path: str, mode: int | None = None) -> str:
+        """The mode of a path that is new to git: executable if the file is, or will be, and core.fileMode is on."""
+        if mode is None:
+            try:
+                mode = os.lstat(self._git.folder / path).st_mode
+            except OSError:
+                mode = 0
+        executable = mode & 0o100
         return FILE_MODES[1] if executable and self._trusts_modes else FILE_MODES[0]
 
     @cached_property

@@ -1,17 +1,21 @@
 """The git process: how it is started and stopped, what it may not do, and how its failures become our errors.
 
-Our calls run no hook, no signing program, no fsmonitor, no pager and no network transport, and never prompt, whatever a
-repository, a person or a caller has configured. Variables that a caller's own git set for its hook do not divert us.
+Our calls run no hook, no filter, no signing program, no fsmonitor, no pager and no network transport, and never prompt,
+whatever a repository, a person or a caller has configured: every call but those that find the repository and read its
+settings runs under a configuration of ours (`isolation`). Variables that a caller's own git set for its hook do not
+divert us, and git is never looked up in the vault.
 """
 
 import os
 import re
+import stat
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from commonplace.errors import VaultUnavailable
 
@@ -38,6 +42,10 @@ _INHERITED_VARIABLES: Final = frozenset(
         "GIT_EXEC_PATH",
     }
 )
+_UNISOLATED_COMMANDS: Final = frozenset({"config", "init"})
+"""The commands that run under the repository's own configuration, as `discover` does: they read it or create one.
+None of them runs a program that it names, which tests/integration/vault_git/test_git_hostile.py holds."""
+
 _FIRST_WITH_FSYNC: Final = (2, 36)
 
 
@@ -69,12 +77,36 @@ class GitCommand:
     ok_codes: tuple[int, ...] = (0,)  # the exit statuses that count as an answer
 
 
-class Git:
-    """The git program, run in one folder, on the repository that git finds there or on the one in `git_dir`."""
+class Isolated(Protocol):
+    """Says under which variables a call runs, so that nothing of the repository's configuration counts."""
 
-    def __init__(self, folder: Path, *, git_dir: Path | None = None) -> None:
+    def variables(self, inherited: Mapping[str, str]) -> dict[str, str]:
+        """The environment of a call that would inherit these variables. Raises VaultUnavailable."""
+        ...
+
+
+class Git:
+    """The git program, run in one folder, on the repository that git finds there or on the one in `git_dir`.
+
+    With `trusts_repository` calls run under the repository's own configuration, which lets its filters run.
+    """
+
+    def __init__(self, folder: Path, *, git_dir: Path | None = None, trusts_repository: bool = False) -> None:
         self.folder = folder
-        self._location = [f"--git-dir={git_dir}", f"--work-tree={folder}"] if git_dir else []
+        self.git_dir = git_dir
+        self._trusts_repository = trusts_repository
+        self._isolation: Isolated | None = None
+        self.index_file: Path | None = None
+
+    def with_index(self, file: Path) -> "Git":
+        """The same git, whose calls use this file for the index of the repository."""
+        other = copy(self)
+        other.index_file = file
+        return other
+
+    def isolate(self, isolation: Isolated) -> None:
+        """Run further calls in this environment. `location.find` calls it with one for the repository it found."""
+        self._isolation = isolation
 
     def try_run(
         self, *arguments: str, stdin: bytes = b"", settings: Iterable[str] = (), timeout: float = TIMEOUT_S
@@ -112,8 +144,24 @@ class Git:
         return results
 
     def start(self, *arguments: str, settings: Iterable[str] = ()) -> "subprocess.Popen[bytes]":
-        """Start git with pipes to and from it. Raises VaultUnavailable when git is missing."""
-        return _spawn([*_command_line(fsync_settings(), settings), *self._location, *arguments], self.folder)
+        """Start git with pipes to and from it. Raises VaultUnavailable when git or the repository is missing."""
+        if self._trusts_repository or arguments[0] in _UNISOLATED_COMMANDS:
+            return self._start_unisolated(*arguments, settings=settings)
+        return _spawn([*_command_line(settings), *arguments], self.folder, self._isolated_environment())
+
+    def discover(self, *questions: str) -> GitResult:
+        """The answer of `rev-parse` to questions about where the repository is; it reads no object."""
+        return finish(self._start_unisolated("rev-parse", *questions), command="rev-parse")
+
+    def _start_unisolated(self, *arguments: str, settings: Iterable[str] = ()) -> "subprocess.Popen[bytes]":
+        place = [f"--git-dir={self.git_dir}", f"--work-tree={self.folder}"] if self.git_dir else []
+        return _spawn([*_command_line(settings), *place, *arguments], self.folder, environment())
+
+    def _isolated_environment(self) -> dict[str, str]:
+        if self._isolation is None:
+            raise AssertionError("find the repository before git runs in it")
+        index = {"GIT_INDEX_FILE": str(self.index_file)} if self.index_file else {}
+        return self._isolation.variables(environment()) | index
 
 
 def finish(
@@ -166,11 +214,9 @@ def git_failed(command: str, stderr: str) -> VaultUnavailable:
     )
 
 
-@lru_cache(maxsize=1)
 def version() -> tuple[int, ...]:
-    """The first two numbers of git's version."""
-    result = finish(_spawn(["git", "version"], Path("/")), command="version")
-    return tuple(int(number) for number in re.findall(r"\d+", result.stdout.decode(errors="replace"))[:2])
+    """The first two numbers of git's version. Raises VaultUnavailable when git is missing."""
+    return _version_of(_program(os.environ.get("PATH", os.defpath)))
 
 
 def fsync_settings() -> tuple[str, ...]:
@@ -181,11 +227,12 @@ def fsync_settings() -> tuple[str, ...]:
 
 
 def environment() -> dict[str, str]:
-    """The environment variables of every call."""
+    """The environment variables of a call, before those that lead it to the repository."""
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _INHERITED_VARIABLES
     }
     return inherited | {
+        "PATH": _absolute_folders(os.environ.get("PATH", os.defpath)),
         "LC_ALL": "C",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",
@@ -196,25 +243,49 @@ def environment() -> dict[str, str]:
     }
 
 
-def _command_line(*settings: Iterable[str]) -> list[str]:
-    command = ["git", "--no-pager"]
-    for group in (SETTINGS, *settings):
+def _program(search_path: str) -> str:
+    """The git of that PATH as an absolute path. Raises VaultUnavailable when there is none."""
+    for folder in _absolute_folders(search_path).split(os.pathsep):
+        program = os.path.join(folder, "git")
+        if _is_program(program):
+            return program
+    raise VaultUnavailable("git is not installed or not on the PATH", hint="Install git 2.30 or newer and try again.")
+
+
+def _is_program(file: str) -> bool:
+    try:
+        mode = os.stat(file).st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) and mode & 0o111 != 0
+
+
+@lru_cache(maxsize=8)
+def _version_of(program: str) -> tuple[int, ...]:
+    result = finish(_spawn([program, "version"], Path("/"), environment()), command="version")
+    return tuple(int(number) for number in re.findall(r"\d+", result.stdout.decode(errors="replace"))[:2])
+
+
+def _absolute_folders(search_path: str) -> str:
+    """The PATH without relative folders: git runs in the vault, where they would lead into it."""
+    return os.pathsep.join(folder for folder in search_path.split(os.pathsep) if os.path.isabs(folder)) or os.defpath
+
+
+def _command_line(settings: Iterable[str]) -> list[str]:
+    command = [_program(os.environ.get("PATH", os.defpath)), "--no-pager"]
+    for group in (SETTINGS, fsync_settings(), settings):
         for setting in group:
             command += ["-c", setting]
     return command
 
 
-def _spawn(command: Sequence[str], folder: Path) -> "subprocess.Popen[bytes]":
+def _spawn(command: Sequence[str], folder: Path, variables: Mapping[str, str]) -> "subprocess.Popen[bytes]":
     pipe = subprocess.PIPE
     try:
-        return subprocess.Popen(command, cwd=folder, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe)
-    except FileNotFoundError as error:
+        return subprocess.Popen(command, cwd=folder, env=variables, stdin=pipe, stdout=pipe, stderr=pipe)
+    except OSError as error:
         if not folder.is_dir():
             raise VaultUnavailable(f"no such folder: {folder}", hint="Check whether the vault was moved.") from error
-        raise VaultUnavailable(
-            "git is not installed or not on the PATH", hint="Install git 2.30 or newer and try again."
-        ) from error
-    except OSError as error:
         raise VaultUnavailable(
             f"git could not be started: {error.strerror}", hint="Check that 'git version' runs in a terminal."
         ) from error

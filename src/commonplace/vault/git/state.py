@@ -4,16 +4,15 @@ During a merge or a rebase the repository belongs to the person who runs it, and
 """
 
 import os
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from commonplace.errors import VaultUnavailable
-from commonplace.vault.git.location import RepositoryLocation
+from commonplace.vault.git.location import RepositoryLocation, refuse_damaged_branch
 from commonplace.vault.git.run import Git, git_failed
-from commonplace.vault.syscalls import translate_os_errors
-
-ChangeStamp = tuple[int, ...]
-"""Changes whenever the file does; empty when there is no file."""
+from commonplace.vault.syscalls import ChangeStamp, change_stamp, translate_os_errors
 
 RepositoryStamp = tuple[ChangeStamp | bytes, ...]
 """Changes whenever the index does, or the commit that HEAD resolves to."""
@@ -33,6 +32,7 @@ _REFERENCE: Final = "ref: "
 _BRANCHES: Final = "refs/heads/"
 _IN_REFTABLE: Final = "refs/heads/.invalid"  # the content of the HEAD file when references are in a reftable
 _CHECKSUM_LENGTH: Final = 32
+_COMMIT_ID: Final = re.compile(rb"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def refuse_if_busy(git: Git, location: RepositoryLocation) -> None:
@@ -56,23 +56,40 @@ def branch(git: Git, location: RepositoryLocation) -> str:
             reason="repository_busy",
             hint="Check out a branch first: run 'git switch <branch>'. Reading works meanwhile.",
         )
+    refuse_damaged_branch(location, name)
     return name
 
 
-def has_commit(git: Git, location: RepositoryLocation, name: str) -> bool:
-    """True if the branch has a commit."""
-    if (location.common_dir / name).is_file():
-        return True
-    return git.try_run("rev-parse", "--quiet", "--verify", f"{name}^0").ok
+@dataclass(frozen=True, slots=True)
+class BranchTip:
+    """The checked-out branch and its newest commit, None when it has none yet.
+
+    `is_plain` is True if the branch is a file of its own or a line of `packed-refs`, so that it can be moved as git
+    moves it, by renaming a lock file; where it is kept otherwise, only git can move it.
+    """
+
+    branch: str
+    commit: str | None
+    is_plain: bool
 
 
-def change_stamp(path: str | Path) -> ChangeStamp:
-    """The stamp of a file as it is now."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return ()
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+def branch_tip(git: Git, location: RepositoryLocation) -> BranchTip:
+    """The checked-out branch as it is now. Raises VaultUnavailable(repository_busy) when HEAD is detached."""
+    name = branch(git, location)
+    file = location.common_dir / name
+    if not (location.common_dir / "reftable").exists() and not file.is_symlink():
+        text = _read(file).strip() or _packed(location, name)
+        if _COMMIT_ID.fullmatch(text):
+            return BranchTip(name, text.decode("ascii"), is_plain=True)
+    found = git.try_run("rev-parse", "--quiet", "--verify", f"{name}^0").stdout
+    return BranchTip(name, os.fsdecode(found).strip() or None, is_plain=False)
+
+
+def _packed(location: RepositoryLocation, name: str) -> bytes:
+    """The id that `packed-refs` has for this reference; empty when it has none."""
+    ending = b" " + os.fsencode(name)
+    lines = _read(location.common_dir / "packed-refs").splitlines()
+    return next((line.removesuffix(ending) for line in lines if line.endswith(ending)), b"")
 
 
 def repository_stamp(location: RepositoryLocation) -> RepositoryStamp:
@@ -92,6 +109,23 @@ def repository_stamp(location: RepositoryLocation) -> RepositoryStamp:
         change_stamp(location.common_dir / "packed-refs"),
         change_stamp(location.common_dir / "reftable" / "tables.list"),
     )
+
+
+def branch_commit(location: RepositoryLocation) -> str:
+    """The commit of the branch, or of HEAD itself, read from its file without running git; "" if it is not there."""
+    target = _read(location.git_dir / "HEAD").strip()
+    if target.startswith(_REFERENCE.encode()):
+        name = os.fsdecode(target.removeprefix(_REFERENCE.encode()))
+        target = _read(location.common_dir / name).strip() if name.startswith(_BRANCHES) else b""
+    return target.decode() if _COMMIT_ID.fullmatch(target) else ""
+
+
+def head_commit(git: Git, location: RepositoryLocation) -> str | None:
+    """The newest commit of the branch, or that of a detached HEAD; None when there is none yet."""
+    if commit := branch_commit(location):
+        return commit
+    result = git.try_run("rev-parse", "--quiet", "--verify", "HEAD^0")
+    return os.fsdecode(result.stdout).strip() or None
 
 
 def _head_reference(git: Git, location: RepositoryLocation) -> str:

@@ -1,0 +1,83 @@
+"""An erasure is killed at any step: what opens the vault next finishes it, and no word is left in derived data."""
+
+import os
+import random
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+from commonplace import NotFound, open_memory
+from tests.gitvault import git, new_vault
+from tests.run_length import rounds
+
+KILLS = rounds(10, long=400)
+WORD = "quokkazander"
+ROOMS = ("flows/notes", "flows/memory", "flows/ingest", "history/sqlite", "index/sqlite", "database", "vault")
+OPTIONS = {"embedding.provider": "none"}
+
+
+def erase(root: Path, id_: str, *, steps: int | None) -> int:
+    """Erase the entry in another process, killed after that many calls of our functions; returns the calls made."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        calls = 0
+
+        def count(frame: FrameType, event: str, _: object) -> None:
+            nonlocal calls
+            if event == "call" and any(f"commonplace/{room}" in frame.f_code.co_filename for room in ROOMS):
+                calls += 1
+                if calls == steps:
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+        with open_memory(root, settings=OPTIONS) as memory:
+            sys.setprofile(count)
+            memory.entries.erase(id_)
+            sys.setprofile(None)
+        os.write(writer, str(calls).encode())
+        os._exit(0)
+    os.close(writer)
+    told = os.read(reader, 20)
+    os.close(reader)
+    os.waitpid(child, 0)
+    return int(told or 0)
+
+
+def prepared(root: Path) -> tuple[str, str]:
+    """A vault with an entry that holds the word, and another one that names it; their ids."""
+    new_vault(root, note="# A note\n")
+    with open_memory(root, settings=OPTIONS) as memory:
+        first = memory.entries.save(f"The boiler is called {WORD} by everyone in the house.").fact.id
+        second = memory.entries.save("The boiler was replaced in March 2025.", extends=[first]).fact.id
+        memory.index.sync()
+    return first, second
+
+
+def words_left(data: Path) -> list[str]:
+    """The derived files that hold the word."""
+    return [str(file) for file in data.rglob("*") if file.is_file() and WORD.encode() in file.read_bytes()]
+
+
+def test_a_killed_erasure_is_finished_by_whoever_opens_the_vault(tmp_path: Path) -> None:
+    """Either it had not begun, and the entry is whole, or nothing is left of it but what git holds."""
+    first, _ = prepared(tmp_path / "counted")
+    assert words_left(Path.home() / ".local") != []
+    total = erase(tmp_path / "counted", first, steps=None)
+    chance, finished = random.Random(11), 0
+    assert total > 100
+    for number in range(KILLS):
+        root = tmp_path / f"vault{number}"
+        first, second = prepared(root)
+        erase(root, first, steps=chance.randrange(1, total))
+        with open_memory(root, settings=OPTIONS) as memory:
+            try:
+                memory.entries.show(first)
+            except NotFound:
+                finished += 1
+            else:  # it had not begun
+                memory.entries.erase(first)
+            assert first not in (root / memory.entries.show(second).fact.path).read_text()
+        assert words_left(Path.home() / ".local") == [], f"killed in vault {number}"
+        assert git(root, "grep", "-c", WORD, "HEAD", check=False) == ""
+    assert finished > 0

@@ -1,0 +1,102 @@
+"""A sensitive entry is told by nothing that a program sees, its file name included."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commonplace.errors import CommonplaceError
+from commonplace.memory import Memory
+from commonplace.model import Actor
+from commonplace.model.layout import entry_digits
+from tests.gitvault import git
+from tests.integration.mcp_server.host import Host, text_of
+from tests.memories import make_memory
+
+WORDS = "[[Lena]] zqcanary weighs 70 kilos."
+
+
+def mark(folder: Path, path: str) -> None:
+    """Mark an entry as sensitive, as the person does it in an editor."""
+    file = folder / "vault" / path
+    file.write_text(file.read_text().replace("---\n", "---\nsensitive: true\n", 1))
+
+
+def seen_by_agent(memory: Memory, *, id: str) -> str:
+    """Everything that the doors tell an agent around one entry, as one text."""
+    agent, host = memory.acting(Actor("agent", "tester")), Host(memory)
+    seen: list[object] = [
+        agent.notes.list("Agent"),
+        agent.notes.log(limit=50),
+        agent.notes.check(),
+        agent.index.problems(),
+        agent.search("zqcanary").hits,
+        agent.search("Lena weighs").hits,
+        agent.entries.recall("Lena weighs").hits,
+        agent.facts.about(every=True),
+        agent.facts.links("Lena"),
+        agent.context("What does Lena weigh?"),
+        agent.context("What does Lena weigh?", phase="review"),
+        [text_of(host.call("note_list", folder="Agent")), text_of(host.call("memory_search", query="zqcanary Lena"))],
+    ]
+    for verb in (agent.entries.show, agent.entries.confirm, agent.entries.forget):
+        for name in (id, id[-6:]):
+            with pytest.raises(CommonplaceError) as refused:
+                verb(name)
+            seen.append(f"{refused.value.message} {refused.value.hint} {refused.value.path}")
+    return json.dumps(seen, default=str)
+
+
+@pytest.mark.requirement("D-88")
+def test_the_name_of_an_entry_that_the_person_marks_is_told_to_no_program(tmp_path: Path) -> None:
+    """Marked in an editor: lists, titles, the log, what is left out and errors show its kind and id at most."""
+    with make_memory(tmp_path) as memory:
+        memory.notes.write("People/Lena.md", "# Lena\n")
+        fact = memory.entries.save(WORDS, kind="fact", subject="Lena").fact
+        mark(tmp_path, fact.path)
+        memory.index.sync()
+        seen = seen_by_agent(memory, id=fact.id)
+        own = json.dumps([memory.notes.list("Agent"), memory.notes.log()], default=str)
+
+    assert "zqcanary" not in seen
+    assert f"*-{fact.id[-6:]}.md" in seen
+    assert "zqcanary" in own
+
+
+def test_an_entry_that_becomes_sensitive_by_us_gets_a_name_without_its_words(tmp_path: Path) -> None:
+    """In the commit that marks it; its versions keep such names, and undo brings the old one back."""
+    with make_memory(tmp_path) as memory:
+        memory.notes.write("People/Lena.md", "# Lena\n")
+        fact = memory.entries.save(WORDS, kind="fact").fact
+        text = memory.notes.read(fact.path).text
+        changed = memory.notes.write(fact.path, text.replace("---\n", "---\nsensitive: true\n", 1))
+        newer = memory.entries.evolve(fact.id, "[[Lena]] zqcanary weighs 71 kilos.", reason="new scales").fact
+        problems = memory.lint().problems
+        seen = seen_by_agent(memory, id=newer.id)
+        subjects = git(tmp_path / "vault", "log", "--format=%B")
+        files = [path.name for path in (tmp_path / "vault/Agent/Memory").rglob("*.md") if "_index" not in path.name]
+
+    assert changed.path == f"{fact.path.rpartition('/')[0]}/fact-{entry_digits(fact.path)}.md"
+    assert sorted(files) == sorted([f"fact-{fact.id[-6:]}.md", f"fact-{newer.id[-6:]}.md"])
+    assert "zqcanary" not in seen + subjects
+    assert [each for each in problems if each.code == "entry-name"] == []
+
+
+def test_lint_says_that_a_name_tells_what_is_sensitive_and_renames_it(tmp_path: Path) -> None:
+    """For what was marked in an editor; the person asks for it, and the rename is one commit."""
+    with make_memory(tmp_path) as memory:
+        memory.notes.write("People/Lena.md", "# Lena\n")
+        fact = memory.entries.save(WORDS, kind="fact").fact
+        mark(tmp_path, fact.path)
+        before = memory.lint().problems
+        after = memory.lint(fix=True)
+        names = [stat.path for stat in memory.notes.list("Agent/Memory/fact")]
+        held = [each.fact.text for each in memory.facts.about(every=True)]
+        (undone,) = memory.notes.undo()
+
+    assert [(each.path, each.code) for each in before] == [(fact.path, "sensitive-name")]
+    assert [each.code for each in after.mended] == ["sensitive-name"]
+    assert after.problems == ()
+    assert names == [f"{fact.path.rpartition('/')[0]}/fact-{fact.id[-6:]}.md"]
+    assert held == [WORDS]
+    assert undone.path == fact.path
