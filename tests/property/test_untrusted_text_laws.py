@@ -76,7 +76,6 @@ def test_text_without_brackets_and_tags_stays(text: str) -> None:
         assert break_sources(text).replace("\\:", ":") == text
 
 
-@pytest.mark.requirement("V-13")
 @given(
     parts=st.lists(st.tuples(texts, texts, texts, st.sampled_from(CONTEXT_SECTIONS)), min_size=1, max_size=4),
 )

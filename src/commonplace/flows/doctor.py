@@ -4,18 +4,18 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from commonplace.errors import CommonplaceError
+from commonplace.errors import CommonplaceError, NotFound, Refused, VaultUnavailable
 from commonplace.facts.entry_format import FUTURE
 from commonplace.facts.lint import lint_facts
 from commonplace.flows.encode import is_catching_up
 from commonplace.flows.ingest.documents import VAULT
 from commonplace.flows.ingest.index_notes import future_entries
-from commonplace.flows.ingest.sync import count_stale
+from commonplace.flows.ingest.sync import count_stale, stale_notes
 from commonplace.flows.memory.review import waiting_count, waiting_text
 from commonplace.flows.notes.write import require_history
 from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import Counts
-from commonplace.model import Actor, Problem
+from commonplace.model import Actor, Problem, Stat
 from commonplace.model.diagnostics import Finding
 from commonplace.model.layout import MEMORY, wordless_path
 from commonplace.model.text import counted
@@ -92,7 +92,7 @@ def _vectors(stores: Stores) -> Iterator[Finding]:
 def _index(stores: Stores) -> Iterator[Finding]:
     with stores.index.reader() as reading:
         counts, problems = reading.counts(), reading.problems()
-    yield _state(counts, stores)
+    yield from _state(counts, stores)
     if damaged := stores.index.damaged_files():
         said = f"{counted(len(damaged), 'damaged file')}, searches take longer until mended: {', '.join(damaged)}"
         yield Finding("index", ok=False, said=said, remedy="Run `commonplace sync`, which writes them again.")
@@ -125,16 +125,32 @@ def _review(stores: Stores) -> Iterator[Finding]:
     yield Finding("review", ok=True, said=waiting_text(count) or "nothing waits for your review")
 
 
-def _state(counts: Counts, stores: Stores) -> Finding:
+def _state(counts: Counts, stores: Stores) -> Iterator[Finding]:
+    """Whether the index has everything; notes that cannot be read are told one by one, for no sync can index them."""
     said = f"{counted(counts.documents.get(VAULT, 0), 'note')}, {counted(counts.chunks, 'chunk')}"
     if counts.synced is None:
-        return Finding("index", ok=False, said=f"{said}; never synced", remedy="Run `commonplace sync`.")
+        yield Finding("index", ok=False, said=f"{said}; never synced", remedy="Run `commonplace sync`.")
+        return
     stale = count_stale(stores)
+    unreadable = [finding for stat in stale_notes(stores) for finding in _unreadable(stat, stores)] if stale else []
+    stale -= len(unreadable)
     if stale and is_catching_up(stores):
-        return Finding("index", ok=True, said=f"{said}; {stale} are being indexed or encoded at the moment")
-    if stale:
-        return Finding("index", ok=False, said=f"{said}; {stale} changed since", remedy="Run `commonplace sync`.")
-    return Finding("index", ok=True, said=f"{said}, synced {counts.synced}")
+        yield Finding("index", ok=True, said=f"{said}; {stale} are being indexed or encoded at the moment")
+    elif stale:
+        yield Finding("index", ok=False, said=f"{said}; {stale} changed since", remedy="Run `commonplace sync`.")
+    else:
+        yield Finding("index", ok=True, said=f"{said}, synced {counts.synced}")
+    yield from unreadable
+
+
+def _unreadable(stat: Stat, stores: Stores) -> Iterator[Finding]:
+    """Why the note cannot be read, if it cannot."""
+    try:
+        stores.vault.read(stores.vault.resolve(stat.path))
+    except NotFound:
+        return
+    except (Refused, VaultUnavailable) as error:
+        yield Finding("unreadable-file", ok=False, said=error.message, remedy=error.hint or "", path=stat.path)
 
 
 def _of(problem: Problem, *, remedy: str) -> Finding:

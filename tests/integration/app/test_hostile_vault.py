@@ -123,7 +123,6 @@ READS: Final = (
 )
 
 
-@pytest.mark.requirement("V-13")
 @pytest.mark.parametrize("verbose", [False, True])
 @pytest.mark.parametrize(("tool", "arguments"), READS)
 def test_no_answer_of_a_tool_has_a_mark_a_hidden_character_or_a_forged_source(

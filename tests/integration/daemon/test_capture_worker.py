@@ -477,7 +477,6 @@ def _other_data(tmp_path: Path, *, keeps: bool) -> Iterator[Path]:
         shutil.copytree(tmp_path / "copy", data)
 
 
-@pytest.mark.requirement("A-59")
 @pytest.mark.parametrize("keeps", [True, False], ids=["an older copy", "nothing left"])
 def test_an_older_data_folder_gets_what_the_transcripts_still_have(tmp_path: Path, *, keeps: bool) -> None:
     """The state folder is newer than the data folder: what was read is read again, once, and it is told."""

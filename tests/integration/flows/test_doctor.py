@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from commonplace.flows.doctor import examine
-from commonplace.flows.ingest.sync import sync
+from commonplace.flows.ingest.sync import rebuild, sync
 from commonplace.flows.stores import Stores
-from commonplace.history.base import NewThread
+from commonplace.history.base import NewThread, UnfinishedErasure
 from commonplace.history.sqlite.history import SqliteHistory
 from commonplace.model import Finding, Message
 from commonplace.notes.chunks import last_sentences
@@ -208,3 +208,72 @@ def test_conversations_that_only_the_index_has_stay_in_it_and_are_told(stores: S
     assert (after_erasure, len(left)) == (1, 1)
     assert "1 conversation in the index, but not in the history" in found.said
     assert "`conversations` back" in found.remedy
+
+
+def test_an_entry_of_the_future_is_told_with_what_mends_it(stores: Stores, root: Path) -> None:
+    """It was saved while the clock was ahead: `lint --fix` gives it a time that can be true."""
+    entry = "---\nid: {}\nkind: fact\nstatus: active\nrecorded: 2099-01-01T00:00:00Z\nslug: x\n---\nThe boat is blue.\n"
+    save(root, "Agent/Memory/fact/x.md", entry.format("00000000-0000-4000-8000-00000000000a"))
+    sync(stores)
+    found = wrong(stores)["entry-future"]
+
+    assert (found.path, found.line > 1) == ("Agent/Memory/fact/x.md", True)
+    assert found.remedy == "Run `commonplace lint --fix`, which writes a time that can be true."
+
+
+def test_a_note_too_large_to_read_is_told(root: Path, tmp_path: Path) -> None:
+    """A few bytes on the disk may claim to be gigabytes."""
+    with (root / "large.md").open("wb") as file:
+        file.truncate(2_000_000)
+    vault = ObsidianVault(root, author=AUTHOR, max_read_bytes=1_000_000)
+    stores = make_stores(root, tmp_path / "data", vault=vault)
+    sync(stores)
+    (found,) = [each for each in examine(stores) if each.path == "large.md"]
+    close(stores)
+
+    assert not found.ok
+    assert "2,000,000 bytes" in found.said
+    assert "vault.max_read_bytes" in f"{found.said} {found.remedy}"
+
+
+def test_an_erasure_that_was_cut_short_is_told_without_its_words(stores: Stores) -> None:
+    """The next command finishes it; the doctor tells nothing that was to be erased."""
+    path = "Agent/Memory/fact/ana-likes-tea-02ab35.md"
+    stores.history.begin_erasure(UnfinishedErasure(path, (), "", datetime(2026, 3, 1, tzinfo=UTC)))
+    sync(stores)
+    found = wrong(stores)["history"]
+
+    assert found.said == "an erasure of 2026-03-01 was cut short: its words may be left in places"
+    assert "the next command finishes the erasure" in found.remedy
+    assert "tea" not in f"{found.path}"
+
+
+def test_a_second_state_folder_is_told(stores: Stores, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two programs that do not know of each other's locks: the doctor says which folder the other one has."""
+    sync(stores)
+    assert not wrong(stores)
+    first = os.environ["XDG_STATE_HOME"]
+    monkeypatch.setenv("XDG_STATE_HOME", str(root.parent / "second"))
+    found = wrong(replace(stores, vault=ObsidianVault(root, author=AUTHOR)))["git"]
+
+    assert found.said.startswith(f"another state folder is in use for this vault: {first}")
+    assert f"Set XDG_STATE_HOME to {first}" in found.remedy
+
+
+def test_damaged_vectors_are_told_and_mended_by_a_rebuild(root: Path, tmp_path: Path) -> None:
+    """A page of the cache that is no longer one."""
+    stores = make_stores(root, tmp_path / "data", vault=ObsidianVault(root, author=AUTHOR))
+    for number in range(40):
+        save(root, f"{number}.md", f"words of number {number}\n")
+    sync(stores)
+    close(stores)
+    file = tmp_path / "data/vectors.db"
+    content = bytearray(file.read_bytes())
+    content[4096 * 2 :] = b"\xa5" * (len(content) - 4096 * 2)
+    file.write_bytes(content)
+    found = wrong(stores)["vectors"]
+
+    assert (found.path, found.remedy) == (str(file), "Run `commonplace rebuild`.")
+    rebuild(stores)
+    assert not wrong(stores)
+    close(stores)

@@ -98,7 +98,6 @@ def answers(reader: SqliteReader) -> list[object]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.requirement("I-12")
 def test_a_process_that_stays_answers_as_one_that_begins(tmp_path: Path, seed: int) -> None:
     """After any change: masks, counts and attributes are those that are read anew from the file."""
     source, file, known = random.Random(seed), tmp_path / "index.db", dict[str, Document]()

@@ -347,11 +347,17 @@ def rebuild(stores: Stores, *, progress: Progress = ignore_progress) -> SyncRepo
 
 def count_stale(stores: Stores) -> int:
     """The number of notes and source items whose current state is not in the index."""
-    stats, stamps = _notes(stores.vault.list(skip=stores.unindexed)), stores.index.stamps(VAULT)
-    gone = sum(1 for path, stamp in stamps.items() if path not in stats and not stamp.deleted)
-    differs = _difference(stores)
+    present = {stat.path for stat in stores.vault.list(skip=stores.unindexed).files}
+    gone = sum(1 for path, stamp in stores.index.stamps(VAULT).items() if path not in present and not stamp.deleted)
     items = sum(_count_stale_items(source, stores) for source in stores.sources)
-    return gone + items + sum(1 for path, stat in stats.items() if differs(stat, stamps.get(path)))
+    return gone + items + len(stale_notes(stores))
+
+
+def stale_notes(stores: Stores) -> tuple[Stat, ...]:
+    """The notes of the vault whose current state is not in the index."""
+    stats, stamps = _notes(stores.vault.list(skip=stores.unindexed)), stores.index.stamps(VAULT)
+    differs = _difference(stores)
+    return tuple(stat for path, stat in stats.items() if differs(stat, stamps.get(path)))
 
 
 def _notes(listing: Listing) -> dict[str, Stat]:

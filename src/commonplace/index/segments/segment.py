@@ -417,4 +417,6 @@ def expand_ranges(begins: npt.NDArray[Any], counts: npt.NDArray[Any]) -> tuple[N
 
 def group_starts(owners: npt.NDArray[np.int32] | Numbers) -> npt.NDArray[np.int32]:
     """The positions at which a new owner begins, where equal owners are adjacent."""
-    return np.flatnonzero(np.diff(owners, prepend=-1)).astype(np.int32)
+    begins = np.ones(len(owners), np.bool_)
+    np.not_equal(owners[1:], owners[:-1], out=begins[1:])  # a tenth of the time of `diff` for a few hundred
+    return np.flatnonzero(begins).astype(np.int32)

@@ -97,7 +97,8 @@ def _scan(
         owners, cosines = vectors.owners, _cosines(query, vectors.rows, vectors.scales)
         if selected < len(mask):
             cosines[~mask[owners]] = -np.inf
-    parts = int(np.diff(vectors.starts, append=len(vectors.owners)).max())
+    last = len(vectors.owners) - int(vectors.starts[-1])
+    parts = max(last, int((vectors.starts[1:] - vectors.starts[:-1]).max(initial=0)))
     pool = np.flatnonzero((cosines >= cutoff(cosines, size * parts)) & (cosines > -np.inf))
     owners, cosines = owners[pool], cosines[pool]
     starts = group_starts(owners)
