@@ -48,7 +48,7 @@ def test_an_event_is_a_json_line_with_its_time(taken_over: Log, tmp_path: Path) 
     (line,) = lines(tmp_path)
 
     assert line.pop("at").endswith("Z")
-    assert line == {"level": "warning", "event": "vault_locked", "path": "a.md"}
+    assert line == {"level": "warning", "event": "vault_locked", "path": "<note fecccc97>"}
 
 
 def test_a_full_log_becomes_an_older_one_and_few_are_kept(log: Log, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_an_entry_is_told_by_its_folder_and_the_end_of_its_id(log: Log, tmp_path
         "Agent/Memory/fact/2026-11/...-a34cb7.md",
         "Agent/Memory/_staging/...-17bbb2.md",
     )
-    assert second["path"] == "People/Ada.md"
+    assert second["path"] == "<note 50c677a0>"
 
 
 def test_a_log_that_cannot_be_opened_is_said_before_anything_is_served() -> None:

@@ -6,6 +6,7 @@ says. Messages of other libraries may quote their input, so only the place and t
 """
 
 import fcntl
+import hashlib
 import json
 import logging
 import os
@@ -31,6 +32,8 @@ from commonplace.model.moment import moment_text
 _HARMLESS_LIBRARY: Final = "uvicorn"  # its messages quote no input
 _FRAMES: Final = 12
 _ENTRY: Final = re.compile(rf"({MEMORY}/(?:[^/\n]+/)*)[^/\n]+(-[0-9a-f]{{6}}\.md)")
+_NOTE: Final = re.compile(r"(?!\s)[^:;,()\"'`\n]{0,300}?[^:;,()\"'`\n/]\.md\b", re.IGNORECASE)
+_MASKED: Final = "..."
 
 
 class Log:
@@ -44,7 +47,7 @@ class Log:
     def write(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
         """Write one line. If the disk refuses it, it is lost: no request fails because of the log."""
         at = moment_text(datetime.now(UTC))
-        values = {name: _mask_entry_name(value) for name, value in fields.items() if name != "exc_info"}
+        values = {name: _mask_names(value) for name, value in fields.items() if name != "exc_info"}
         if isinstance(error := fields.get("exc_info"), BaseException):
             values.update(_error_fields(error))
         line = json.dumps({"at": at, "level": level, "event": event, **values}, default=str) + "\n"
@@ -99,9 +102,19 @@ def log_everything_to(log: Log) -> None:
     threading.excepthook = lambda what: log.write("error", "unexpected_error", {"exc_info": what.exc_value})
 
 
-def _mask_entry_name(value: Any) -> Any:
-    """The value; in an entry's path, whose file name is made of the entry's words, only the folder and the id stay."""
-    return _ENTRY.sub(r"\1...\2", value) if isinstance(value, str) else value
+def _mask_names(value: Any) -> Any:
+    """The value without the names of notes, which are words of theirs and outlive them here when they are erased.
+
+    Of an entry its folder and its id stay; another note is a hash of its path, the same in every line.
+    """
+    if not isinstance(value, str):
+        return value
+    return _NOTE.sub(_masked, _ENTRY.sub(rf"\1{_MASKED}\2", value))
+
+
+def _masked(match: re.Match[str]) -> str:
+    name = match[0]
+    return name if f"/{_MASKED}-" in name else f"<note {hashlib.sha256(name.encode()).hexdigest()[:8]}>"
 
 
 def _error_fields(error: BaseException) -> dict[str, Any]:
