@@ -12,11 +12,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from unittest.mock import patch
 
 from tests import components
@@ -44,13 +44,29 @@ class Reply:
         return json.loads(self.body)
 
 
+class Process(Protocol):
+    """What a daemon runs in: a program that was started, or a fork of one that has loaded everything."""
+
+    @property
+    def pid(self) -> int: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def kill(self) -> None: ...
+    def terminate(self) -> None: ...
+    def send_signal(self, sig: int, /) -> None: ...
+
+
+Launch = Callable[[Mapping[str, str], Path], Process]
+"""Starts a daemon in these surroundings, which writes its errors to that file."""
+
+
 @dataclass(slots=True)
 class Daemon:
     """A daemon that runs: how it is reached, and the surroundings that its client programs need."""
 
     home: Path
     environ: dict[str, str]
-    process: subprocess.Popen[bytes]
+    process: Process
     url: str
     port: int
     socket: Path
@@ -176,17 +192,22 @@ def program(environ: Mapping[str, str], *words: str) -> subprocess.CompletedProc
     )
 
 
-def start(home: Path, environ: Mapping[str, str]) -> Daemon:
-    """Start a daemon in these surroundings, and wait until it answers. Whoever starts it ends it."""
-    said_on_the_way = home / "serve.err"
-    with said_on_the_way.open("wb") as errors:
-        process = subprocess.Popen(
+def launch_program(environ: Mapping[str, str], errors: Path) -> Process:
+    """A daemon as a program of its own."""
+    with errors.open("wb") as file:
+        return subprocess.Popen(
             [sys.executable, "-m", "commonplace", "serve"],
             env=dict(environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=errors,
+            stderr=file,
         )
+
+
+def start(home: Path, environ: Mapping[str, str], launch: Launch = launch_program) -> Daemon:
+    """Start a daemon in these surroundings, and wait until it answers. Whoever starts it ends it."""
+    said_on_the_way = home / "serve.err"
+    process = launch(environ, said_on_the_way)
     file = Path(environ["COMMONPLACE_STATE"]) / "daemon" / "serve.json"
     deadline = time.monotonic() + STARTS_WITHIN
     while not (said := _said(file)) or said["pid"] != process.pid:

@@ -8,16 +8,22 @@ import itertools
 import random
 import threading
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.daemons import Daemon, register, small_vault, start, surroundings
+from tests.faults.figures import Figures
+from tests.faults.warm import warm_daemons
 from tests.run_length import rounds
 from tests.transcript_lines import claude, claude_folder
 
-KILLS = rounds(2, long=400)
+KILLS = rounds(2, long=200)
+LAP = 25
+"""Kills after which every conversation is compared with what was said, and a new vault is taken."""
 SESSIONS = 3
 
 
@@ -44,7 +50,7 @@ class Session(threading.Thread):
                 file.write(line[50:])
             self.said.append(text)
             self.hand_over("stop")
-            time.sleep(0.005)
+            self.ends.wait(0.005 if self.daemon_now else 0.3)
 
     def hand_over(self, event: str) -> None:
         """Call the hook, which may fail."""
@@ -61,47 +67,65 @@ class Session(threading.Thread):
 @pytest.mark.requirement("A-59")
 def test_no_kill_of_the_daemon_loses_or_doubles_what_was_said(tmp_path: Path) -> None:
     """Progress at each phase end survives kill -9 in the middle of it, and comes into history once."""
-    environ = surroundings(tmp_path)
-    register(environ, small_vault(tmp_path / "Notes"))
-    sessions = [Session(tmp_path, f"s{number}") for number in range(SESSIONS)]
-    for session in sessions:
-        session.start()
     chance = random.Random(11)
-    for _ in range(KILLS):
-        daemon = start(tmp_path, environ)
-        handed = sum(each.handed for each in sessions)
-        for session in sessions:
-            session.daemon_now = daemon
-        deadline = time.monotonic() + 30
-        while sum(each.handed for each in sessions) < handed + 10:
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
-        time.sleep(chance.uniform(0, 0.1))  # so that the kill falls anywhere in a look
-        daemon.kill()
-        for session in sessions:
-            session.daemon_now = None
+    with Figures("capture") as figures, warm_daemons() as launch:
+        for begun in range(0, KILLS, LAP):
+            home = tmp_path / f"home{begun}"
+            environ, kills = surroundings(home), min(LAP, KILLS - begun)
+            register(environ, small_vault(home / "Notes"))
+            sessions = [Session(home, f"s{number}") for number in range(SESSIONS)]
+            for session in sessions:
+                session.start()
+            try:
+                for _ in range(kills):
+                    _kill_one(start(home, environ, launch), sessions, chance)
+                    figures.kills += 1
+            finally:
+                for session in sessions:
+                    session.ends.set()
+                    session.join(60)
+            _verify(home, partial(start, home, environ, launch), sessions, figures)
+            assert sum(len(session.said) for session in sessions) >= 10 * kills
+
+
+def _kill_one(daemon: Daemon, sessions: list[Session], chance: random.Random) -> None:
+    """Kill a daemon when it has taken ten hooks more."""
+    handed = sum(each.handed for each in sessions)
     for session in sessions:
-        session.ends.set()
-        session.join(30)
-    last = start(tmp_path, environ)  # which reads on by itself: nobody hands anything over again
+        session.daemon_now = daemon
+    deadline = time.monotonic() + 120
+    while sum(each.handed for each in sessions) < handed + 10:
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    time.sleep(chance.uniform(0, 0.1))  # so that the kill falls anywhere in a look
+    daemon.kill()
+    for session in sessions:
+        session.daemon_now = None
+
+
+def _verify(home: Path, begin: Callable[[], Daemon], sessions: list[Session], figures: Figures) -> None:
+    """All that was said is in history once, and again when `history.db` is made anew of the conversation files."""
     said = {session.name: session.said for session in sessions}
+    last = begin()  # which reads on by itself: nobody hands anything over again
     kept = _kept_at_last(last)
     last.stop()
-    (database,) = tmp_path.rglob("history.db")
+    figures.acknowledged += sum(map(len, said.values()))
+    figures.lost += sum(len(set(lines) - set(kept.get(name, ()))) for name, lines in said.items())
+    assert kept == said
+    (database,) = home.rglob("history.db")
     for file in database.parent.glob("history.db*"):
         file.unlink()
-    after = start(tmp_path, environ)  # which makes it again from the conversation files
+    after = begin()
     restored = _kept_at_last(after)
     after.stop()
-
-    assert kept == said
+    figures.restored += sum(map(len, restored.values()))
+    figures.more = "restored: lines that are there again after `history.db` was deleted"
     assert restored == said
-    assert sum(map(len, said.values())) > 10 * KILLS
 
 
 def _kept_at_last(daemon: Daemon) -> dict[str, list[str]]:
     """What is in history of each session, when nothing waits any longer."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while daemon.call("GET", "/daemon/status").json["capture"]["waiting"]:
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -4,27 +4,28 @@ import hashlib
 import json
 import os
 import random
-import signal
-import subprocess
-import sys
+import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 import pytest
 
+from commonplace.vault.obsidian import ObsidianVault
 from commonplace.vault.syscalls import exchange
+from tests.faults.figures import Figures
+from tests.faults.warm import Child, WarmProcess
 from tests.faults.writing import PAIR, SHARED, is_whole, text_of
 from tests.gitvault import git, leftovers, new_vault, status
 from tests.run_length import rounds
 
 KILLS = rounds(16, long=4000)
+LAP = 250
+"""Kills after which everything is verified, and a new vault is taken."""
+BASELINE = text_of("baseline").decode()
 WRITERS = 4
-ROOT = Path(__file__).parents[2]
 
 
 class Person(threading.Thread):
@@ -78,58 +79,54 @@ def _save_by_rename(note: Path, text: bytes) -> bytes:
 
 @dataclass
 class Writer:
-    """A child in a process group of its own, and what it acknowledged."""
+    """A child in a process group of its own, and the file with what it acknowledged."""
 
+    process: Child
+    acknowledged: Path
+
+    def kill(self, *, with_git: bool) -> list[dict[str, str | None]]:
+        """Kill it, with the git it may be running or without, and return what it had acknowledged."""
+        assert self.process.poll() is None, f"{self.acknowledged.name} ended by itself"
+        self.process.kill(with_group=with_git)
+        return [json.loads(line) for line in self.acknowledged.read_text().splitlines()]
+
+
+@dataclass
+class Killing:
+    """Writers on one vault, of which a random one is killed again and again."""
+
+    warm: WarmProcess
     root: Path
-    name: str
+    chance: random.Random
     acknowledged: list[dict[str, str | None]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        command = [sys.executable, "-m", "tests.faults.writing", str(self.root), self.name]
-        self._process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, start_new_session=True, text=True)
+    begun: int = 0
 
     @property
-    def pid(self) -> int:
-        """The id of its process, and of its group."""
-        return self._process.pid
+    def log(self) -> Path:
+        """What the writers log: among it each recovery from a kill."""
+        return self.root.with_name(f"{self.root.name}.log")
 
-    def kill(self, *, with_git: bool) -> None:
-        """Kill it, with the git it may be running or without, and take in what it had acknowledged."""
-        assert self._process.poll() is None, f"writer {self.name} ended by itself"
-        if with_git:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        else:
-            self._process.kill()
-        for line in self._lines():
-            self._take(line)
-        self._process.wait()
-        self._lines().close()
+    def kill(self, kills: int) -> None:
+        """Kill that many writers while others go on."""
+        at_work: list[Writer] = []
+        while self.begun < kills:
+            while len(at_work) < WRITERS and self.begun < kills:
+                at_work.append(self._begin())
+            _wait_for_commits(self.chance.randrange(6))  # else a busy machine kills writers that have not begun
+            writer = _who_writes(at_work, has_begun=self.chance.random() < 0.7)
+            time.sleep(self.chance.uniform(0, 0.04))  # so that the kill falls anywhere in one
+            at_work.remove(writer)
+            self.acknowledged += writer.kill(with_git=self.chance.random() < 0.75)
+        for writer in at_work:
+            self.acknowledged += writer.kill(with_git=True)
 
-    def _lines(self) -> IO[str]:
-        assert self._process.stdout
-        return self._process.stdout
-
-    def _take(self, line: str) -> None:
-        self.acknowledged.append(json.loads(line))
-
-
-def _kill_all_along(root: Path, kills: int) -> Iterator[Writer]:
-    """Every writer that ever was: a random one of those at work is killed, again and again."""
-    chance, number = random.Random(3), 0
-    at_work: list[Writer] = []
-    while number < kills + WRITERS:
-        while len(at_work) < WRITERS and number < kills + WRITERS:
-            at_work.append(Writer(root, f"w{number}"))
-            number += 1
-        _wait_for_commits(chance.randrange(6))  # else a busy machine kills writers that have not begun to write
-        writer = _who_writes(at_work, has_begun=chance.random() < 0.7)
-        time.sleep(chance.uniform(0, 0.04))  # so that the kill falls anywhere in one
-        at_work.remove(writer)
-        writer.kill(with_git=chance.random() < 0.75)
-        yield writer
-    for writer in at_work:
-        writer.kill(with_git=True)
-        yield writer
+    def _begin(self) -> Writer:
+        name = f"w{self.begun}"
+        self.begun += 1
+        acknowledged = self.root.with_name(f"{self.root.name}-{name}")
+        acknowledged.touch()
+        target = "tests.faults.writing:write_until_killed"
+        return Writer(self.warm.fork(target, str(self.root), name, output=acknowledged, errors=self.log), acknowledged)
 
 
 def _wait_for_commits(more: int) -> None:
@@ -153,7 +150,7 @@ def _who_writes(at_work: list[Writer], *, has_begun: bool) -> Writer:
         journals = [journal.stat().st_size for journal in state.glob("journals/*.json")]
         owners = [owner.read_text().strip() for owner in state.glob("locks/*.owner")]
         for writer in at_work:
-            if str(writer.pid) in owners and (any(journals) or not has_begun):
+            if str(writer.process.pid) in owners and (any(journals) or not has_begun):
                 return writer
         time.sleep(0.001)
     raise AssertionError("no writer gets on")
@@ -174,40 +171,49 @@ def _blob(text: bytes) -> str:
 @pytest.mark.requirement("A-30")
 def test_no_kill_loses_an_acknowledged_write_or_a_persons_words(tmp_path: Path) -> None:
     """Four writers on overlapping notes, killed with git or without it; a person saves over them meanwhile."""
-    root = tmp_path / "vault"
-    vault = new_vault(
-        root, **dict.fromkeys((Path(path).stem for path in (*SHARED, *PAIR)), text_of("baseline").decode())
-    )
-    person = Person(root)
-    person.start()
-    try:
-        writers = list(_kill_all_along(root, KILLS))
-    finally:
-        person.ends.set()
-        person.join()
-    vault.recover(wait=60)
+    saves = twice = 0
+    with Figures("write") as figures, WarmProcess("tests.faults.writing") as warm:
+        for lap in range(0, KILLS, LAP):
+            root = tmp_path / f"vault{lap}"
+            vault = new_vault(root, **dict.fromkeys((Path(path).stem for path in (*SHARED, *PAIR)), BASELINE))
+            killing, person = Killing(warm, root, random.Random(lap)), Person(root)
+            person.start()
+            try:
+                killing.kill(min(LAP, KILLS - lap))
+            finally:
+                person.ends.set()
+                person.join()
+            figures.kills += killing.begun
+            figures.restored += killing.log.read_text().count("vault_recovered")
+            figures.acknowledged += len(killing.acknowledged)
+            saves += person.saves
+            twice += _verify(vault, killing, person, figures)
+            figures.more = f"{saves} saves by a person beside it, {twice} mutations committed twice"
 
+
+def _verify(vault: ObsidianVault, killing: Killing, person: Person, figures: Figures) -> int:
+    """All that was acknowledged and all that the person saved is there, nothing is torn, left over or damaged.
+
+    Returns how many mutations were committed twice, which loses nothing.
+    """
+    root = killing.root
+    vault.recover(wait=60)
     brought, mutations = _history(root)
     on_disk = {path: path.read_bytes() for path in root.rglob("*.md") if ".git" not in path.parts}
     everywhere = {blob for _, blob in brought} | {_blob(text) for text in on_disk.values()}
-    acknowledged = [(path, token) for writer in writers for each in writer.acknowledged for path, token in each.items()]
+    acknowledged = [(path, token) for each in killing.acknowledged for path, token in each.items()]
     lost = [(path, token) for path, token in acknowledged if token and (path, _blob(text_of(token))) not in brought]
     lost_edits = [text.split(b"\n")[0] for text in person.saved if _blob(text) not in everywhere]
-    torn = [path.name for path, text in on_disk.items() if not is_whole(text)]
-    copies = [path.name for path in on_disk if " (conflict " in path.name]
-    dirty = [line for line in status(root) if not _is_the_persons(line)]
-    print(  # noqa: T201
-        f"\n{KILLS} kills, {len(acknowledged)} acknowledged writes, {person.saves} saves by a person, "
-        f"{len(person.saved)} of them not replaced by the next: "
-        f"lost {len(lost)} writes and {len(lost_edits)} edits, {len(torn)} torn notes, {len(copies)} conflict copies, "
-        f"{sum(count > 1 for count in mutations.values())} mutations committed twice, {len(leftovers(root))} leftovers"
-    )
+    figures.lost += len(lost) + len(lost_edits)
 
-    assert (lost, lost_edits, torn) == ([], [], [])
+    assert (lost, lost_edits) == ([], []), figures
+    assert [path.name for path, text in on_disk.items() if not is_whole(text)] == []
     assert (root / PAIR[0]).read_bytes() == (root / PAIR[1]).read_bytes()
     assert leftovers(root) == []
-    assert dirty == []
+    assert [line for line in status(root) if not _is_the_persons(line)] == []
     assert git(root, "fsck", "--no-dangling") == ""
+    shutil.rmtree(root)
+    return sum(count > 1 for count in mutations.values())
 
 
 def _is_the_persons(line: str) -> bool:

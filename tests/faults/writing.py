@@ -1,16 +1,22 @@
-"""A writer to be killed: one transaction after the other, each acknowledged by a line on standard output.
+"""Writers to be killed, by others or by themselves.
 
-The line tells the paths it wrote and the tokens of their texts, None for one that was deleted.
+One that others kill makes one transaction after the other, each acknowledged by a line on standard output: it tells the
+paths it wrote and the tokens of their texts, None for one that was deleted.
 """
 
 import itertools
 import json
 import os
 import random
+import signal
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from commonplace.errors import Conflict
+from commonplace.app import open_memory
+from commonplace.errors import Conflict, NotFound
+from commonplace.model import ActorKind
 from commonplace.vault.changes import Changes
 from commonplace.vault.git.commit import Author
 from commonplace.vault.obsidian import ObsidianVault
@@ -35,9 +41,9 @@ def is_whole(text: bytes) -> bool:
     return text == text_of(text.partition(b"\n")[0].decode())
 
 
-def main(root: Path, name: str) -> None:
+def write_until_killed(root: str, name: str) -> None:
     """Write until killed. When a person was quicker, the next thing is tried."""
-    vault = ObsidianVault(root, author=Author("Commonplace", "commonplace@localhost"))
+    vault = ObsidianVault(Path(root), author=Author("Commonplace", "commonplace@localhost"))
     chance = random.Random(name)
     for number in itertools.count():
         shared = chance.choice(SHARED)
@@ -78,5 +84,30 @@ def _write_pair(vault: ObsidianVault, changes: Changes, token: str) -> Written:
     return dict.fromkeys(PAIR, token)
 
 
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+DOES_NOT_FIT = 4
+"""The exit code of a change that the vault refused."""
+
+
+def change_and_die(target: str, moment: str, nth: str, root: str, actor: ActorKind, verb: str, *arguments: str) -> None:
+    """Do one verb of the library, killed right before or after the nth call of the function "module:name"."""
+    module, _, names = target.partition(":")
+    *owners, name = names.split(".")
+    owner: Any = import_module(module)
+    for each in owners:
+        owner = getattr(owner, each)
+    real, calls = getattr(owner, name), itertools.count(1)
+
+    def deadly(*positional: Any, **named: Any) -> Any:
+        is_last = next(calls) == int(nth)
+        if is_last and moment == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = real(*positional, **named)
+        if is_last and moment == "after":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    setattr(owner, name, deadly)
+    try:
+        getattr(open_memory(root, actor=actor).notes, verb)(*arguments)
+    except (Conflict, NotFound):
+        sys.exit(DOES_NOT_FIT)

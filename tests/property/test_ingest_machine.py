@@ -17,7 +17,7 @@ from unittest.mock import patch
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from commonplace.flows.ingest import sync as sync_module
 from commonplace.flows.ingest.index_notes import index_notes
@@ -30,6 +30,7 @@ from commonplace.index.base import Index
 from commonplace.model import MODES, Filters, Message
 from commonplace.notes.chunks import last_sentences
 from commonplace.sources.conversations import CHAT, ConversationSource
+from tests.faults.figures import Figures
 from tests.run_length import LONG, rounds
 from tests.stores import NOW, CountingEncoder, close, index_contents, make_stores
 
@@ -53,6 +54,7 @@ MARKS = (
     "updated: 2026-03-01\nlinks: '[[a]]'",
     "tags: [apple\nbroken",
 )
+FIGURES = Figures("state machine of ingest")
 TALKS = ("one", "other")
 SAID = (
     Message("user", "Who waters the beds by the wall? I planted an apple there. It is small yet."),
@@ -112,7 +114,7 @@ class Vault(RuleBasedStateMachine):
         self.home = Path(tempfile.mkdtemp(prefix="commonplace-ingest-"))
         self.root = self.home / "vault"
         self.root.mkdir()
-        self.tick = 0
+        self.tick = self.steps = 0
         self.was: dict[str, bytes] = {}
         self.encoders = [CountingEncoder("model-1", dim=32), CountingEncoder("model-2", dim=48)]
         self.current: CountingEncoder | None = self.encoders[0]
@@ -266,8 +268,14 @@ class Vault(RuleBasedStateMachine):
 
     # What must be true in the end
 
+    @invariant()
+    def is_counted(self) -> None:
+        """For the figures."""
+        self.steps += 1
+
     def teardown(self) -> None:
         """One more sync, with an encoder: all answers are those of an index that was made from nothing."""
+        FIGURES.add(steps=self.steps)
         self.current = self.current or self.encoders[0]
         self.reopen()
         try:
@@ -330,7 +338,7 @@ def _asks() -> Iterator[SearchQuery]:
 
 
 Vault.TestCase.settings = settings(
-    max_examples=rounds(12, long=400),
+    max_examples=rounds(12, long=200),
     stateful_step_count=rounds(15, long=40),
     deadline=None,
     derandomize=not LONG,  # the short run is the same every time, the long one looks further
@@ -338,4 +346,11 @@ Vault.TestCase.settings = settings(
     report_multiple_bugs=False,
     suppress_health_check=list(HealthCheck),
 )
-TestVault = Vault.TestCase
+
+
+class TestVault(Vault.TestCase):  # type: ignore[misc,valid-type]
+    """The machine as a test, which tells its figures."""
+
+    def runTest(self) -> None:  # noqa: N802 (the name that unittest calls)
+        with FIGURES:
+            super().runTest()

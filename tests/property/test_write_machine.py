@@ -3,14 +3,14 @@
 Texts are known by the id that git gives them as a blob, so that the disk, the index and the history compare at once.
 """
 
+import atexit
 import hashlib
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,9 @@ from commonplace.errors import CommonplaceError, Conflict, NotFound
 from commonplace.memory import Memory
 from commonplace.model import ActorKind, Changed, Terms
 from commonplace.vault.base import ABSENT, version_of
+from tests.faults.figures import Figures
+from tests.faults.warm import WarmProcess
+from tests.faults.writing import DOES_NOT_FIT
 from tests.gitvault import git, leftovers
 from tests.integration.vault.test_recovery import STEPS
 from tests.run_length import LONG, rounds
@@ -35,40 +38,21 @@ OLDER = version_of(b"a version that nobody has")
 NOTE = "top {}\n\nsome\nlines\n\nmiddle {}\n\nmore\nlines\n\nend {}\n"
 SHAPE = re.compile(NOTE.replace("{}", r"(\d+)"))
 
-# Does one verb of the library, and kills itself right before or after the nth call of a function.
-CHILD = """
-import os, signal, sys
-from importlib import import_module
-target, moment, nth, root, actor, verb, *arguments = sys.argv[1:]
-module, _, names = target.partition(":")
-*owners, name = names.split(".")
-owner = import_module(module)
-for each in owners:
-    owner = getattr(owner, each)
-real, calls = getattr(owner, name), 0
-def deadly(*positional, **named):
-    global calls
-    calls += 1
-    if calls == int(nth) and moment == "before":
-        os.kill(os.getpid(), signal.SIGKILL)
-    result = real(*positional, **named)
-    if calls == int(nth) and moment == "after":
-        os.kill(os.getpid(), signal.SIGKILL)
-    return result
-setattr(owner, name, deadly)
-from commonplace.app import open_memory
-from commonplace.errors import Conflict, NotFound
-try:
-    getattr(open_memory(root, actor=actor).notes, verb)(*arguments)
-except (Conflict, NotFound):
-    sys.exit(4)
-"""
-ACKNOWLEDGED, DOES_NOT_FIT = 0, 4
+ACKNOWLEDGED = 0
+FIGURES = Figures("state machine of writes")
 
 paths = st.sampled_from(PATHS)
 places = st.integers(0, 2)
 verbs = st.sampled_from(("write", "write", "delete", "move"))
 actors: st.SearchStrategy[ActorKind] = st.sampled_from(("person", "agent"))
+
+
+@cache
+def warm() -> WarmProcess:
+    """The process that forks those to be killed."""
+    process = WarmProcess("tests.faults.writing")
+    atexit.register(process.close)
+    return process
 
 
 def blob_of(text: bytes) -> str:
@@ -92,7 +76,7 @@ class Vault(RuleBasedStateMachine):
         self.staged: set[tuple[str, str]] = set()
         self.touched: set[str] = set()
         self.crashed = False
-        self.number = 0
+        self.number = self.steps = 0
         self.memory: dict[ActorKind, Memory] = {}
         self.home = Path(tempfile.mkdtemp(prefix="commonplace-machine-"))
         self.root = self.home / "vault"
@@ -204,17 +188,24 @@ class Vault(RuleBasedStateMachine):
         verb = "write" if self.text(path) is None else verb
         arguments = {"write": [path, text.decode()], "delete": [path], "move": [path, to]}[verb]
         target, moment, nth = DEATHS[(death + self.number) % len(DEATHS)]  # by themselves, draws repeat a few
-        command = [sys.executable, "-c", CHILD, target, moment, str(nth), str(self.root), "agent", verb, *arguments]
-        child = subprocess.run(command, capture_output=True, check=False)
-        assert child.returncode in (-signal.SIGKILL, ACKNOWLEDGED, DOES_NOT_FIT), child.stderr.decode()
+        words = [target, moment, str(nth), str(self.root), "agent", verb, *arguments]
+        output = errors = self.home / "child"
+        code = warm().fork("tests.faults.writing:change_and_die", *words, output=output, errors=errors).wait()
+        assert code in (-signal.SIGKILL, ACKNOWLEDGED, DOES_NOT_FIT), errors.read_text()
         self.touched |= {path, to}
-        if child.returncode == ACKNOWLEDGED and verb == "write":
+        if code == ACKNOWLEDGED and verb == "write":
             self.acknowledged.add(blob_of(text))
-        self.crashed = child.returncode == -signal.SIGKILL
+        self.crashed = code == -signal.SIGKILL
+        FIGURES.kills += self.crashed
         if restarts:
             self.open()
 
     # What must be true after every step
+
+    @invariant()
+    def is_counted(self) -> None:
+        """For the figures."""
+        self.steps += 1
 
     @invariant()
     def nothing_a_person_saved_is_lost(self) -> None:
@@ -249,6 +240,7 @@ class Vault(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """At the end a new process finds all in order, and so does git."""
+        FIGURES.add(steps=self.steps, acknowledged=len(self.acknowledged))
         try:
             if self.memory:
                 self.write(PATHS[0], 0, "agent", "anything")
@@ -354,4 +346,11 @@ Vault.TestCase.settings = settings(
     report_multiple_bugs=False,
     suppress_health_check=list(HealthCheck),
 )
-TestVault = Vault.TestCase
+
+
+class TestVault(Vault.TestCase):  # type: ignore[misc,valid-type]
+    """The machine as a test, which tells its figures."""
+
+    def runTest(self) -> None:  # noqa: N802 (the name that unittest calls)
+        with FIGURES:
+            super().runTest()

@@ -114,6 +114,7 @@ def stats(
 def doctor(context: typer.Context) -> None:
     """Check the vault, git, index, encoder and installed hosts, and say what to do.
 
+    A change of a note is tried, up to its commit, and taken back.
     For each host: its files, the daemon, and how fast it answers a hook.
     The exit code is 0 only if nothing is wrong.
 

@@ -13,7 +13,7 @@ frontmatter may list `contexts` and `topics` it is meant for, and one style may 
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
@@ -22,6 +22,7 @@ from commonplace.facts.claims import FactRules, is_own_word
 from commonplace.facts.triples import EPHEMERAL, ME, predicate_key
 from commonplace.model import Fact, FactClass, FactSnapshot, Note, Style, TopicLock, Trust
 from commonplace.model.layout import INDEX_NOTE, STYLES
+from commonplace.model.text import fold_phrase
 
 if TYPE_CHECKING:
     import numpy as np
@@ -207,13 +208,31 @@ def fair_share(ranked: Sequence[Item], fact_of: Callable[[Item], Fact], *, limit
 
 def possible_names(prompt: str, rules: FactRules) -> tuple[str, ...]:
     """Every run of one to five words in the prompt that could name an entity, normalized; not the user's own names."""
-    words = [_POSSESSIVE.sub("", word).strip("'’.-") for word in _WORD.findall(prompt)[:_PROMPT_WORDS]]
+    words = _words_of(prompt)
     runs = (
         " ".join(words[start : start + length])
         for length in range(1, _NAME_WORDS + 1)
         for start in range(len(words) - length + 1)
     )
     return tuple(dict.fromkeys(key for run in runs if (key := rules.entity(run)) and key != ME))
+
+
+def is_naming(text: str, names: Collection[str], rules: FactRules) -> bool:
+    """True if one of these names is among the `possible_names` of the text.
+
+    Only those runs are compared that begin with the first word of a name.
+    """
+    words, firsts = [*filter(None, _words_of(text))], {name.partition(" ")[0] for name in names}
+    for start, word in enumerate(fold_phrase(" ".join(words)).split(" ")):
+        if any(first in word for first in firsts):
+            runs = (" ".join(words[start : start + length]) for length in range(1, _NAME_WORDS + 1))
+            if any(rules.entity(run) in names for run in runs):
+                return True
+    return False
+
+
+def _words_of(prompt: str) -> list[str]:
+    return [_POSSESSIVE.sub("", word).strip("'’.-") for word in _WORD.findall(prompt)[:_PROMPT_WORDS]]
 
 
 def aged_importance(fact: Fact, *, at: str, use_days: int = 0) -> float:
@@ -223,7 +242,7 @@ def aged_importance(fact: Fact, *, at: str, use_days: int = 0) -> float:
         confirmed = [day for day in fact.confirmed if day <= at]
         half_life *= 2 if len(confirmed) >= CONFIRMATIONS else 1
         fresh = max(fresh, *confirmed, "")
-    left: float = min(max(fact.importance, 0.0), 1.0) * 0.5 ** (_days_between(fresh, at) / half_life)
+    left = _aged(fact.importance, fresh[:10], at[:10], half_life)
     return left + (1 - left) * USE_BOOST * min(use_days, USE_DAYS) / USE_DAYS if use_days > 0 else left
 
 
@@ -261,11 +280,9 @@ def _rank(snapshot: FactSnapshot) -> tuple[float, str]:
     return -snapshot.importance, snapshot.fact.id
 
 
-def _days_between(start: str, end: str) -> int:
-    """Whole days from one moment to another; 0 if the start is unknown or later than the end."""
-    return max(_day_number(end[:10]) - _day_number(start[:10]), 0) if start else 0
-
-
-@lru_cache(maxsize=4096)  # ten years; the facts of an answer share their days
-def _day_number(day: str) -> int:
-    return date.fromisoformat(day).toordinal()
+@lru_cache(maxsize=8192)  # the facts of an answer share their days, and mostly the importance of their kind
+def _aged(importance: float, start: str, end: str, half_life: int) -> float:
+    """What is left of the importance on the day `end`; all of it if the start is unknown or later."""
+    days = (date.fromisoformat(end) - date.fromisoformat(start)).days if start else 0
+    left: float = min(max(importance, 0.0), 1.0) * 0.5 ** (max(days, 0) / half_life)
+    return left

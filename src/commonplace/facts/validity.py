@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol
 
-from commonplace.model import Fact, FactEnd, FactRecord, FactSnapshot, FactState
+from commonplace.model import Fact, FactEnd, FactRecord, FactState
 
 TimelineEventKind = Literal["began", "ended", "replaced", "confirmed", "forgotten"]
 
@@ -53,12 +53,6 @@ class TimelineEvent:
     other: str = ""
 
 
-def snapshot_at(record: FactRecord, *, at: str, importance: float, uses: int = 0, last_used: str = "") -> FactSnapshot:
-    """The fact at this moment; `importance` is its importance aged to that moment."""
-    until, ended_by = until_of(record)
-    return FactSnapshot(record.fact, _state(record.fact, until, at), until, ended_by, importance, uses, last_used)
-
-
 def holds(record: FactRecord, at: str) -> bool:
     """True if the fact holds at this moment."""
     return state_of(record, at=at) == "current"
@@ -70,10 +64,11 @@ def state_of(record: FactRecord, *, at: str) -> FactState:
     A superseded or expired fact was `current` during its window. A fact that is forgotten, archived by hand or staged
     for review holds at no moment.
     """
-    return _state(record.fact, until_of(record)[0], at)
+    return state_until(record.fact, until_of(record)[0], at=at)
 
 
-def _state(fact: Fact, until: str, at: str) -> FactState:
+def state_until(fact: Fact, until: str, *, at: str) -> FactState:
+    """The state at this moment of a fact that ends at `until`, as `until_of` gives it."""
     if fact.place == "staging":
         return "staged"
     if fact.status in ("deleted", "archived"):
@@ -106,11 +101,16 @@ def as_known(records: Sequence[FactRecord], *, known_at: str, rules: ClaimRules)
     Later replacements, deletions, ends and confirmations are undone. A fact from a structured line has no recorded
     moment: it counts as always known. Pass all facts of a claim; an end caused by a fact that is not passed stays.
     """
-    facts = [_fact_as_known(each.fact, known_at) for each in records if each.fact.recorded <= known_at]
+    facts = facts_known(records, known_at)
     ends = ends_among(facts, rules)
     ids = {each.fact.id for each in records}
     outside = {each.fact.id: each.end for each in records if each.end and each.end.by not in ids}
     return tuple(FactRecord(fact, _earlier(ends.get(fact.id), outside.get(fact.id))) for fact in facts)
+
+
+def facts_known(records: Iterable[FactRecord], known_at: str) -> list[Fact]:
+    """The facts of `as_known`, without their ends."""
+    return [_fact_as_known(each.fact, known_at) for each in records if each.fact.recorded <= known_at]
 
 
 def lines_in_time(spans: Iterable[LineSpan], *, known_at: str, rules: ClaimRules) -> tuple[Fact, ...]:
@@ -198,7 +198,7 @@ def _fact_as_known(fact: Fact, known_at: str) -> Fact:
         fact = replace(fact, status="active", place=place, superseded_by="", superseded_at="")
     if fact.invalidated_at > known_at:
         fact = replace(fact, valid_until=fact.was_valid_until, invalidated_at="", was_valid_until="")
-    if fact.updated <= known_at and all(day <= known_at for day in fact.confirmed):
+    if fact.updated <= known_at and (not fact.confirmed or max(fact.confirmed) <= known_at):
         return fact
     confirmed = tuple(day for day in fact.confirmed if day <= known_at)
     return replace(fact, confirmed=confirmed, updated=min(fact.updated, known_at))

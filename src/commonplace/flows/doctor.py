@@ -41,7 +41,7 @@ def _run(check: Check, stores: Stores) -> Iterator[Finding]:
 
 def _vault(stores: Stores) -> Iterator[Finding]:
     listing = stores.vault.list(skip=stores.unindexed)
-    yield Finding("vault", ok=True, said=f"{len(listing.files)} files, backend {stores.vault.name}")
+    yield Finding("vault", ok=True, said=f"{counted(len(listing.files), 'file')}, backend {stores.vault.name}")
     for problem in listing.problems:
         yield _of(problem, remedy="Rename, remove or ignore it (vault.ignore_globs).")
 

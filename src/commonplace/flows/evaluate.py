@@ -16,7 +16,7 @@ from commonplace.events import emit
 from commonplace.flows.ingest.documents import document_of
 from commonplace.flows.ingest.index_notes import batches
 from commonplace.flows.ingest.sync import FreshIndex
-from commonplace.flows.read import note_stats, read_all, vault_names
+from commonplace.flows.read import is_hidden, note_stats, read_all, vault_names
 from commonplace.flows.search.search import SearchQuery, search_index
 from commonplace.flows.stores import Stores
 from commonplace.index.base import Index
@@ -26,7 +26,6 @@ from commonplace.model.layout import place_of
 from commonplace.model.progress import Progress
 from commonplace.notes import LinkResolver
 from commonplace.notes.probes import Probe, ProbeSample, Vocabulary, link_probes, probes_of, sample_probes
-from commonplace.policy.sensitivity import is_sensitive
 from commonplace.questions.words import STOP_WORDS, forms_of, stem, token_texts, words_of
 
 EVALUATED: Final[tuple[Mode, ...]] = ("hybrid", "words", "sense", "rrf")
@@ -121,7 +120,7 @@ def _is_in_use(note: Note, stores: Stores) -> bool:
     """True if a plain search finds the note and it is not sensitive: a question would show its words."""
     is_put_away = str(note.frontmatter.get("status", "")).strip().lower() in _PUT_AWAY
     is_searched = place_of(note.path) not in ("archive", "staging")
-    return is_searched and not is_put_away and not is_sensitive(note, stores.safety)
+    return is_searched and not is_put_away and not is_hidden(note, stores)
 
 
 def _content_words(text: str) -> tuple[str, ...]:

@@ -1,4 +1,7 @@
-"""Read notes: a path or a folder -> `locate`, the guard of every verb -> bytes -> notes, their links and Problems."""
+"""Read notes: a path or a folder -> `locate`, the guard of every verb -> bytes -> notes, their links and Problems.
+
+`is_hidden` says of which notes programs see nothing.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -6,10 +9,15 @@ from pathlib import PurePath
 
 from commonplace.errors import NotFound, Refused, UsageError, VaultUnavailable
 from commonplace.events import emit
-from commonplace.model import Note, Problem, ResolvedLink, Stat, VaultCheck
+from commonplace.facts.entry_format import read_entry
+from commonplace.flows.stores import Stores
+from commonplace.index.base import FactQuery, IndexReader
+from commonplace.model import FactRecord, Note, Problem, ResolvedLink, Stat, VaultCheck
+from commonplace.model.layout import place_of
 from commonplace.model.progress import Progress
 from commonplace.notes import LinkResolver, parse
 from commonplace.notes.link_resolver import similar_paths
+from commonplace.policy.sensitivity import is_sensitive
 from commonplace.vault.base import Blob, Listing, Locator, Skip, StorageBackend
 
 NOTE_ENDING = ".md"
@@ -156,3 +164,46 @@ def vault_names(files: Listing, notes: Iterable[Note]) -> LinkResolver:
 def _resolve(note: Note, names: LinkResolver) -> tuple[ResolvedLink, ...]:
     meanings = ((link, names.resolution(link, source=note.path)) for link in note.links)
     return tuple(ResolvedLink(note.path, link, meant.path, meant.by, meant.also) for link, meant in meanings)
+
+
+# ---------------------------------------------------------------- what is hidden from programs
+
+
+def is_hidden(note: Note, stores: Stores) -> bool:
+    """True if programs see nothing of the note: it is marked as sensitive, or another version of the same entry is.
+
+    What an entry said before tells what it says now. The marks are those that the files have now; the index says which
+    entries are versions of one another. Raises IndexDamaged.
+    """
+    if is_sensitive(note, stores.safety):
+        return True
+    fact, _ = read_entry(note, place=place_of(note.path), sensitive=False, rules=stores.rules)
+    if fact is None:
+        return False
+    with stores.index.reader() as reader:
+        others = entry_versions(filter(None, (fact.id, fact.supersedes, fact.superseded_by)), reader)
+    paths = {each.fact.path for each in others.values()} - {note.path}
+    return any(_is_marked(path, stores) for path in sorted(paths))
+
+
+def entry_versions(ids: Iterable[str], reader: IndexReader) -> dict[str, FactRecord]:
+    """The entries with these ids, all that they replaced and all that replaced them, by id; proposals are left out."""
+    versions, seen, frontier = dict[str, FactRecord](), set[str](), {*ids}
+    while frontier:
+        seen |= frontier
+        records = reader.facts(FactQuery(ids=tuple(sorted(frontier)), origins=("entry",)))
+        versions |= {each.fact.id: each for each in records}
+        near = {each for edge in reader.bonds(frontier) if edge.bond == "update" for each in (edge.source, edge.target)}
+        near |= {id_ for each in records for id_ in (each.fact.superseded_by, each.fact.supersedes) if id_}
+        frontier = near - seen
+    return versions
+
+
+def _is_marked(path: str, stores: Stores) -> bool:
+    """True if the note at that path is marked as sensitive, or cannot be read; not if there is none."""
+    try:
+        return is_sensitive(_parsed(stores.vault.read(locate(path, stores.vault))), stores.safety)
+    except NotFound:
+        return False
+    except (Refused, VaultUnavailable):
+        return True

@@ -144,7 +144,7 @@ def names_of(id: str, thread: Thread | None) -> tuple[str, ...]:
 
 def valid_utf8(text: str) -> str:
     """The text with a question mark for each unpaired surrogate, which UTF-8 cannot encode."""
-    return text.encode(errors="replace").decode()
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def _normalized(message: Message) -> Message:

@@ -333,6 +333,9 @@ class SearchQueries(Protocol):
         Chunks whose numbers are in `also` are always included if they have one of the words and pass the filters.
         """
 
+    def chunks_with(self, words: Sequence[str], filters: Filters) -> tuple[int, ...]:
+        """The numbers of the chunks that have all of these words and pass the filters, ascending; none for no words."""
+
     def match_vector(self, vector: "Fixed", filters: Filters, *, version: str, limit: int) -> tuple[VectorMatch, ...]:
         """The chunks of that version nearest to the vector, at least `limit` if there are as many.
 

@@ -16,7 +16,7 @@ from commonplace.model import Changed, Erasure, Note, ResolvedLink, Section, Sta
 from commonplace.model.layout import masked_path, obsidian_link
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.notes import section_named, sections
-from commonplace.policy.sensitivity import is_sensitive, visibility
+from commonplace.policy.sensitivity import visibility
 from commonplace.vault.base import Capability, Revision
 
 _NO_TERMS = Terms()
@@ -51,7 +51,8 @@ class Notes:
         return note
 
     def _may_see(self, note: Note) -> bool:
-        return visibility(self.is_sensitive(note), self._session.audience) == "whole"
+        is_whole = visibility(sensitive=True, audience=self._session.audience) == "whole"
+        return is_whole or not self.is_sensitive(note)
 
     def section(self, path: str | PurePath, name: str) -> Section:
         """A heading of a note with everything below it; `A > B` is B below A. Raises as `read` does, and NotFound."""
@@ -91,8 +92,8 @@ class Notes:
         return obsidian_link(path, vault=self._session.stores.vault_name)
 
     def is_sensitive(self, note: Note) -> bool:
-        """True if the note is marked as sensitive."""
-        return is_sensitive(note, self._session.stores.safety)
+        """True if the note is marked as sensitive, or another version of the entry that it is."""
+        return reading.is_hidden(note, self._session.stores)
 
     def write(self, path: str, text: str | bytes, terms: Terms = _NO_TERMS) -> Changed:
         """Create the note, or replace its text: its keys win, keys it leaves out survive. One commit.

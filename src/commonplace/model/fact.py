@@ -188,8 +188,7 @@ class Verdict:
 FactState = Literal["current", "future", "ended", "superseded", "expired", "archived", "deleted", "staged"]
 
 
-@dataclass(frozen=True, slots=True)
-class FactSnapshot:
+class FactSnapshot(NamedTuple):
     """A fact at a moment: its state then, when and by which fact it ends, its aged importance.
 
     `uses` is how often it was recalled on this device, `last_used` the last day; empty if it never was, and for a

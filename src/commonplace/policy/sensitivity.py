@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 from commonplace.model import Note
@@ -47,6 +48,11 @@ def is_sensitive(note: Note, options: SafetyOptions) -> bool:
     keys = [(key.strip().casefold(), value) for key, value in _merged_pairs(note.frontmatter)]
     marked = any(key in marks and truthy(value) for key, value in keys)
     return marked or any(key in places and _says_local_only(value) for key, value in keys)
+
+
+def marked(note: Note, options: SafetyOptions) -> Note:
+    """The note as if its owner had marked it."""
+    return replace(note, frontmatter={**note.frontmatter, options.sensitive_frontmatter_key: True})
 
 
 def _merged_pairs(frontmatter: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -48,7 +48,7 @@ STOP_WORDS: Final = frozenset(_STOP_WORDS_TEXT.split())
 """English words that say little by themselves: case-folded, without apostrophes, not stemmed. `may`, `mine`, `id` and
 `ill` are not among them: they can say much."""
 
-_CACHE_SIZE: Final = 1 << 13  # tokens of one cache: a larger one is no faster on 400 notes, and questions fill it
+_CACHE_SIZE: Final = 1 << 13  # tokens of one cache: a larger one is no faster on 142 notes, and questions fill it
 _BOOLEANS: Final = frozenset({"AND", "OR", "NOT"})
 _ENDINGS: Final = frozenset({"t", "re", "ve", "ll", "d", "m"})
 _LONGEST_NAME: Final = 2

@@ -106,9 +106,8 @@ def carry_out(
     git.refuse_unwritable([effect.path for effect in touched])
     tracked = read_git_state(git, touched)
     journal = _new_journal(tree.root, tracked, label=_complete(label, [step.change for step in steps]), vault=git.id)
-    mutation = _Mutation(tree, git, file, journal, steps, tracked)
     try:
-        commit = mutation.carry_out()
+        commit = _Mutation(tree, git, file, journal, steps, tracked, _allowed(git, tracked)).carry_out()
     except CommonplaceError:
         abandon(tree, git, file, journal=journal)
         raise
@@ -148,6 +147,7 @@ class _Mutation:
     journal: Journal
     steps: Sequence[Step]
     tracked: Sequence[TrackedEffect]
+    allowed: "AllowedBlobs"
 
     def carry_out(self) -> str:
         """Write the journal, commit a person's edits, publish the files, commit them, and return the commit.
@@ -157,10 +157,10 @@ class _Mutation:
         snapshots = snapshot_commits(self.git, self.tracked) if self.journal.label.keeps else ()
         if snapshots:
             self.file.write(self.journal)
-            self.git.commit(snapshots, allowed=self._allowed)  # it stays, whatever becomes of the mutation
+            self.git.commit(snapshots, allowed=self.allowed)  # it stays, whatever becomes of the mutation
             return self._publish(None)
         files = {effect.path: effect.after for effect in self._touched}
-        with self.git.draft([self._commit_of(files)], allowed=self._allowed) as draft:
+        with self.git.draft([self._commit_of(files)], allowed=self.allowed) as draft:
             self.file.write(self.journal)
             return self._publish(draft)
 
@@ -201,7 +201,7 @@ class _Mutation:
         self, files: Mapping[str, bytes | None], draft: "Draft | None", published: PublishedFiles
     ) -> str | None:
         commits = [self._commit_of(files)]
-        made = self.git.commit(commits, allowed=self._allowed, draft=draft, published=published.stand)
+        made = self.git.commit(commits, allowed=self.allowed, draft=draft, published=published.stand)
         return made[-1] if made else None
 
     def _holds(self, commit: str, published: PublishedFiles) -> bool:
@@ -218,16 +218,14 @@ class _Mutation:
     def _touched(self) -> list[Effect]:
         return [each.effect for each in self.tracked]
 
-    @property
-    def _allowed(self) -> "AllowedBlobs":
-        """The blobs that the branch may have of each path: those it had, and those that we commit."""
-        return {
-            each.path: frozenset({each.tracked.head, each.tracked.staged, each.blob, self._blob_after(each)})
-            for each in self.tracked
-        }
 
-    def _blob_after(self, each: TrackedEffect) -> str | None:
-        return None if each.effect.after is None else self.git.blob_id(each.path, each.effect.after)
+def _allowed(git: "Repository", tracked: Sequence[TrackedEffect]) -> "AllowedBlobs":
+    """The blobs that the branch may have of each path: those it had, and those that we commit."""
+    after = git.blob_ids({each.path: each.effect.after for each in tracked if each.effect.after is not None})
+    return {
+        each.path: frozenset({each.tracked.head, each.tracked.staged, each.blob, after.get(each.path)})
+        for each in tracked
+    }
 
 
 def _undone(path: str) -> Conflict:
@@ -241,7 +239,8 @@ def _undone(path: str) -> Conflict:
 def read_git_state(git: "Repository", effects: Sequence[Effect]) -> tuple[TrackedEffect, ...]:
     """The effects, each with what git has of its path."""
     tracked = git.tracked_blobs([effect.path for effect in effects])
-    return tuple(TrackedEffect(effect, tracked[effect.path], _blob_of(git, effect)) for effect in effects)
+    on_disk = git.blob_ids({effect.path: effect.before.blob.content for effect in effects if effect.before})
+    return tuple(TrackedEffect(effect, tracked[effect.path], on_disk.get(effect.path)) for effect in effects)
 
 
 def snapshot_commits(git: "Repository", tracked: Sequence[TrackedEffect]) -> "tuple[NewCommit, ...]":
@@ -256,10 +255,6 @@ def _snapshot_commit(files: Mapping[str, bytes]) -> "NewCommit":
 
     what = wordless_name(next(iter(files))) if len(files) == 1 else f"{len(files)} files"
     return NewCommit(f"commonplace: commit your edits of {what}", _SNAPSHOT_TRAILERS, files)
-
-
-def _blob_of(git: "Repository", effect: Effect) -> str | None:
-    return git.blob_id(effect.path, effect.before.blob.content) if effect.before else None
 
 
 def _new_journal(root: Path, tracked: Sequence[TrackedEffect], *, label: Label, vault: str) -> Journal:

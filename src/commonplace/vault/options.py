@@ -12,7 +12,9 @@ class VaultOptions:
 
     root: Path | None = option(None, "The folder that holds the notes.")
     backend: str = option("obsidian-vault", "The storage backend that stores the notes.")
-    git_filters: bool = option(False, "Whether git's external filters (LFS, git-crypt) run when we commit a note.")
+    git_filters: bool = option(
+        False, "Whether git's external filters (LFS, git-crypt) run on our commits; only for a repository you trust."
+    )
     lock_wait_seconds: float = option(10.0, "How long a write waits for another to finish.", at_least=0)
     git_author_name: str = option("Commonplace", "Author of every commit that Commonplace makes.")
     git_author_email: str = option("commonplace@localhost", "Address of that author.")

@@ -207,14 +207,15 @@ def test_what_a_hostile_note_says_stays_between_the_marks(given: Given) -> None:
 
 @pytest.mark.requirement("A-58")
 def test_what_is_uncertain_is_marked(given: Given) -> None:
-    """What a program mined and nobody confirmed, and both of two entries that speak against each other."""
+    """What a program mined and nobody confirmed, and what it says against the person's own word, which stands."""
     examples = {example.number: example for example in _examples()}
 
     mined = given(examples[11], 0).text
     contrary = given(examples[17], 0).text
 
     assert "step down as treasurer in spring. [38fb29] (not sure: mined by a program, never confirmed." in mined
-    assert contrary.count("(not sure: another known fact contradicts it.") == 2
+    assert "no permit, says Jonas. [b9b5df] (not sure: another known fact contradicts it." in contrary
+    assert contrary.count("(not sure: another known fact contradicts it.") == 1
 
 
 def test_messages_that_ask_for_nothing_recall_nothing_and_others_what_they_are_about(contexts: Contexts) -> None:

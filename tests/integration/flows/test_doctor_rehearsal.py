@@ -1,11 +1,9 @@
 """The doctor tries a write: whatever would stop one is told with its path, and its advice mends it."""
 
-import ctypes
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,11 +16,10 @@ from commonplace.vault.git import commit as commits
 from commonplace.vault.journal import Journal, JournalEntry
 from commonplace.vault.obsidian import ObsidianVault
 from tests.gitvault import AUTHOR, git, leftovers, new_vault, status, write
+from tests.permissions import read_only
 from tests.stores import close, make_stores
 
 Damage = Callable[[Path], None]
-_DAC_OVERRIDE = 1  # linux/capability.h: by it root writes where the permissions forbid it
-_CAPABILITY_VERSION_3 = 0x20080522
 
 
 @pytest.fixture
@@ -42,26 +39,6 @@ def look(root: Path, tmp_path: Path) -> Finding:
     finally:
         close(stores)
     return found
-
-
-@contextmanager
-def ordinary_user() -> Iterator[None]:
-    """Permissions count, also for root."""
-    if os.geteuid():
-        yield
-        return
-    libc = ctypes.CDLL(None, use_errno=True)
-    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
-    data = (ctypes.c_uint32 * 6)()
-    if libc.capget(header, data):
-        pytest.skip("the capabilities of root cannot be read")
-    effective, data[0] = data[0], data[0] & ~(1 << _DAC_OVERRIDE)
-    assert not libc.capset(header, data)
-    try:
-        yield
-    finally:
-        data[0] = effective
-        assert not libc.capset(header, data)
 
 
 def all_files(root: Path) -> dict[str, bytes | None]:
@@ -190,19 +167,30 @@ def _follow(found: Finding, root: Path, *, backup: Path) -> None:
     if command:
         subprocess.run(["sh", "-c", command], check=True)
     elif "emove this file" in said:
-        Path(found.path).unlink()
+        Path(found.path or "").unlink()
         if "'git reset'" in said:
             git(root, "reset", "-q")
-    elif "backup" in said:
-        assert found.path or "git fsck" in said
-        _restore(found, root, backup)
     else:
-        raise AssertionError(said)
+        assert "restore it from a clone or backup" in said
+        shutil.rmtree(root / ".git")
+        shutil.copytree(backup / ".git", root / ".git")
 
 
-def _restore(found: Finding, root: Path, backup: Path) -> None:
-    shutil.rmtree(root / ".git")
-    shutil.copytree(backup / ".git", root / ".git")
+def test_a_lock_on_a_table_of_references_is_told(tmp_path: Path) -> None:
+    """Only git can move such a branch, so git is asked to lock it."""
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    git(folder, "init", "--ref-format=reftable", check=False)
+    if not (folder / ".git/reftable").exists():
+        pytest.skip("this git has no reftable")
+    git(folder, "commit", "--allow-empty", "-qm", "first")
+    lock = folder / ".git/reftable/tables.list.lock"
+    lock.touch()
+    stopped = look(folder, tmp_path)
+    lock.unlink()
+
+    assert (stopped.ok, "lock" in stopped.said) == (False, True)
+    assert look(folder, tmp_path).ok
 
 
 def test_a_write_into_a_folder_whose_tree_is_damaged_is_refused(root: Path) -> None:
@@ -223,14 +211,8 @@ def test_a_write_into_a_folder_whose_tree_is_damaged_is_refused(root: Path) -> N
 def test_a_folder_that_cannot_be_written_is_told(root: Path, tmp_path: Path, folder: str) -> None:
     """Those of git, of the notes and of the state; once it can be written again, all is well."""
     place = Path(os.path.normpath(root / os.path.expandvars(folder)))
-    places = [place, *place.rglob("*")] if folder.startswith("$") else [place]
-    modes = {each: each.stat().st_mode for each in places if not each.is_symlink()}
-    for each, mode in modes.items():
-        each.chmod(mode & 0o555)
-    with ordinary_user():
+    with read_only(place, *(place.rglob("*") if folder.startswith("$") else ())):
         found = look(root, tmp_path)
-    for each, mode in modes.items():
-        each.chmod(mode)
 
     assert not found.ok
     assert found.remedy == "Give your user read and write permission for it."
@@ -253,6 +235,6 @@ def test_a_journal_that_cannot_be_settled_is_told(root: Path, tmp_path: Path) ->
     assert found.said.startswith("a change that was cut short can be neither completed nor taken back: git cat-file")
     assert found.path == file.path
     assert "remove this file" in found.remedy
-    Path(found.path).unlink()
+    Path(file.path).unlink()
     assert look(root, tmp_path).ok
     assert (root / "note.md").read_text() == "words\n"

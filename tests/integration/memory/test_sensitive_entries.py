@@ -1,17 +1,18 @@
 """A sensitive entry is told by nothing that a program sees, its file name included."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from commonplace.errors import CommonplaceError
+from commonplace.errors import CommonplaceError, Refused
 from commonplace.memory import Memory
-from commonplace.model import Actor
+from commonplace.model import Actor, Fact
 from commonplace.model.layout import entry_digits
 from tests.gitvault import git
 from tests.integration.mcp_server.host import Host, text_of
-from tests.memories import make_memory
+from tests.memories import Calendar, make_memory
 
 WORDS = "[[Lena]] zqcanary weighs 70 kilos."
 
@@ -100,3 +101,77 @@ def test_lint_says_that_a_name_tells_what_is_sensitive_and_renames_it(tmp_path: 
     assert names == [f"{fact.path.rpartition('/')[0]}/fact-{fact.id[-6:]}.md"]
     assert held == [WORDS]
     assert undone.path == fact.path
+
+
+OLD, NOW = "[[Nora]] zqoldword drinks too much wine.", "[[Nora]] drinks less wine now."
+
+
+def told_of_past(memory: Memory, *, entries: list[Fact]) -> str:
+    """Everything that the doors tell an agent around the versions of one entry, now and in the past, as one text."""
+    agent, host = memory.acting(Actor("agent", "tester")), Host(memory)
+    seen: list[object] = [
+        agent.notes.list(),
+        agent.notes.log(limit=50),
+        agent.notes.check(),
+        agent.lint().problems,
+        agent.index.problems(),
+        agent.search("zqoldword wine Nora", include_archive=True).hits,
+        agent.search("zqoldword wine Nora", as_of=f"{datetime.now(UTC):%Y-%m-%d}").hits,
+        agent.entries.recall("zqoldword wine Nora").hits,
+        agent.facts.about(every=True),
+        agent.facts.about("Nora", known="2026-03-01"),
+        agent.facts.about("Nora", as_of="2026-03-01"),
+        agent.facts.timeline("Nora"),
+        agent.facts.links("Nora"),
+        agent.context("How much wine does Nora drink?"),
+        [text_of(host.call("note_list", folder="Agent")), text_of(host.call("memory_search", query="zqoldword Nora"))],
+    ]
+    for fact in entries:
+        for verb in (agent.entries.show, agent.entries.confirm, agent.entries.forget, agent.notes.read):
+            with pytest.raises(CommonplaceError) as refused:
+                verb(fact.path if verb == agent.notes.read else fact.id)
+            seen.append("" if verb == agent.notes.read else f"{refused.value.message} {refused.value.hint}")
+        with pytest.raises(CommonplaceError) as refused:
+            agent.notes.read(f"{fact.path[:-4]}.md")
+        seen.append(f"{refused.value.hint}")
+    return json.dumps(seen, default=str)
+
+
+@pytest.mark.parametrize("marked", [0, 1, 2])
+def test_a_mark_covers_every_version_of_its_entry(tmp_path: Path, marked: int) -> None:
+    """Whichever version is marked, and in whatever order the notes are read; without the mark, all are told again."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory:
+        memory.notes.write("People/Nora.md", "# Nora\n")
+        old = memory.entries.save(OLD, kind="fact", subject="Nora").fact
+        calendar.pass_(days=1)
+        middle = memory.entries.evolve(old.id, "[[Nora]] zqoldword drinks some wine.", reason="zqoldword").fact
+        newest = memory.entries.evolve(middle.id, NOW, reason="better").fact
+        entries = [memory.entries.show(each.id).fact for each in (old, middle, newest)]
+        assert "zqoldword" in memory.acting(Actor("agent", "a")).facts.timeline("Nora")[0].fact.text
+        unmarked = (tmp_path / "vault" / entries[marked].path).read_text()
+        mark(tmp_path, entries[marked].path)
+        memory.index.sync()
+        synced = told_of_past(memory, entries=entries)
+        memory.index.rebuild()
+        rebuilt = told_of_past(memory, entries=entries)
+        own = memory.notes.read(entries[0].path).text
+        (tmp_path / "vault" / entries[marked].path).write_text(unmarked)
+        memory.index.sync()
+        again = memory.acting(Actor("agent", "a")).facts.timeline("Nora")
+
+    assert "zqoldword" not in synced + rebuilt
+    assert "zqoldword" in own
+    assert "zqoldword" in again[0].fact.text
+
+
+def test_a_mark_that_the_index_does_not_know_covers_the_versions_that_are_read(tmp_path: Path) -> None:
+    """Marks are read from the files: between a save in the editor and the next sync, too."""
+    with make_memory(tmp_path) as memory:
+        old = memory.entries.save(OLD, kind="fact").fact
+        newest = memory.entries.evolve(old.id, NOW, reason="better").fact
+        mark(tmp_path, newest.path)
+        path = memory.entries.show(old.id).fact.path
+
+        with pytest.raises(Refused, match="sensitive"):
+            memory.acting(Actor("agent", "a")).notes.read(path)

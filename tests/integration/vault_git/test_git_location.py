@@ -203,7 +203,7 @@ def test_a_read_only_repository_is_an_error_in_gits_words(tmp_path: Path) -> Non
     repository = opened(folder)
     blob = repository.blob_id("a.md", b"two\n")
     (objects / blob[:2]).write_text("no folder")
-    with pytest.raises(VaultUnavailable, match="could not write to the vault's repository"):
+    with pytest.raises(VaultUnavailable, match=f"could not write {objects / blob[:2]}"):
         repository.commit([NewCommit("x", (), {"a.md": b"two\n"})])
 
     assert git(folder, "log", "--format=%s") == "first\n"

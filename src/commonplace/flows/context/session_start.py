@@ -18,7 +18,7 @@ from commonplace.facts.validity import state_of
 from commonplace.flows.context.facts import PieceOrOmission, fact_line, fact_piece, is_elsewhere, withheld_note
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots
 from commonplace.flows.memory.review import waiting_count, waiting_text
-from commonplace.flows.read import list_notes, read_note, stat_or_none
+from commonplace.flows.read import is_hidden, list_notes, read_note, stat_or_none
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.model import Fact, FactRecord, FactSnapshot, Message, Note, Thread
@@ -36,7 +36,6 @@ from commonplace.model.layout import (
     place_of,
 )
 from commonplace.model.moment import long_day, moment_text
-from commonplace.policy.sensitivity import is_sensitive
 
 _LOADED: Final = "always loaded"
 
@@ -90,7 +89,7 @@ def _pieces(
         note = read_note(path, stores.vault, skip=stores.ignored)
     except NotFound:
         return
-    if is_sensitive(note, stores.safety):
+    if is_hidden(note, stores):
         yield withheld_note(path, section)
         return
     fact, _ = read_entry(note, place=place_of(path), sensitive=False, rules=stores.rules, latest=stores.latest)

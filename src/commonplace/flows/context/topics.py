@@ -7,11 +7,10 @@ from commonplace.encoders.base import FIXED_POINT_ONE
 from commonplace.errors import NotFound, ProviderFailed
 from commonplace.facts.relevance import choose_style, infer_topics, style_of, update_lock
 from commonplace.flows.encode import encode_query, encode_texts, query_vectors, text_hash
-from commonplace.flows.read import list_notes, read_note
+from commonplace.flows.read import is_hidden, list_notes, read_note
 from commonplace.flows.stores import Session, Stores
 from commonplace.model import InferredTopics, Style, Topic, TopicLock
 from commonplace.model.layout import STYLES
-from commonplace.policy.sensitivity import is_sensitive
 
 if TYPE_CHECKING:
     from commonplace.index.base import Floats
@@ -63,7 +62,7 @@ def list_styles(session: Session) -> tuple[Style, ...]:
     except NotFound:
         return ()
     notes = [read_note(stat.path, stores.vault, skip=stores.ignored) for stat in stats]
-    visible = [note for note in notes if session.sees_sensitive or not is_sensitive(note, stores.safety)]
+    visible = [note for note in notes if session.sees_sensitive or not is_hidden(note, stores)]
     return tuple(style for style in map(style_of, visible) if style)
 
 

@@ -5,14 +5,14 @@ does the work, for `sync` and other sources too. The opposite is `unindex_notes`
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from commonplace.encoders.base import heuristic_tokens
 from commonplace.errors import Conflict, NotFound, ProviderFailed, Refused, VaultUnavailable
 from commonplace.events import emit
-from commonplace.facts.entry_format import is_entry
+from commonplace.facts.entry_format import is_entry, parse_id
 from commonplace.flows.encode import Encoding, cached_vectors, document_texts, encode_parts, text_hash
 from commonplace.flows.ingest.documents import (
     VAULT,
@@ -23,12 +23,13 @@ from commonplace.flows.ingest.documents import (
     source_document,
 )
 from commonplace.flows.ingest.line_writers import LineWriters, forget_writers, read_new_commits
-from commonplace.flows.read import NOTE_ENDING, locate, stat_or_none
+from commonplace.flows.read import NOTE_ENDING, entry_versions, is_hidden, locate, stat_or_none
 from commonplace.flows.stores import Chunking, Stores
 from commonplace.index.base import FactQuery
 from commonplace.model import Document, Note, Problem, Stamp
 from commonplace.model.layout import MEMORY, is_entry_path
 from commonplace.notes import parse
+from commonplace.policy.sensitivity import is_sensitive, marked
 from commonplace.sources.base import Source, SourceItem
 from commonplace.vault.base import Blob
 from commonplace.vault.paths import skip_filter
@@ -183,7 +184,7 @@ def _index_once(
         batch.add_notes(some)
     returned = batch.remove_gone()
     report.problems = tuple(batch.unreadable)
-    return [*changed_meanwhile(there, blobs, batch.unreadable, stores), *returned]
+    return [*changed_meanwhile(there, blobs, batch.unreadable, stores), *returned, *batch.mismarked_versions()]
 
 
 def read_blobs(stores: Stores, paths: Iterable[str], unreadable: list[Problem]) -> Iterator[Blob]:
@@ -286,6 +287,7 @@ class Batch:
         for path, stamp in gone.items():
             self._gone_by_chunks.setdefault((stamp.made_from, stamp.version), []).append(path)
         self.unreadable: list[Problem] = []
+        self._entries: set[str] = set()  # the ids of the entries that were indexed or removed
 
     def add_notes(self, blobs: Iterable[Blob]) -> None:
         """Index these notes: touch the unchanged ones, rename the moved ones, and store the others."""
@@ -323,8 +325,13 @@ class Batch:
     def _note(self, blob: Blob) -> Note:
         note = self._parsed.get(blob.stat.path)
         if note and note.version == blob.version:
-            return replace(note, mtime=blob.stat.mtime)
-        return parse(blob.content, path=blob.stat.path, mtime=blob.stat.mtime)
+            note = replace(note, mtime=blob.stat.mtime)
+        else:
+            note = parse(blob.content, path=blob.stat.path, mtime=blob.stat.mtime)
+        if not is_entry(note):
+            return note
+        self._entries.add(parse_id(note.frontmatter["id"]))
+        return marked(note, self.stores.safety) if is_hidden(note, self.stores) else note
 
     def _touch(self, note: Note, *, now: float) -> bool:
         """True if the note's chunks are unchanged; updates the other columns."""
@@ -365,12 +372,39 @@ class Batch:
         """
         now = self.stores.clock().timestamp()
         unreadable = [each.path for each in self.unreadable if each.path in self.stamps]
+        self._entries |= self._versions_of((*self.gone, *unreadable))
         for path in (*self.gone, *unreadable):
             self.report.removed += self.stores.index.remove(self.source_type, path, now=now)
         if self.source_type != VAULT:
             return []
         is_ignored = skip_filter(self.stores.unindexed)
         return [path for path in self.gone if not is_ignored(path) and stat_or_none(path, self.stores.vault)]
+
+    def mismarked_versions(self) -> list[str]:
+        """The paths of entries whose other versions were indexed or removed here, so that the index is wrong about
+        whether they are hidden: a mark covers all versions of an entry.
+        """
+        if not self._entries:
+            return []
+        with self.stores.index.reader() as reader:
+            edges = [edge for edge in reader.bonds(self._entries) if edge.bond == "update"]
+            near = self._entries.union(*((edge.source, edge.target) for edge in edges)) if edges else self._entries
+            hidden = FactQuery(ids=tuple(sorted(near)), origins=("entry",), only_sensitive=True, staged=True)
+            records = {each.fact.id: each for each in reader.facts(hidden)}
+            records |= entry_versions(records, reader)
+        was = {each.fact.path: each.fact.sensitive for each in records.values()} if len(records) > 1 else {}
+        notes = [self._note(blob) for blob in read_blobs(self.stores, was, [])]
+        self._entries = set()
+        return [note.path for note in notes if is_sensitive(note, self.stores.safety) != was[note.path]]
+
+    def _versions_of(self, paths: Collection[str]) -> frozenset[str]:
+        """The ids of all versions of the hidden entries at these paths."""
+        entries = tuple(filter(is_entry_path, paths))
+        if not entries:
+            return frozenset()
+        with self.stores.index.reader() as reader:
+            hidden = reader.facts(FactQuery(paths=entries, origins=("entry",), only_sensitive=True, staged=True))
+            return frozenset(entry_versions([each.fact.id for each in hidden], reader))
 
     def _store(self, documents: Sequence[Document], *, now: float) -> None:
         start = time.perf_counter()

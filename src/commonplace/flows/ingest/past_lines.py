@@ -20,7 +20,7 @@ from commonplace.errors import Conflict, NotFound, Refused, VaultUnavailable
 from commonplace.events import emit
 from commonplace.facts.line_facts import fact_line_key, line_facts
 from commonplace.flows.ingest.line_writers import LineWriters, read_new_commits
-from commonplace.flows.read import NOTE_ENDING, locate
+from commonplace.flows.read import NOTE_ENDING, is_hidden, locate
 from commonplace.flows.stores import Stores
 from commonplace.index.base import FactQuery, IndexReader, PastCover, PastLine, PastMove, PastStep
 from commonplace.model import Fact, Note, Origins
@@ -306,9 +306,10 @@ def _is_hidden(path: str, cover: PastCover, stores: Stores) -> bool:
         return cover.stands
     except (Refused, VaultUnavailable):
         return True
-    if not _may_be_marked(blob.content, stores.safety):
+    has_versions = is_entry_path(path) and b"supersede" in blob.content
+    if not (has_versions or _may_be_marked(blob.content, stores.safety)):
         return False
-    return is_sensitive(parse(blob.content, path=path, mtime=blob.stat.mtime), stores.safety)
+    return is_hidden(parse(blob.content, path=path, mtime=blob.stat.mtime), stores)
 
 
 def past_line_facts(query: FactQuery, reader: IndexReader, stores: Stores) -> tuple[PastLine, ...]:

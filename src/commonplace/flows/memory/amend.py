@@ -207,19 +207,19 @@ def erase_entry(name: str, session: Session) -> Erasure:
 
 
 def finish_erasures(session: Session) -> None:
-    """Finish the erasures that a crash has cut off, whoever begins to work next; one that fails is an event."""
-    begun = session.stores.history.unfinished_erasures()
-    if not begun:
-        return
-    with session.stores.save_lock():
-        person = session.as_actor(Actor("person", session.actor.origin))
-        for each in begun:
-            try:
-                _finish(each, person.at(session.clock()))
-            except CommonplaceError as error:
-                emit("erasure_not_finished", level="warning", error=type(error).__name__, hint=error.hint or "")
-            else:
-                emit("erasure_finished", level="warning", begun=each.begun.isoformat())
+    """Finish the erasures that a crash has cut off, whoever begins to work next; what cannot be finished is an event.
+
+    Doctor lists what is left.
+    """
+    try:
+        begun = session.stores.history.unfinished_erasures()
+        if begun:
+            with session.stores.save_lock():
+                for each in begun:
+                    _finish(each, session.as_actor(Actor("person", session.actor.origin)).at(session.clock()))
+                    emit("erasure_finished", level="warning", begun=each.begun.isoformat())
+    except CommonplaceError as error:
+        emit("erasure_not_finished", level="warning", error=type(error).__name__, hint=error.hint or "")
 
 
 def _finish(begun: UnfinishedErasure, session: Session) -> None:

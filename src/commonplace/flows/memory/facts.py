@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import lru_cache
+from itertools import islice
 from typing import Final, NamedTuple
 
 from commonplace.errors import CommonplaceError, NotFound, UsageError
@@ -22,6 +24,7 @@ from commonplace.facts.relevance import (
     RelevantFact,
     aged_importance,
     doubt_of,
+    is_naming,
     possible_names,
     relevant_facts,
 )
@@ -31,17 +34,19 @@ from commonplace.facts.validity import (
     TimelineEvent,
     as_known,
     ends_among,
+    facts_known,
     lines_in_time,
     merge_names,
-    snapshot_at,
+    state_until,
     timeline_of,
+    until_of,
 )
 from commonplace.flows.ingest.index_notes import catch_up_commits, index_entries
 from commonplace.flows.ingest.past_lines import past_line_facts, update_past
 from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import Use
-from commonplace.index.base import ID_SUFFIX_LENGTH, Bm25Parameters, Edge, FactQuery, IndexReader
-from commonplace.model import Chain, FactRecord, FactSnapshot, Filters
+from commonplace.index.base import ID_SUFFIX_LENGTH, Edge, FactQuery, IndexReader
+from commonplace.model import Chain, Fact, FactRecord, FactSnapshot, FactState, Filters
 from commonplace.model.layout import MEMORY
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.questions.words import query_words
@@ -49,8 +54,8 @@ from commonplace.questions.words import query_words
 DEFAULT_LIMIT: Final = 200  # facts in an answer about no entity in particular
 _POOL: Final = 2000  # facts, the last updated first, among which the most important are chosen; as in the profile
 _LASTING: Final = ("constraint", "identity")  # kinds that are considered however old they are; as in the profile
-_MENTIONS: Final = 2000  # passages of entries that are looked through for a name
-_EVERY_WORD: Final = Bm25Parameters(common=1.0)  # a name counts however often it occurs
+_MENTIONS: Final = 2000  # entries that mention an entity, the last updated first
+_KNOWN_WORDS: Final = 16_384  # names of which the words are kept: those of the facts that a new name is compared with
 _PROMPT_POOL: Final = 1000  # facts, the last updated first, that are ranked for a prompt
 _LONGEST_CHAIN: Final = 1000
 _UNUSED: Final = Use(0, 0, "")
@@ -86,10 +91,9 @@ class FactRequest:
         """True if the newest facts alone cannot answer it."""
         return bool(self.entity or self.at or self.known_at or self.every)
 
-    def includes(self, snapshot: FactSnapshot) -> bool:
-        """True if the fact is of the requested project, and holds unless `every` was requested."""
-        is_here = not self.project or snapshot.fact.project.casefold() == self.project.casefold()
-        return is_here and (self.every or snapshot.state == "current")
+    def is_of_project(self, fact: Fact) -> bool:
+        """True if the fact is of the requested project, or none is requested."""
+        return not self.project or fact.project.casefold() == self.project.casefold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,7 @@ def match_entity(entity: str, session: Session) -> EntityMatch:
     return EntityMatch(similar=tuple(near))
 
 
+@lru_cache(maxsize=_KNOWN_WORDS)
 def _words(name: str) -> frozenset[str]:
     return frozenset(re.findall(r"[^\W_]+", name.casefold()))
 
@@ -149,8 +154,8 @@ def facts_about(
     pool = None if request.needs_all or limit is None else max(limit, _POOL)
     while True:
         matches = _matching_facts(request, session, limit=pool)
-        snapshots = fact_snapshots(matches.records, session, at=request.at)
-        facts = [each for each in snapshots if request.includes(each)]
+        facts = fact_snapshots(matches.records, session, at=request.at, states=() if request.every else ("current",))
+        facts = [each for each in facts if request.is_of_project(each.fact)] if request.project else facts
         if pool is None or len(facts) >= (limit or 0) or len(matches.records) < pool:
             break
         pool *= _WIDER
@@ -271,10 +276,13 @@ def _facts_named(name: str, reader: IndexReader, query: FactQuery) -> tuple[Fact
     return tuple({record.fact.id: record for record in (*begins, *ends)}.values())
 
 
-def fact_snapshots(records: Sequence[FactRecord], session: Session, *, at: str = "") -> list[FactSnapshot]:
-    """The facts as they are at that moment, or now; recent use makes a fact more important now.
+def fact_snapshots(
+    records: Sequence[FactRecord], session: Session, *, at: str = "", states: Collection[FactState] = ()
+) -> list[FactSnapshot]:
+    """The facts as they are at that moment, or now, those in one of the states if any is given.
 
-    For a moment in the past no use is counted: the history keeps use by day, and only for today's answers.
+    Recent use makes a fact more important now. For a moment in the past no use is counted: the history keeps use by
+    day, and only for today's answers.
     """
     history, when = session.stores.history, at or session.now
     ids = [] if at else [each.fact.id for each in records]
@@ -282,9 +290,13 @@ def fact_snapshots(records: Sequence[FactRecord], session: Session, *, at: str =
     recent_uses = history.uses(uses, since=session.clock() - timedelta(days=USE_WINDOW)) if uses else {}
     snapshots = []
     for record in records:
-        use, recent = uses.get(record.fact.id, _UNUSED), recent_uses.get(record.fact.id, _UNUSED)
-        importance = round(aged_importance(record.fact, at=when, use_days=recent.days), 4)
-        snapshots.append(snapshot_at(record, at=when, importance=importance, uses=use.times, last_used=use.last))
+        fact, (until, ended_by) = record.fact, until_of(record)
+        state = state_until(fact, until, at=when)
+        if states and state not in states:
+            continue
+        recent, use = recent_uses.get(fact.id, _UNUSED), uses.get(fact.id, _UNUSED)
+        importance = round(aged_importance(fact, at=when, use_days=recent.days), 4)
+        snapshots.append(FactSnapshot(fact, state, until, ended_by, importance, use.times, use.last))
     return snapshots
 
 
@@ -337,25 +349,30 @@ def _matching_facts(request: FactRequest, session: Session, *, limit: int | None
         names = _names_of_one_note(request.entity, reader)
         matches, others = reader.facts(query), _other_facts_of(names, query, reader)
         called = {*query.names, stores.rules.entity(request.called)} - {""}
-        mentions = tuple(_mentions(called, query, reader, session))
-        direct = {each.fact.id for each in matches}
-        matches += tuple(each for each in mentions if each.fact.id not in direct)
+        direct = {each.fact.id: each for each in matches}
+        found = _mentions(called, query, reader, session, known=direct.values())
+        mentions = tuple(islice((each for each in found if each.fact.id not in direct), _MENTIONS))
+        matches += mentions
         if request.at or request.known_at:
             matches, others = _in_time(request, query, (matches, others), reader, session=session)
-    records: Sequence[FactRecord] = [*{each.fact.id: each for each in (*others, *matches)}.values()]
-    if request.known_at:
-        records = as_known(records, known_at=request.known_at, rules=stores.rules)
-    if names:
-        records = merge_names(records, names=names, subject=request.entity, rules=stores.rules)
-    by_id = {each.fact.id: each for each in records}
-    kept = tuple(by_id[each.fact.id] for each in matches if each.fact.id in by_id)
-    return _Matches(kept, frozenset(each.fact.id for each in mentions) - direct)
+    if request.known_at or names:
+        records: Sequence[FactRecord] = [*{each.fact.id: each for each in (*others, *matches)}.values()]
+        if request.known_at:
+            records = as_known(records, known_at=request.known_at, rules=stores.rules)
+        if names:
+            records = merge_names(records, names=names, subject=request.entity, rules=stores.rules)
+        by_id = {each.fact.id: each for each in records}
+        matches = tuple(by_id[each.fact.id] for each in matches if each.fact.id in by_id)
+    return _Matches(matches, frozenset(each.fact.id for each in mentions))
 
 
-def _mentions(names: Collection[str], query: FactQuery, reader: IndexReader, session: Session) -> Iterator[FactRecord]:
+def _mentions(
+    names: Collection[str], query: FactQuery, reader: IndexReader, session: Session, *, known: Iterable[FactRecord] = ()
+) -> Iterator[FactRecord]:
     """The entries whose text has one of these names, as whole words; for the person, those that are about them.
 
     None if the query has a predicate: a plain sentence has none. An entry whose subject has a longer name is not one.
+    Those that are `known` may be left out.
     """
     if not names or query.predicate:
         return
@@ -363,18 +380,24 @@ def _mentions(names: Collection[str], query: FactQuery, reader: IndexReader, ses
     if ME in names:
         yield from _about_person(entries, reader, session)
         return
-    words_of = [{*query_words(name).words} for name in sorted(names)]
     filters = Filters(path=f"{MEMORY}/", archived=True)
-    words = tuple(dict.fromkeys(word for words in words_of for word in sorted(words)))
-    matches = reader.match_words(words, filters, limit=_MENTIONS, bm25=_EVERY_WORD).matches
-    found = [each for each in matches if any(words and words <= each.by.keys() for words in words_of)]
-    paths = {each.path for each in reader.chunk_attributes([match.number for match in found]).values()}
-    records = reader.facts(replace(entries, paths=tuple(sorted(paths)))) if paths else ()
-    for record in records:
+    numbers = {each for name in names for each in reader.chunks_with(query_words(name).words, filters)}
+    paths = {each.path for each in reader.chunk_attributes(sorted(numbers)).values()}
+    paths -= {each.fact.path for each in known if each.fact.origin == "entry"}
+    for record in _one_by_one(replace(entries, paths=tuple(sorted(paths))), reader) if paths else ():
         subject = rules.entity(record.fact.subject)
         is_longer_name = any(_words(name) < _words(subject) for name in names)  # `Bianchi` is not yet Nina Bianchi
-        if not is_longer_name and not {*names}.isdisjoint(possible_names(record.fact.text, rules)):
+        if not is_longer_name and is_naming(record.fact.text, names, rules):
             yield record
+
+
+def _one_by_one(query: FactQuery, reader: IndexReader) -> Iterator[FactRecord]:
+    """The facts that match, the last updated first; the next are read when they are asked for."""
+    limit, given, is_more = _POOL, 0, True
+    while is_more:
+        records = reader.facts(replace(query, limit=limit))
+        yield from records[given:]
+        given, limit, is_more = len(records), limit * _WIDER, len(records) == limit
 
 
 def _about_person(entries: FactQuery, reader: IndexReader, session: Session) -> tuple[FactRecord, ...]:
@@ -437,8 +460,7 @@ def _in_time(
     """
     rules, known_at = session.stores.rules, request.known_at
     asked = _line_spans(query, today[0], reader, session=session, known_at=known_at)
-    known = as_known(_entries(today[0]), known_at=known_at, rules=rules) if known_at else ()
-    facts = [*(each.fact for each in asked), *(each.fact for each in known)]
+    facts = [*(each.fact for each in asked), *(facts_known(_entries(today[0]), known_at) if known_at else ())]
     claims = tuple(sorted({*map(rules.claim, facts)} - {""}))
     rivals, spans = tuple[FactRecord, ...](), {each.fact.id: each for each in asked}
     if claims:

@@ -19,7 +19,7 @@ from commonplace.flows.notes.write import (
     parse_existing,
     require_history,
 )
-from commonplace.flows.read import list_notes, locate, read_all
+from commonplace.flows.read import is_hidden, list_notes, locate, read_all
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import KINDS, Fact, Note, Problem, Stat, Terms
@@ -27,7 +27,6 @@ from commonplace.model.layout import MEMORY, is_entry_path, place_of
 from commonplace.model.moment import moment_text, read_moment
 from commonplace.model.progress import Progress
 from commonplace.notes.frontmatter_edit import without_repeats
-from commonplace.policy.sensitivity import is_sensitive
 from commonplace.vault.base import Capability
 
 
@@ -72,7 +71,7 @@ def _entries(session: Session) -> tuple[list[_EntryNote], list[Problem]]:
         if isinstance(note, Problem):
             unreadable.append(note)
         elif note:
-            sensitive = is_sensitive(note, stores.safety)
+            sensitive = is_hidden(note, stores)
             if session.sees_sensitive or not sensitive:
                 fact, odd = read_entry(
                     note, place=place_of(note.path), sensitive=sensitive, rules=stores.rules, latest=stores.latest

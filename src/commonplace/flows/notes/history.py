@@ -25,13 +25,12 @@ from commonplace.flows.notes.write import (
     read_existing,
     require_history,
 )
-from commonplace.flows.read import locate
+from commonplace.flows.read import is_hidden, locate
 from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import ERASED, AuditEntry, check_limit
 from commonplace.model import Changed, Terms
 from commonplace.model.layout import entry_digits
 from commonplace.notes import parse
-from commonplace.policy.sensitivity import is_sensitive
 from commonplace.policy.write_policy import space_of
 from commonplace.vault.base import HistoricBackend, Locator, Revision, version_of
 
@@ -293,7 +292,7 @@ class _Undo:
     def _refuse_sensitive(self, path: str, *contents: bytes | None) -> None:
         """Raise Refused if the note is, was or would be sensitive: a diff would reveal it."""
         notes = (parse(content, path=path, mtime=0.0) for content in contents if content is not None)
-        if any(is_sensitive(note, self._session.stores.safety) for note in notes):
+        if any(is_hidden(note, self._session.stores) for note in notes):
             raise Refused(
                 f"{path} is or was marked sensitive",
                 path=path,

@@ -18,7 +18,7 @@ from commonplace.flows.ingest.index_notes import index_notes
 from commonplace.flows.ingest.line_writers import ACTOR, ENTRY_VERBS
 from commonplace.flows.ingest.memory_index_note import update_memory_index_note
 from commonplace.flows.ingest.past_lines import MOVED_FROM, MOVED_TO
-from commonplace.flows.read import locate, stat_note
+from commonplace.flows.read import is_hidden, locate, stat_note
 from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import AuditEntry
 from commonplace.model import Changed, Note, Terms, Verb
@@ -202,12 +202,7 @@ class Permit:
         """
         decision = None if self.session.actor.kind == "person" else self.ask(path)
         is_person, stores = self.session.actor.kind == "person", self.session.stores
-        stat_note(
-            path,
-            stores.vault,
-            skip=stores.ignored,
-            shows=lambda note: is_person or not is_sensitive(note, stores.safety),
-        )
+        stat_note(path, stores.vault, skip=stores.ignored, shows=lambda note: is_person or not self._is_hidden(note))
         return decision or self.ask(path)
 
     def use_up(self) -> None:
@@ -233,7 +228,7 @@ class Permit:
             options=safety,
             personal=self.terms.personal,
             granted=self._granted and path == self.path,
-            sensitive=there is not None and is_sensitive(there, safety),
+            sensitive=there is not None and self._is_hidden(there),
             existing=_policy_keys(there) if there else None,
             incoming=_policy_keys(incoming) if incoming else None,
             moved_from=moved_from,
@@ -241,6 +236,11 @@ class Permit:
         decision.raise_if_refused()
         self.in_digest = self.in_digest or decision.in_digest
         return decision
+
+    def _is_hidden(self, note: Note) -> bool:
+        """True if the note is sensitive for the actor; of which others it is a version matters to programs alone."""
+        stores = self.session.stores
+        return is_sensitive(note, stores.safety) if self.session.sees_sensitive else is_hidden(note, stores)
 
     def allows_relinking(self, note: Note) -> bool:
         """True if links in this note may follow a move; a person who moves a note speaks for all of their notes."""
@@ -251,7 +251,7 @@ class Permit:
             path=note.path,
             options=safety,
             personal=True,
-            sensitive=is_sensitive(note, safety),
+            sensitive=self._is_hidden(note),
             existing=note.frontmatter,
         )
         return decision.kind == "allow"

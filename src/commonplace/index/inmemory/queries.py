@@ -53,6 +53,11 @@ class InMemoryReader(InMemoryFactReader):
         others = [match for match in matches if match.number in also and match not in best]
         return WordMatches((*best, *_best(others, len(others), key=lambda match: match.score)), weights.dropped)
 
+    def chunks_with(self, words: Sequence[str], filters: Filters) -> tuple[int, ...]:
+        """The numbers of the chunks that have all of these words and pass the filters, ascending."""
+        passing = self._passing_chunks(filters)
+        return tuple(sorted(number for number, chunk in passing if words and {*words} <= chunk.words.keys()))
+
     def match_vector(self, vector: "Fixed", filters: Filters, *, version: str, limit: int) -> tuple[VectorMatch, ...]:
         """The chunks of that version nearest to the vector; ties are not cut."""
         numbers = [number for number, _ in self._passing_chunks(filters)]

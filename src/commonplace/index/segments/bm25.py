@@ -103,6 +103,20 @@ def best_chunks(
     return WordMatches(tuple(sorted(matches, key=lambda match: (-match.score, match.number))), query.dropped)
 
 
+def chunks_with(words: Sequence[str], segments: Sequence[Segment], selection: ChunkSelection) -> tuple[int, ...]:
+    """The numbers of the selected chunks that have all of these words, ascending; none for no words."""
+    numbers: list[int] = []
+    for segment, mask, count in zip(segments, selection.masks, selection.sizes, strict=True):
+        postings = sorted((segment.rows[segment.posting(word_hash(word))] for word in words), key=len)
+        if not postings or not count:
+            continue
+        rows, *others = postings
+        for other in others:
+            rows = rows[positions_in(rows, other)[0]]
+        numbers += segment.numbers[rows[mask[rows]]].tolist()
+    return tuple(sorted(numbers))
+
+
 def cutoff(scores: npt.NDArray[np.floating], limit: int) -> float:
     """The lowest of the best `limit` scores; minus infinity if there are not as many."""
     if len(scores) <= limit:

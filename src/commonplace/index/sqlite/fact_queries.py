@@ -68,18 +68,19 @@ f.origin = 'entry' AND f.document IN (
   CROSS JOIN memory_links l ON l.path = d.source_id
   WHERE e.name IN (SELECT value FROM json_each(:names)) AND d.user_id = :user AND d.deleted_at IS NULL)
 """
+_ROW: Final = "f.fact_json, f.end_at, f.end_by"  # the arguments of `fact_record`
 _WAY: Final = """
-SELECT key FROM (SELECT f.key FROM memory_facts f {by} WHERE f.user_id = :user AND f.keeps = 1 {conditions}
-ORDER BY f.updated_at DESC, f.id LIMIT :limit)
+SELECT {columns} FROM memory_facts f {by} WHERE f.user_id = :user AND f.keeps = 1 {conditions}
+ORDER BY f.updated_at DESC, f.id LIMIT :limit
 """
 _TOPIC_WAY: Final = """
-SELECT key FROM (SELECT f.key FROM memory_fact_topics t CROSS JOIN memory_facts f ON f.key = t.fact
+SELECT {columns} FROM memory_fact_topics t CROSS JOIN memory_facts f ON f.key = t.fact
 WHERE t.topic = :{topic} AND f.user_id = :user AND f.keeps = 1 {conditions}
-ORDER BY t.updated_at DESC, t.id LIMIT :limit)
+ORDER BY t.updated_at DESC, t.id LIMIT :limit
 """
 # The unary plus keeps SQLite from scanning all facts in order: the keys are few.
 _FACTS: Final = """
-SELECT f.fact_json, f.end_at, f.end_by FROM memory_facts f WHERE f.key IN ({ways})
+SELECT {columns} FROM memory_facts f WHERE f.key IN ({ways})
 ORDER BY +f.updated_at DESC, f.id LIMIT :limit
 """
 # INDEXED BY: otherwise SQLite assumes that a user has few facts. The most selective fields come first.
@@ -176,18 +177,33 @@ def _facts_sql(query: FactQuery, *, user: str) -> tuple[str, dict[str, Any]]:
         return _by_topics(query, user=user)
     conditions, values = _conditions(query)
     ways, bound = _ways(query)
-    selects = [_WAY.format(by=selective or by, conditions=_joined([way, *conditions])) for by, way in ways]
+    selects = [_with(_WAY, by=selective or by, conditions=_joined([way, *conditions])) for by, way in ways]
     values |= bound | {"user": user, "limit": -1 if query.limit is None else query.limit}
-    return _FACTS.format(ways=" UNION ".join(selects)), values
+    return _united(selects), values
 
 
 def _by_topics(query: FactQuery, *, user: str) -> tuple[str, dict[str, Any]]:
     """The SQL for topics alone: a way for each, which walks no further than the limit."""
     conditions, values = _conditions(replace(query, topics=()))
     bound = {f"topic{place}": label for place, label in enumerate(dict.fromkeys(map(fold_label, query.topics)))}
-    ways = " UNION ".join(_TOPIC_WAY.format(topic=topic, conditions=_joined(conditions)) for topic in bound)
+    ways = [_with(_TOPIC_WAY, topic=topic, conditions=_joined(conditions)) for topic in bound]
     values |= bound | {"user": user, "limit": -1 if query.limit is None else query.limit}
-    return _FACTS.format(ways=ways), values
+    return _united(ways), values
+
+
+def _united(ways: Sequence[str]) -> str:
+    """The SQL for facts that match in one of these ways; one way alone is already in the order of the result."""
+    if len(ways) == 1:
+        return _with(ways[0], columns=_ROW)
+    keys = " UNION ".join(f"SELECT key FROM ({_with(way, columns='f.key')})" for way in ways)  # noqa: S608
+    return _with(_FACTS, columns=_ROW, ways=keys)
+
+
+def _with(sql: str, **parts: str) -> str:
+    """The SQL with these parts in the places named for them."""
+    for name, part in parts.items():
+        sql = sql.replace(f"{{{name}}}", part)
+    return sql
 
 
 def _ways(query: FactQuery) -> tuple[list[tuple[str, str]], dict[str, Any]]:

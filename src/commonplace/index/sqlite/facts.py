@@ -217,8 +217,13 @@ def fact_of(text: str) -> Fact:
     if "bonds" in values:
         values["bonds"] = tuple((bond, target) for bond, target in values["bonds"])
     if "origins" in values:
-        values["origins"] = Origins(**values["origins"])
+        values["origins"] = _shared_origins(**values["origins"])
     return Fact(**values)
+
+
+@lru_cache(maxsize=1024)  # most facts come from the same few programs and conversations
+def _shared_origins(**origins: Any) -> Origins:
+    return Origins(**origins)
 
 
 def fact_record(text: str, end_at: str, end_by: str) -> FactRecord:

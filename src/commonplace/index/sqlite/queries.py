@@ -21,7 +21,7 @@ from commonplace.index.base import (
     VectorMatch,
     WordMatches,
 )
-from commonplace.index.segments.bm25 import best_chunks, build_word_query, document_scores
+from commonplace.index.segments.bm25 import best_chunks, build_word_query, chunks_with, document_scores
 from commonplace.index.segments.quantize import Fixed, quantize_query
 from commonplace.index.segments.segment import ChunkSelection, change_selection, select_ranges
 from commonplace.index.segments.vector_search import nearest_chunks, score_chunks, similarity_matrix
@@ -118,6 +118,10 @@ class SqliteReader(SqliteFactReader):
             return best_chunks(query, segments, selection, limit=limit, also=also)
 
         return self._in_segments(find)
+
+    def chunks_with(self, words: Sequence[str], filters: Filters) -> tuple[int, ...]:
+        """The numbers of the chunks that have all of these words and pass the filters, ascending."""
+        return self._in_segments(lambda: chunks_with(words, self._snapshot.segments, self._selection(filters)))
 
     def match_vector(self, vector: Fixed, filters: Filters, *, version: str, limit: int) -> tuple[VectorMatch, ...]:
         """The chunks nearest to the vector; of equal ones the lower number is first.

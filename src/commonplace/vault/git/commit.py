@@ -460,6 +460,7 @@ class _NewIndex:
         os.rename(lock, self._place.index.file)
         if self._parsed:
             with suppress(OSError):
+                self._file.unlink()  # this changes the stamp of the index; before the rename, the lock must be ours
                 self._place.index.adopt(self._parsed, inode)
 
 

@@ -28,7 +28,7 @@ from commonplace.vault.syscalls import flush, unavailable_from
 FOLDER_MODE: Final = "40000"
 """The mode of a folder in a tree."""
 
-_MOST_LOOSE: Final = 100  # more new objects than that become one pack
+_MOST_LOOSE: Final = 20  # more new objects than that become one pack
 _MOST_PACKED_BYTES: Final = 1 << 30  # offsets in our pack indexes have 31 bits
 _WRITERS: Final = 8
 _MOST_CACHED: Final = 50_000  # entries of trees, about 200 bytes each
@@ -305,7 +305,8 @@ class ParallelWriter:
             for result in self._running:
                 result()
         except OSError as error:
-            raise unavailable_from(error, path=error.filename or "the vault's repository", doing="write") from error
+            place = error.filename2 or error.filename or "the vault's repository"
+            raise unavailable_from(error, path=str(place), doing="write") from error
 
     def close(self) -> None:
         """End the threads."""

@@ -235,9 +235,12 @@ class PathStates:
         return stamps
 
     def _attribute_files(self, folder: str) -> list[str]:
-        top = self._location.top
-        inner = [] if not folder else [folder, *(str(parent) for parent in PurePosixPath(folder).parents[:-1])]
-        return [os.path.join(top, each, ".gitattributes") for each in ("", *inner)]
+        files = [f"{self._location.top}/.gitattributes"]
+        at = len(folder)
+        while at > 0:
+            files.append(f"{self._location.top}/{folder[:at]}/.gitattributes")
+            at = folder.rfind("/", 0, at)
+        return files
 
 
 def refuse_unwritable(folder: Path, path_states: PathStates, paths: Sequence[str], *, filters: bool) -> None:

@@ -80,6 +80,11 @@ class Repository:
         """The id git gives these bytes at that path, after converting line endings and encoding."""
         return self._converter.blob_id(path, content, self._attributes(path))
 
+    def blob_ids(self, files: Mapping[str, bytes]) -> Mapping[str, str]:
+        """The id git gives the bytes of each path."""
+        attributes = self.paths.attributes(list(files))
+        return {path: self._converter.blob_id(path, content, attributes[path]) for path, content in files.items()}
+
     def blob(self, blob_id: str, *, path: str) -> bytes:
         """The blob as a checkout would write it to the working tree at that path."""
         return self._converter.checkout(blob_id, path, self._attributes(path))
