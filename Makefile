@@ -101,8 +101,15 @@ bench-quality-short: $(MODEL)  ## the same on 20 questions of each set
 bench-encoders: $(MODEL) $(LANGUAGES)  ## the installed encoders side by side
 	@$(BIN)/python bench/encoders.py --data "$(DATA)" $(KEEP)
 
-faults: $(MODEL)     ## the long fault runs
-	@FAULTS=long $(BIN)/pytest -q -s --timeout 7200 tests/faults tests/property tests/e2e/test_api_fuzz.py
+# Two runs beside each other, in memory where that can be: a killed process leaves the same files there, only sooner.
+faults: export FAULTS = long
+faults: export FAULTS_FIGURES = $(CURDIR)/.faults/figures.jsonl
+faults: export TMPDIR = $(or $(wildcard /dev/shm),/tmp)
+faults: $(MODEL)     ## the long fault runs; prints a table, whose figures stay in .faults
+	@rm -rf .faults && mkdir .faults
+	@$(BIN)/pytest -q -s -n 0 --timeout 7200 --basetemp=$$TMPDIR/commonplace-faults tests/faults & faults=$$!; \
+	$(BIN)/pytest -q -s -n 0 --timeout 7200 --basetemp=$$TMPDIR/commonplace-laws tests/property tests/e2e/test_api_fuzz.py; laws=$$?; \
+	wait $$faults && test $$laws = 0; ended=$$?; $(BIN)/python -m tests.faults.figures $$FAULTS_FIGURES; exit $$ended
 
 dist: $(STAMP)       ## a wheel and a source distribution in dist/
 	@rm -rf dist
@@ -113,4 +120,4 @@ docs: $(STAMP)       ## write the generated docs anew
 	@$(BIN)/python tools/docs.py
 
 clean:               ## remove what make made
-	rm -rf $(VENV) dist .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) dist .faults .bench-venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -320,6 +320,32 @@ def test_the_chunk_that_says_more_of_the_rarer_words_is_first(index: Index) -> N
     assert set(matches[1].by) == {"rain"}
 
 
+def test_the_chunks_with_all_of_several_words_are_found_without_a_score(index: Index) -> None:
+    """However common the words are, and in whatever field they stand; in the order of their numbers."""
+    add(
+        index,
+        document("Agent/both.md", "soil and rain"),
+        document("title.md", "soil", title="rain"),
+        document("one.md", "rain and wind"),
+        document("again.md", "rain on soil"),
+        *(document(f"{n}.md", "soil and wind") for n in range(9)),
+    )
+    index.remove("vault", "again.md", now=NOW)
+
+    with index.reader() as reader:
+
+        def found(*words: str, filters: Filters | None = None) -> list[str]:
+            numbers = reader.chunks_with(words, filters or Filters())
+            assert [*numbers] == sorted(numbers)
+            return paths(reader, numbers)
+
+        assert found("rain", "soil") == found("soil", "rain", "soil") == ["Agent/both.md", "title.md"]
+        assert found("soil", "rain", filters=Filters(path="Agent/")) == ["Agent/both.md"]
+        assert found("rain") == ["Agent/both.md", "title.md", "one.md"]
+        assert len(found("soil", "wind")) == 9
+        assert found("rain", "snow") == found("snow") == found() == []
+
+
 def test_words_too_common_are_dropped_while_two_rarer_remain(index: Index) -> None:
     """`the` stands everywhere; alone, or with one other word, it counts."""
     add(index, document("a.md", "the soil rain"), *(document(f"{n}.md", f"the n{n}") for n in range(9)))

@@ -2,16 +2,18 @@
 
 import os
 import random
+import shutil
 import signal
 import sys
 from pathlib import Path
 from types import FrameType
 
 from commonplace import NotFound, open_memory
+from tests.faults.figures import Figures
 from tests.gitvault import git, new_vault
 from tests.run_length import rounds
 
-KILLS = rounds(10, long=400)
+KILLS = rounds(10, long=200)
 WORD = "quokkazander"
 ROOMS = ("flows/notes", "flows/memory", "flows/ingest", "history/sqlite", "index/sqlite", "database", "vault")
 OPTIONS = {"embedding.provider": "none"}
@@ -54,30 +56,41 @@ def prepared(root: Path) -> tuple[str, str]:
     return first, second
 
 
-def words_left(data: Path) -> list[str]:
+def words_left(home: Path) -> list[str]:
     """The derived files that hold the word."""
-    return [str(file) for file in data.rglob("*") if file.is_file() and WORD.encode() in file.read_bytes()]
+    return [str(file) for file in home.rglob("*") if file.is_file() and WORD.encode() in file.read_bytes()]
 
 
-def test_a_killed_erasure_is_finished_by_whoever_opens_the_vault(tmp_path: Path) -> None:
+def test_a_killed_erasure_is_finished_by_whoever_opens_the_vault(tmp_path: Path, home: Path) -> None:
     """Either it had not begun, and the entry is whole, or nothing is left of it but what git holds."""
     first, _ = prepared(tmp_path / "counted")
-    assert words_left(Path.home() / ".local") != []
+    assert words_left(home) != []
     total = erase(tmp_path / "counted", first, steps=None)
-    chance, finished = random.Random(11), 0
+    chance = random.Random(11)
     assert total > 100
-    for number in range(KILLS):
-        root = tmp_path / f"vault{number}"
-        first, second = prepared(root)
-        erase(root, first, steps=chance.randrange(1, total))
-        with open_memory(root, settings=OPTIONS) as memory:
-            try:
-                memory.entries.show(first)
-            except NotFound:
-                finished += 1
-            else:  # it had not begun
-                memory.entries.erase(first)
-            assert first not in (root / memory.entries.show(second).fact.path).read_text()
-        assert words_left(Path.home() / ".local") == [], f"killed in vault {number}"
-        assert git(root, "grep", "-c", WORD, "HEAD", check=False) == ""
-    assert finished > 0
+    with Figures("erase") as figures:
+        figures.more = "restored: erasures that the next process finished"
+        for number in range(KILLS):
+            root = tmp_path / f"vault{number}"
+            ids = prepared(root)
+            figures.kills += erase(root, ids[0], steps=chance.randrange(1, total)) == 0
+            figures.restored += _finished(root, *ids)
+            assert words_left(home) == [], f"killed in vault {number}"
+            assert git(root, "grep", "-c", WORD, "HEAD", check=False) == ""
+            for folder in (root, home / "data"):
+                shutil.rmtree(folder)
+    assert figures.restored > 0
+
+
+def _finished(root: Path, first: str, second: str) -> bool:
+    """Open the vault, and erase the entry if that had not begun: whether it had. The other one no longer names it."""
+    with open_memory(root, settings=OPTIONS) as memory:
+        try:
+            memory.entries.show(first)
+        except NotFound:
+            had_begun = True
+        else:
+            memory.entries.erase(first)
+            had_begun = False
+        assert first not in (root / memory.entries.show(second).fact.path).read_text()
+    return had_begun

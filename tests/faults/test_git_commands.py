@@ -269,7 +269,7 @@ def _lost(root: Path, acknowledged: list[tuple[str, str, str]]) -> list[str]:
     return lost + [f"{path} not on disk" for path, text in last.items() if (root / path).read_text() != text]
 
 
-ROUNDS = rounds(40, long=2000)
+ROUNDS = rounds(40, long=500)
 GENTLE = [
     ("stash", "stash pop"),
     ("commit -qam edits",),
@@ -304,7 +304,7 @@ def test_git_commands_all_the_time_lose_no_acknowledged_write(
     assert git(root, "fsck", "--no-dangling", "--connectivity-only") == ""
 
 
-MERGES = rounds(12, long=400)
+MERGES = rounds(12, long=150)
 
 
 def test_merges_beside_our_writes_take_no_uncommitted_edit_off_the_disk(

@@ -13,7 +13,7 @@ import pytest
 from tests.gitvault import git, leftovers, new_vault, status
 from tests.run_length import rounds
 
-PROCESSES, ROUNDS = rounds(3, long=8), rounds(6, long=500)
+PROCESSES, ROUNDS = rounds(3, long=8), rounds(6, long=100)
 NOTES = 10
 
 COUNT = """

@@ -15,7 +15,7 @@ from commonplace.errors import NotFound, VaultUnavailable
 from commonplace.events import emit
 from commonplace.flows.ingest.documents import VAULT, document_of
 from commonplace.flows.ingest.index_notes import batches
-from commonplace.flows.ingest.past_lines import covered_until, update_past
+from commonplace.flows.ingest.past_lines import LARGEST_PAST, covered_until, update_past
 from commonplace.flows.ingest.sync import FilesGone, FreshIndex
 from commonplace.flows.notes.write import require_history
 from commonplace.flows.read import NOTE_ENDING
@@ -85,7 +85,7 @@ def _fill(past: Past, overlay: "SensitivityOverlay", progress: Progress) -> bool
     """
     stores, vault = past.stores, require_history(past.stores.vault)
     listing = vault.list_at(past.commit, skip=stores.unindexed)
-    notes = [stat for stat in listing.files if stat.path.lower().endswith(NOTE_ENDING)]
+    notes = [stat for stat in listing.files if stat.path.lower().endswith(NOTE_ENDING) and stat.size <= LARGEST_PAST]
     erased = overlay.erased([stat.path for stat in notes])
     stats = [stat for stat in notes if stat.path not in erased]
     with stores.index.replacement() as index:

@@ -183,7 +183,7 @@ def is_hidden(note: Note, stores: Stores) -> bool:
     with stores.index.reader() as reader:
         others = entry_versions(filter(None, (fact.id, fact.supersedes, fact.superseded_by)), reader)
     paths = {each.fact.path for each in others.values()} - {note.path}
-    return any(_is_marked(path, stores) for path in sorted(paths))
+    return any(is_marked(path, stores) for path in sorted(paths))
 
 
 def entry_versions(ids: Iterable[str], reader: IndexReader) -> dict[str, FactRecord]:
@@ -199,7 +199,7 @@ def entry_versions(ids: Iterable[str], reader: IndexReader) -> dict[str, FactRec
     return versions
 
 
-def _is_marked(path: str, stores: Stores) -> bool:
+def is_marked(path: str, stores: Stores) -> bool:
     """True if the note at that path is marked as sensitive, or cannot be read; not if there is none."""
     try:
         return is_sensitive(_parsed(stores.vault.read(locate(path, stores.vault))), stores.safety)

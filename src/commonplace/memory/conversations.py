@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
+from commonplace.errors import Refused
 from commonplace.flows.conversations import (
     CaptureResult,
     CursorAfter,
@@ -103,8 +104,14 @@ class Conversations:
         the host added, and context from memory itself. Messages in the windows of `left_out` are not recorded; those
         longer than `longest` are truncated. `ends` closes the conversation. Its project is that of the first of its
         working `folders` that is in a repository. `cursor_after` gives the transcript's cursor after so many bytes of
-        the content; it is stored with what was read. Raises UsageError for a host whose transcripts cannot be read.
+        the content; it is stored with what was read. Raises UsageError for a host whose transcripts cannot be read, and
+        Refused for an agent: what it hands over would count as what its person said.
         """
+        if self._session.actor.kind == "agent":
+            raise Refused(
+                "an agent may not capture a transcript: the daemon reads it itself",
+                hint="Record what was said with `record`; it counts as a program's claim.",
+            )
         vault = self._session.stores.vault_folder
         project = next((each for folder in folders if (each := project_at(folder, vault=vault))), None)
         thread = _captured(host, session_id, project=project.name if project else "")

@@ -43,11 +43,12 @@ def match_across_lines(lines: Sequence[str]) -> Iterator[tuple[int, SecretMatch]
 
 
 def _below_announcements(lines: Sequence[str]) -> Iterator[tuple[int, SecretMatch]]:
-    for number, line in enumerate(lines):
-        cue = _announced(line)
+    """The secrets below lines that announce them; each line is read after the nearest of those alone."""
+    cues = [_announced(line) for line in lines]
+    for number, (line, cue) in enumerate(zip(lines, cues, strict=True)):
         if cue:
             is_open = line.rstrip(" \t\r*_").endswith((":", " is", "="))  # what comes next may be any word
-            for place, below in enumerate(_lines_below(lines, number)):
+            for place, below in enumerate(_lines_below(lines, number, cues)):
                 yield from _matches(lines, below, cue, may_be_word=is_open and not place)
 
 
@@ -72,12 +73,12 @@ def _plain(line: str) -> str:
     return _DECORATION.sub("", line).rstrip("*_`\"' \t\r")
 
 
-def _lines_below(lines: Sequence[str], number: int) -> Iterator[int]:
-    """The numbers of the lines that an announcement covers: the next with text, up to a blank line or a heading."""
+def _lines_below(lines: Sequence[str], number: int, cues: Sequence[str]) -> Iterator[int]:
+    """The numbers of the lines that an announcement covers: up to a blank line, a heading or another announcement."""
     has_begun = False
     for below in range(number + 1, min(number + 1 + _BELOW, len(lines))):
         text = lines[below].strip()
-        if text.startswith("#") or (not text and has_begun):
+        if text.startswith("#") or cues[below] or (not text and has_begun):
             return
         if text and not text.startswith(("```", "~~~")):
             has_begun = True
@@ -117,7 +118,7 @@ def _in_tables(lines: Sequence[str]) -> Iterator[tuple[int, SecretMatch]]:
 
 def _in_rows(lines: Sequence[str], first: int, heads: Sequence[str]) -> Iterator[tuple[int, SecretMatch]]:
     for number in range(first, len(lines)):
-        if "|" not in lines[number]:
+        if "|" not in lines[number] or _RULE.match(lines[number]):
             return
         for cue, cell in zip(heads, _cells(lines[number]), strict=False):
             value = _plain(cell)

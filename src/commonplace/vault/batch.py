@@ -88,8 +88,7 @@ def make_all(tree: FolderTree, steps: Iterable[Step]) -> None:
             if are_writes and len(some) > 1:
                 _make_together(tree, some, done)
             else:
-                for step in some:
-                    done.append((step.change.path, _make(tree, step)))
+                done.extend((step.change.path, _make(tree, step)) for step in some)
     except BaseException as error:
         _roll_back(done, error)
         raise
@@ -97,8 +96,8 @@ def make_all(tree: FolderTree, steps: Iterable[Step]) -> None:
 
 def _make_together(tree: FolderTree, steps: Sequence[Step], done: list[tuple[str, _Undo]]) -> None:
     """Make these writes in threads, and add each that was made to `done`. Raises the first error of them."""
-    for path in {_folder_of(step.change.path): step.change.path for step in steps}.values():
-        done.append((path, _make_folders(tree, path)))
+    by_folder = {_folder_of(step.change.path): step.change.path for step in steps}
+    done.extend((path, _make_folders(tree, path)) for path in by_folder.values())
     with ThreadPoolExecutor(_WRITERS) as pool:
         running = [(step, pool.submit(_make, tree, step)) for step in steps]
     done += [(step.change.path, each.result()) for step, each in running if each.exception() is None]

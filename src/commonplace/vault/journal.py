@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from commonplace.vault.base import Label
-from commonplace.vault.syscalls import flush, translate_os_errors
+from commonplace.vault.syscalls import flush, flush_folder, translate_os_errors
 
 _EMPTY_FILE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0)
 
@@ -90,6 +90,11 @@ class JournalFile:
                 return None
         return UnfinishedJournal(parse(text.partition("\n")[0])) if text else None
 
+    def is_on_disk_of(self, folder: Path) -> bool:
+        """True if the journal is on the same file system, which keeps the order of changes: it is gone no earlier."""
+        with translate_os_errors(str(self._file), doing="examine"):
+            return self._file.stat().st_dev == folder.stat().st_dev
+
     def set_aside(self) -> Path:
         """Keep the journal under another name, which is returned: it belongs to another vault."""
         aside = self._file.with_suffix(f".{os.urandom(4).hex()}.aside")
@@ -112,7 +117,7 @@ class JournalFile:
         finally:
             os.close(opened)
         if is_new:
-            _flush_folder(self._file.parent)
+            flush_folder(self._file.parent)
 
 
 def as_text(journal: Journal) -> str:
@@ -131,11 +136,3 @@ def parse(line: str) -> Journal | None:
         return Journal(label=Label(label["message"], trailers), entries=entries, folders=folders, **fields)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
-
-
-def _flush_folder(path: Path) -> None:
-    folder = os.open(path, os.O_RDONLY)
-    try:
-        flush(folder)
-    finally:
-        os.close(folder)

@@ -112,6 +112,8 @@ def carry_out(
         abandon(tree, git, file, journal=journal)
         raise
     try:
+        if not file.is_on_disk_of(tree.root):
+            git.flush()
         file.remove()
     except CommonplaceError as error:  # the commit stands, and recovery finds it
         emit("journal_left_behind", level="warning", mutation=journal.mutation, said=error.message)
@@ -284,7 +286,7 @@ def _entry(tracked: TrackedEffect) -> JournalEntry:
 
 def _folders_to_make(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
     parents = {str(parent) for path in paths for parent in PurePosixPath(path).parents[:-1]}
-    return tuple(sorted(parent for parent in parents if not (root / parent).is_dir()))
+    return tuple(sorted(parent for parent in parents if not os.path.isdir(root / parent)))
 
 
 def _complete(label: Label | None, changes: Sequence[Change]) -> Label:
@@ -305,7 +307,7 @@ def _verb(change: Change) -> str:
 
 
 MAINTAIN_EVERY: Final = 500
-"""The number of our commits after which git maintenance runs."""
+"""The number of files in our commits after which git maintenance runs: many in one commit become a pack."""
 
 
 class ObsidianVault(Folder):
@@ -342,7 +344,7 @@ class ObsidianVault(Folder):
                 changes.close()
             with defer_interrupts():
                 result = carry_out(self._tree, self._git, self._journal(), changes=changes.planned, label=label)
-            is_due = result.changed and self._count_commit() % MAINTAIN_EVERY == 0
+            is_due = result.changed and self._is_maintenance_due(len(changes.planned))
             if then and changes.planned:
                 then(result)
         if is_due:
@@ -458,6 +460,7 @@ class ObsidianVault(Folder):
         if not self._is_prepared:
             self._git.claim(self._lock.state_folder())
             self._git.paths.exclude_temporary_files()
+            self._git.release_packs()
             if (self._tree.root / ".git").exists():
                 remove_workshops(self._tree.root)
             self._is_prepared = True
@@ -467,16 +470,16 @@ class ObsidianVault(Folder):
         with translate_os_errors(str(self._tree.root), doing="find the journal of"):
             return JournalFile(self._lock.beside("journals", ".json"))
 
-    def _count_commit(self) -> int:
-        """Count this commit and return the total. A lost count starts again."""
+    def _is_maintenance_due(self, files: int) -> bool:
+        """Count the files of a commit; True each time another MAINTAIN_EVERY are reached. A lost count restarts."""
         try:
             file = self._lock.beside("locks", ".commits")
-            count = 1 + (_number_in(file.read_bytes()) if file.exists() else 0)
-            file.write_text(f"{count}\n", encoding="ascii")
+            before = _number_in(file.read_bytes()) if file.exists() else 0
+            file.write_text(f"{before + files}\n", encoding="ascii")
         except OSError as error:
             emit("commits_not_counted", level="warning", said=error.strerror)
-            return 1
-        return count
+            return False
+        return (before + files) // MAINTAIN_EVERY > before // MAINTAIN_EVERY
 
     def _try_to_maintain(self) -> None:
         try:

@@ -71,6 +71,8 @@ def recover(tree: FolderTree, git: Repository, file: JournalFile) -> RecoveryRep
         report = RecoveryReport("rolled back", None, ())
     else:
         report = _settle_or_explain(tree, git, unfinished.journal, file=file, locks=locks)
+        if not file.is_on_disk_of(tree.root):
+            git.flush()
     file.remove()
     emit(
         "vault_recovered",

@@ -7,6 +7,7 @@ An OSError never leaves the vault package: `translate_os_errors` turns it into V
 import errno
 import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ _DARWIN = sys.platform == "darwin"
 _EXCHANGE = 0x2  # RENAME_EXCHANGE in linux/fs.h; RENAME_SWAP in Darwin's sys/stdio.h has the same value
 _NO_REPLACE = 0x4 if _DARWIN else 0x1  # RENAME_EXCL; RENAME_NOREPLACE
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
+_NO_FILE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.EMLINK, errno.ENXIO)  # also for a link, or a socket
 _DEFERRED = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 _HINTS = {
@@ -108,6 +110,15 @@ def flush(opened: int) -> None:
             raise
 
 
+def flush_folder(path: str | Path) -> None:
+    """Wait until the names in this folder are on the disk."""
+    folder = os.open(path, os.O_RDONLY)
+    try:
+        flush(folder)
+    finally:
+        os.close(folder)
+
+
 def change_stamp(path: str | Path) -> ChangeStamp:
     """The stamp of a file as it is now."""
     try:
@@ -115,6 +126,27 @@ def change_stamp(path: str | Path) -> ChangeStamp:
     except OSError:
         return ()
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def read_regular(path: str | Path, *, folder: int | None = None, last: int | None = None) -> bytes | None:
+    """The bytes of a regular file, or the `last` of them; None when there is no such file. Never waits for a pipe.
+
+    With an open `folder`, the path is a name in it, and a link with that name counts as no file.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        opened = os.open(path, flags | (0 if folder is None else os.O_NOFOLLOW), dir_fd=folder)
+    except OSError as error:
+        if error.errno in _NO_FILE:
+            return None
+        raise
+    with open(opened, "rb") as file:
+        status = os.fstat(opened)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        if last is not None:
+            file.seek(max(0, status.st_size - last))
+        return file.read()
 
 
 def can_lease(opened: int) -> bool:

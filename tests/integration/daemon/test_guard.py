@@ -322,6 +322,7 @@ def test_on_the_socket_too_there_is_a_rate(at_socket: House) -> None:
     [
         (json.dumps({f"k{number}": 1 for number in range(50_001)}), 413),
         (json.dumps([{"a": {"b\\": 1}}] * 25_001, indent=1), 413),
+        (json.dumps({"tags": [[]] * 60_000}), 413),
         (json.dumps({"a": {f"k{number}": 1 for number in range(49_000)}}), 200),
         (json.dumps({"text": '{"a": 1, "b\\": 2}' * 60_000}), 200),
         ('"' + '\\"' * 300_000, 200),

@@ -3,13 +3,16 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from commonplace import open_memory
 from commonplace.errors import NotFound, UsageError
 from commonplace.flows.ingest.documents import VAULT
+from commonplace.flows.ingest.past_lines import LARGEST_PAST
 from commonplace.flows.ingest.sync import sync
 from commonplace.flows.notes.erase import erase_note
 from commonplace.flows.notes.move import move_note
@@ -23,7 +26,7 @@ from commonplace.policy.sensitivity import Audience
 from commonplace.sources.conversations import ConversationSource
 from commonplace.vault.base import StorageBackend
 from commonplace.vault.obsidian import ObsidianVault
-from tests.gitvault import AUTHOR, git
+from tests.gitvault import AUTHOR, git, new_vault
 from tests.stores import NOW, CountingEncoder, close, commit_by_hand, make_session, make_stores, save
 
 BEGINS = "2026-03-01T12:00:00Z"
@@ -259,3 +262,19 @@ def test_a_search_of_the_past_says_that_it_leaves_conversations_out(stores: Stor
     assert said not in search(ask_notes, stores, audience="person").degraded
     assert said not in as_of(replace(stores, sources=()), APRIL).degraded
     assert all(hit.source_type == VAULT for hit in as_of(stores, APRIL))
+
+
+def test_a_huge_note_of_the_past_is_not_read(tmp_path: Path) -> None:
+    """A sparse file is nothing in a repository and 200 MB in memory; the limit on reading holds for any day."""
+    root = tmp_path / "vault"
+    new_vault(root, note="# A note\n\nApples.\n")
+    with (root / "huge.md").open("wb") as file:
+        file.write(b"# Huge\n\nApples.\n")
+        file.truncate(LARGEST_PAST + 1)
+    git(root, "add", "-A")
+    git(root, "commit", "--quiet", "--message", "huge")
+    tomorrow = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
+    with open_memory(root, settings={"embedding.provider": "none"}) as memory:
+        found = memory.search("apples", as_of=tomorrow).hits
+
+    assert [hit.path for hit in found] == ["note.md"]

@@ -1,6 +1,8 @@
 """Trust is of the writer, wherever the words stand: a line that a program wrote ends nothing that the person says."""
 
+import os
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -154,6 +156,100 @@ def test_the_same_words_in_an_agents_note_take_nothing_from_the_person(tmp_path:
         assert works_at(agent) == ["Acme"]
 
 
+@pytest.mark.parametrize("remedy", ["undo", "revert"])
+@pytest.mark.parametrize("deletes", ["note", "line"])
+def test_an_agents_line_that_the_person_brings_back_is_the_agents(tmp_path: Path, deletes: str, remedy: str) -> None:
+    """To take back a deletion is not to write what was deleted; the person's own line comes back as theirs."""
+    with make_memory(tmp_path) as memory:
+        memory.notes.write("Projects/Ada.md", "# Ada\n\n- lives_in [[Graz]]\n")
+        memory.facts.add("Ada", "works_at", "Acme")
+    with make_memory(tmp_path, actor="agent") as agent:
+        agent.notes.write("Projects/Ada.md", "# Ada\n\n- lives_in [[Graz]]\n- works_at [[EvilCorp]]\n")
+        if deletes == "note":
+            agent.notes.delete("Projects/Ada.md")
+        else:
+            agent.notes.write("Projects/Ada.md", "# Ada\n")
+    with make_memory(tmp_path) as memory:
+        if remedy == "undo":
+            memory.notes.undo()
+        else:
+            git(tmp_path / "vault", "revert", "--no-edit", "HEAD")
+        memory.index.sync()
+        synced, held = trusts(memory), works_at(memory)
+        memory.index.rebuild()
+
+        assert trusts(memory) == synced
+    assert held == ["Acme"]
+    assert synced == {
+        "Projects/Ada.md: lives_in [[Graz]]": "read",
+        "Projects/Ada.md: works_at [[EvilCorp]]": "said",
+    }
+
+
+LONG = "- works_at [[EvilCorp]]\n\nShe has been there since the spring of last year.\n"
+
+
+@pytest.mark.parametrize("is_titled", [True, False])
+@pytest.mark.parametrize("again", ["old name", "new name"])
+def test_a_rename_that_git_does_not_know_of_makes_no_agents_line_the_persons(
+    tmp_path: Path, again: str, is_titled: bool
+) -> None:
+    """Renamed in an editor, then an agent writes to the old name, or to the new one: both hide the rename from git."""
+    vault, title = tmp_path / "vault", "---\ntitle: Ada\n---\n" if is_titled else ""
+    with make_memory(tmp_path) as memory:
+        memory.facts.add("Ada", "works_at", "Acme")
+    with make_memory(tmp_path, actor="agent") as agent:
+        agent.notes.write("Projects/x.md", title + LONG)
+        (vault / "Projects/x.md").rename(vault / "Projects/Ada.md")
+        if again == "old name":
+            agent.notes.write("Projects/x.md", "Something else.\n")
+        else:
+            agent.notes.write("Projects/Ada.md", f"{title}{LONG}\nMore of it.\n")
+            git(vault, "add", "-A")
+            git(vault, "commit", "-qm", "tidied")
+    with make_memory(tmp_path) as memory:
+        memory.index.sync()
+        held, synced = works_at(memory), trusts(memory)
+        known = [each.fact.object for each in memory.facts.about("Ada", predicate="works_at", known="today")]
+        memory.index.rebuild()
+
+        assert trusts(memory) == synced == {"Projects/Ada.md: works_at [[EvilCorp]]": "said"}
+    assert held == known == ["Acme"]
+
+
+def test_an_agent_that_repeats_the_persons_line_does_not_take_it(tmp_path: Path) -> None:
+    """What the person wrote first stays theirs when the note is changed or renamed later, in git or not."""
+    vault, long = tmp_path / "vault", f"{ADA}\nShe has been there since the spring of last year.\n"
+    with make_memory(tmp_path) as memory:
+        memory.notes.write("People/Ada.md", long)
+        person_writes(tmp_path, "People/Bob.md", long.replace("Ada", "Bob"))
+        memory.index.sync()
+    with make_memory(tmp_path, actor="agent") as agent:
+        for name in ("Ada", "Bob"):
+            agent.notes.write(f"Projects/{name}.md", long.replace("Ada", name))
+    with make_memory(tmp_path) as memory:
+        person_writes(tmp_path, "People/Bob.md", f"{long.replace('Ada', 'Bob')}\nAnd more.\n")
+        memory.notes.write("People/Ada.md", f"{long}\nAnd more.\n")
+        memory.index.sync()
+        changed = trusts(memory)
+        (vault / "Friends").mkdir()
+        (vault / "People/Bob.md").rename(vault / "Friends/Bob.md")
+        memory.index.sync()
+        renamed = trusts(memory)
+        (vault / "Friends/Bob.md").rename(vault / "People/Bob.md")
+        os.utime(vault / "People/Bob.md", (0, 0))
+        memory.index.rebuild()
+
+        assert trusts(memory) == changed
+    assert changed == {
+        "People/Ada.md: works_at [[Acme]]": "read",
+        "People/Bob.md: works_at [[Acme]]": "read",
+        "Projects/Ada.md: works_at [[Acme]]": "said",
+        "Projects/Bob.md: works_at [[Acme]]": "said",
+    }
+    assert renamed["Friends/Bob.md: works_at [[Acme]]"] == "read"
+
+
 def test_a_clone_knows_who_wrote_the_lines(tmp_path: Path) -> None:
     """Equal vaults give equal answers: also after an agent's commit came by a merge."""
     here, there = tmp_path / "here", tmp_path / "there"
@@ -177,6 +273,30 @@ def test_a_clone_knows_who_wrote_the_lines(tmp_path: Path) -> None:
         clone.index.sync()
 
         assert trusts(clone)["Projects/Ada.md: works_at [[EvilCorp]]"] == "said"
+
+
+@pytest.mark.parametrize("asked", ["as_of", "known"])
+def test_an_agents_line_that_came_by_a_merge_is_the_agents_in_the_past_too(tmp_path: Path, asked: str) -> None:
+    """Also when the line is gone since, and the note has another name."""
+    vault, day = tmp_path / "vault", f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%d}"
+    with make_memory(tmp_path) as memory:
+        memory.notes.write("People/Ada.md", ADA)
+        git(vault, "checkout", "-q", "-b", "device")
+    with make_memory(tmp_path, actor="agent") as agent:
+        agent.notes.write("Projects/Ada.md", f"{EVIL}- knows [[Eve]]\n")
+    with make_memory(tmp_path) as memory:
+        git(vault, "checkout", "-q", "-")
+        memory.notes.write("Inbox/x.md", "x\n")
+        git(vault, "merge", "-q", "--no-ff", "-m", "both", "device")
+        memory.notes.move("Projects/Ada.md", "Inbox/Ada.md")
+        memory.notes.write("Inbox/Ada.md", EVIL)
+
+        past = memory.facts.about("Ada", every=True, **{asked: day})  # type: ignore[arg-type]
+    assert {each.fact.object: each.fact.origins.trust for each in past} == {
+        "Acme": "read",
+        "EvilCorp": "said",
+        "Eve": "said",
+    }
 
 
 def test_what_is_known_of_writers_goes_with_an_erased_note(tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.relevance import (
@@ -15,12 +17,29 @@ from commonplace.facts.relevance import (
     USE_WINDOW,
     aged_importance,
     doubt_of,
+    is_naming,
     possible_names,
     relevant_facts,
 )
 from commonplace.model import Fact, FactClass, FactSnapshot, Origins, Trust
 
 RULES = FactRules(user="robin")
+WORDS = [
+    "Ada",
+    "ada",
+    "Ada's",
+    "Lovelace",
+    "Lovelace.",
+    "O'Neil",
+    "Zoë",
+    "ZOE\u0308",
+    "AT&T",
+    "of",
+    "the",
+    "Adam",
+    "robin",
+]
+NAMES = ["ada", "ada lovelace", "lovelace", "o'neil", "zoë", "at&t", "the ada", "adam of the ada lovelace", "robin"]
 
 
 def held(id: str, subject: str, predicate: str = "", object: str = "", *, importance: float = 0.5) -> FactSnapshot:
@@ -49,6 +68,19 @@ def test_names_are_found_in_the_words_of_a_prompt() -> None:
     names = possible_names("Did Ada Lindqvist (of Acme Corp.) call?", RULES)
 
     assert {"ada", "ada lindqvist", "acme corp", "acme"} <= set(names)
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=12), st.sets(st.sampled_from(NAMES), min_size=1, max_size=3))
+def test_a_text_names_an_entity_if_the_name_is_among_its_possible_names(words: list[str], names: set[str]) -> None:
+    """Two ways to ask one thing: the quick one compares only the runs that begin like a name."""
+    text = " ".join(words)
+
+    assert is_naming(text, names, RULES) == bool(names & {*possible_names(text, RULES)})
+
+
+@pytest.mark.parametrize("text", ["Ada - Lovelace called.", "Ada's Lovelace", "(ADA LOVELACE).", "[[Ada]] Lovelace"])
+def test_marks_between_the_words_of_a_name_do_not_hide_it(text: str) -> None:
+    assert is_naming(text, {"ada lovelace"}, RULES)
 
 
 @pytest.mark.requirement("I-05")

@@ -6,7 +6,7 @@ import pytest
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.triples import Predicates
-from commonplace.facts.validity import as_known, holds, merge_names, snapshot_at, state_of, until_of
+from commonplace.facts.validity import as_known, holds, merge_names, state_of, state_until, until_of
 from commonplace.model import Fact, FactEnd, FactRecord, FactState
 
 RULES = FactRules()
@@ -146,12 +146,13 @@ def test_what_will_be_replaced_holds_until_then_and_names_its_heir() -> None:
     assert until_of(alone(old)) == (JULY, "b")
 
 
-def test_held_tells_the_state_the_end_and_what_it_is_given() -> None:
-    """Importance and uses come from elsewhere and are handed on."""
-    told = snapshot_at(FactRecord(ACME, FactEnd(MAY, "b")), at=APRIL, importance=0.3, uses=4, last_used="2026-03-30")
+def test_the_state_follows_from_the_end_that_another_fact_causes() -> None:
+    record = FactRecord(ACME, FactEnd(MAY, "b"))
+    until, ended_by = until_of(record)
 
-    assert (told.fact, told.state, told.until, told.ended_by) == (ACME, "current", MAY, "b")
-    assert (told.importance, told.uses, told.last_used) == (0.3, 4, "2026-03-30")
+    assert (until, ended_by) == (MAY, "b")
+    for at, state in ((APRIL, "current"), (MAY, "ended")):
+        assert state_until(ACME, until, at=at) == state_of(record, at=at) == state
 
 
 @pytest.mark.requirement("I-61")

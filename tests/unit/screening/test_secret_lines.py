@@ -2,6 +2,7 @@
 
 import pytest
 
+from commonplace.screening.secret_lines import match_across_lines
 from commonplace.screening.secrets import find_secrets, redact
 
 WALLET = "1. ozone\n2. drill\n3. grab\n4. fiber\n5. curtain\n6. grace\n7. pudding\n8. thank\n9. cruise\n10. elder"
@@ -96,3 +97,11 @@ def test_what_is_harmless_stays(text: str) -> None:
     """Headings, tables and lists about secrets, lists of words, ids and addresses."""
     assert find_secrets(text) == ()
     assert redact([text]) == (text,)
+
+
+def test_a_line_is_read_after_the_nearest_announcement_alone() -> None:
+    """Otherwise a note that says "password:" in every line would hold the gate up, and with it the vault's lock."""
+    lines = ["password:"] * 2_000 + ["Tangerine!44"]
+
+    assert [str(secret) for secret in find_secrets("\n".join(lines))] == ["password in line 2001"]
+    assert len(list(match_across_lines(lines))) == 1

@@ -23,13 +23,13 @@ from commonplace.flows.ingest.documents import (
     source_document,
 )
 from commonplace.flows.ingest.line_writers import LineWriters, forget_writers, read_new_commits
-from commonplace.flows.read import NOTE_ENDING, entry_versions, is_hidden, locate, stat_or_none
+from commonplace.flows.read import NOTE_ENDING, entry_versions, is_marked, locate, stat_or_none
 from commonplace.flows.stores import Chunking, Stores
 from commonplace.index.base import FactQuery
 from commonplace.model import Document, Note, Problem, Stamp
 from commonplace.model.layout import MEMORY, is_entry_path
 from commonplace.notes import parse
-from commonplace.policy.sensitivity import is_sensitive, marked
+from commonplace.policy.sensitivity import marked
 from commonplace.sources.base import Source, SourceItem
 from commonplace.vault.base import Blob
 from commonplace.vault.paths import skip_filter
@@ -183,8 +183,9 @@ def _index_once(
     for some in batches(blobs):
         batch.add_notes(some)
     returned = batch.remove_gone()
+    batch.mark_versions()
     report.problems = tuple(batch.unreadable)
-    return [*changed_meanwhile(there, blobs, batch.unreadable, stores), *returned, *batch.mismarked_versions()]
+    return [*changed_meanwhile(there, blobs, batch.unreadable, stores), *returned]
 
 
 def read_blobs(stores: Stores, paths: Iterable[str], unreadable: list[Problem]) -> Iterator[Blob]:
@@ -264,7 +265,8 @@ class Batch:
 
     With a `backlog`, what takes long to encode is indexed by words and put there. `on_encoded` is called with the
     number of texts just encoded. `writers` is what programs wrote into notes; by default the history is asked for it
-    when a note has lines that somebody wrote.
+    when a note has lines that somebody wrote. `hidden` says of entries whether programs see them; by default the index
+    is asked for it.
     """
 
     def __init__(
@@ -279,10 +281,11 @@ class Batch:
         backlog: Backlog | None = None,
         on_encoded: Callable[[int], None] = ignore_count,
         writers: LineWriters | None = None,
+        hidden: Mapping[str, bool] | None = None,
     ) -> None:
         self.stores, self.stamps, self.gone, self.report, self.source_type = stores, stamps, gone, report, source_type
         self.chunking, self._parsed, self._backlog, self.on_encoded = stores.chunking, parsed or {}, backlog, on_encoded
-        self._writers = writers
+        self._writers, self._hidden = writers, hidden or {}
         self._gone_by_chunks: dict[tuple[str, str], list[str]] = {}
         for path, stamp in gone.items():
             self._gone_by_chunks.setdefault((stamp.made_from, stamp.version), []).append(path)
@@ -328,10 +331,21 @@ class Batch:
             note = replace(note, mtime=blob.stat.mtime)
         else:
             note = parse(blob.content, path=blob.stat.path, mtime=blob.stat.mtime)
-        if not is_entry(note):
-            return note
-        self._entries.add(parse_id(note.frontmatter["id"]))
-        return marked(note, self.stores.safety) if is_hidden(note, self.stores) else note
+        if is_entry(note):
+            self._entries.add(parse_id(note.frontmatter["id"]))
+            return marked(note, self.stores.safety) if self._has_hidden_version(note) else note
+        return note
+
+    def _has_hidden_version(self, note: Note) -> bool:
+        """True if the index hides the next or the last version of the entry; `mark_versions` mends what that misses."""
+        if note.path in self._hidden:
+            return self._hidden[note.path]
+        id_ = parse_id(note.frontmatter["id"])
+        with self.stores.index.reader() as reader:
+            edges = [edge for edge in reader.bonds([id_]) if edge.bond == "update"]
+            near = {parse_id(note.frontmatter.get(key)) for key in ("supersedes", "superseded_by")}
+            near = near.union(*((edge.source, edge.target) for edge in edges)) - {id_, ""}
+            return bool(near) and bool(reader.facts(FactQuery(ids=tuple(sorted(near)), only_sensitive=True)))
 
     def _touch(self, note: Note, *, now: float) -> bool:
         """True if the note's chunks are unchanged; updates the other columns."""
@@ -380,22 +394,34 @@ class Batch:
         is_ignored = skip_filter(self.stores.unindexed)
         return [path for path in self.gone if not is_ignored(path) and stat_or_none(path, self.stores.vault)]
 
-    def mismarked_versions(self) -> list[str]:
-        """The paths of entries whose other versions were indexed or removed here, so that the index is wrong about
-        whether they are hidden: a mark covers all versions of an entry.
+    def mark_versions(self) -> None:
+        """Index the other versions of the entries that were indexed or removed here again, if one of them is marked and
+        not all are hidden, or none is any more: a mark covers all versions of an entry.
         """
-        if not self._entries:
-            return []
+        hidden = self._wrongly_shown_or_hidden() if self._entries else {}
+        self._entries = set()
+        if hidden:
+            stamps = {path: stamp for path in hidden if (stamp := self.stores.index.stamp(VAULT, path))}
+            batch = Batch(self.stores, stamps, {}, self.report, writers=self._writers, hidden=hidden)
+            for some in batches([*read_blobs(self.stores, hidden, [])]):
+                batch.add_notes(some)
+
+    def _wrongly_shown_or_hidden(self) -> dict[str, bool]:
+        """The paths of the entries about which the index is wrong, and whether they are to be hidden."""
+        wrong = dict[str, bool]()
         with self.stores.index.reader() as reader:
             edges = [edge for edge in reader.bonds(self._entries) if edge.bond == "update"]
             near = self._entries.union(*((edge.source, edge.target) for edge in edges)) if edges else self._entries
-            hidden = FactQuery(ids=tuple(sorted(near)), origins=("entry",), only_sensitive=True, staged=True)
-            records = {each.fact.id: each for each in reader.facts(hidden)}
-            records |= entry_versions(records, reader)
-        was = {each.fact.path: each.fact.sensitive for each in records.values()} if len(records) > 1 else {}
-        notes = [self._note(blob) for blob in read_blobs(self.stores, was, [])]
-        self._entries = set()
-        return [note.path for note in notes if is_sensitive(note, self.stores.safety) != was[note.path]]
+            query = FactQuery(ids=tuple(sorted(near)), origins=("entry",), only_sensitive=True, staged=True)
+            pending = {each.fact.id: each for each in reader.facts(query)}
+            while pending:
+                id_, record = pending.popitem()
+                versions = {id_: record, **entry_versions([id_], reader)}
+                pending = {each: pending[each] for each in pending if each not in versions}
+                paths = {each.fact.path: each.fact.sensitive for each in versions.values()}
+                is_hidden = any(is_marked(path, self.stores) for path in sorted(paths))
+                wrong |= {path: is_hidden for path, was in paths.items() if was != is_hidden}
+        return wrong
 
     def _versions_of(self, paths: Collection[str]) -> frozenset[str]:
         """The ids of all versions of the hidden entries at these paths."""

@@ -19,7 +19,7 @@ from uuid import UUID, uuid5
 from commonplace.errors import Conflict, NotFound, Refused, VaultUnavailable
 from commonplace.events import emit
 from commonplace.facts.line_facts import fact_line_key, line_facts
-from commonplace.flows.ingest.line_writers import LineWriters, read_new_commits
+from commonplace.flows.ingest.line_writers import SHORTEST_TEXT, LineWriters, read_new_commits
 from commonplace.flows.read import NOTE_ENDING, is_hidden, locate
 from commonplace.flows.stores import Stores
 from commonplace.index.base import FactQuery, IndexReader, PastCover, PastLine, PastMove, PastStep
@@ -45,8 +45,7 @@ _FORM: Final = 1  # of what is stored; another number reads the history again
 _ATTEMPTS: Final = 5  # while other processes read the same commits
 _COMMITS_AT_ONCE: Final = 200  # in one transaction
 _NOTES_AT_ONCE: Final = 2000
-_LARGEST: Final = 4_000_000  # bytes of a note that is read; a larger one counts as sensitive
-_SHORTEST_TEXT: Final = 40  # characters by which one note is taken for another
+LARGEST_PAST: Final = 4_000_000  # bytes of a note that is read; a larger one counts as sensitive
 _SURE: Final = 50  # percent: from here on git itself calls a note renamed
 # Every structured line matches, and some others do: a bullet, then a word in brackets, or words and a link.
 _STRUCTURED_LINE: Final = re.compile(
@@ -195,7 +194,7 @@ def _parts(change: CommitChange) -> Iterator[tuple[CommitChange, bool]]:
 
 def _steps(group: Sequence[tuple[CommitChange, bool]], vault: HistoricBackend, stores: Stores) -> Iterator[PastStep]:
     files = [[(path, blob) for path, blob in change.blobs.items() if _is_note(path)] for change, _ in group]
-    contents = vault.read_blobs([blob for some in files for _, blob in some], largest=_LARGEST)
+    contents = vault.read_blobs([blob for some in files for _, blob in some], largest=LARGEST_PAST)
     for (change, is_complete), some in zip(group, files, strict=True):
         notes = zip((path for path, _ in some), islice(contents, len(some)), strict=True)
         yield replace(_step(change, notes, stores), is_complete=is_complete)
@@ -253,7 +252,7 @@ def _facts_of(note: Note, stores: Stores, *, sensitive: bool) -> tuple[Fact, ...
 def _text_hash(content: bytes) -> str:
     """A hash of the note's text without its frontmatter; empty if it is too short to tell one note from another."""
     text = b" ".join(_FRONTMATTER.sub(b"", content, count=1).split())
-    return hashlib.sha256(text).hexdigest()[:32] if len(text) >= _SHORTEST_TEXT else ""
+    return hashlib.sha256(text).hexdigest()[:32] if len(text) >= SHORTEST_TEXT else ""
 
 
 def _is_note(path: str) -> bool:
@@ -329,6 +328,7 @@ def past_line_facts(query: FactQuery, reader: IndexReader, stores: Stores) -> tu
 def _told(line: PastLine, writers: LineWriters, *, is_covered: bool) -> PastLine:
     fact = line.fact
     id_ = str(uuid5(UUID(fact.id), line.first_at)) if line.last_at else fact.id
-    is_program = fact_line_key(fact) in writers.keys_at(fact.path)
+    key = fact_line_key(fact)
+    is_program = key in writers.keys_at(fact.path) or writers.wrote_before(fact.subject, key, at=line.first_at)
     origins = Origins(trust="said") if is_program else fact.origins
     return line._replace(fact=replace(fact, id=id_, origins=origins, sensitive=fact.sensitive or is_covered))

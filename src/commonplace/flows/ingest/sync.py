@@ -234,7 +234,8 @@ def _index_all(paths: Sequence[str], batch: Batch, run: _Run, *, total: int) -> 
         changed += _index_some(some, batch)
         done += len(some)
         run.progress("notes", done, total)
-    index_until_stable([*changed, *batch.remove_gone(), *batch.mismarked_versions()], batch.stores, batch.report)
+    index_until_stable([*changed, *batch.remove_gone()], batch.stores, batch.report)
+    batch.mark_versions()
     return True
 
 

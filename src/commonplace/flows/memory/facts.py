@@ -91,6 +91,11 @@ class FactRequest:
         """True if the newest facts alone cannot answer it."""
         return bool(self.entity or self.at or self.known_at or self.every)
 
+    @property
+    def states(self) -> tuple[FactState, ...]:
+        """The states of the facts in the answer; none if the state does not matter."""
+        return () if self.every else ("current",)
+
     def is_of_project(self, fact: Fact) -> bool:
         """True if the fact is of the requested project, or none is requested."""
         return not self.project or fact.project.casefold() == self.project.casefold()
@@ -154,7 +159,7 @@ def facts_about(
     pool = None if request.needs_all or limit is None else max(limit, _POOL)
     while True:
         matches = _matching_facts(request, session, limit=pool)
-        facts = fact_snapshots(matches.records, session, at=request.at, states=() if request.every else ("current",))
+        facts = fact_snapshots(matches.records, session, at=request.at, states=request.states)
         facts = [each for each in facts if request.is_of_project(each.fact)] if request.project else facts
         if pool is None or len(facts) >= (limit or 0) or len(matches.records) < pool:
             break
@@ -326,10 +331,11 @@ def _disputed(facts: Sequence[FactSnapshot], session: Session) -> tuple[frozense
         ends = {end for edge in edges for end in (edge.source, edge.target)}
         others = reader.facts(FactQuery(ids=tuple(sorted(ends)), sensitive=False, staged=True)) if ends else ()
     states = {each.fact.id: each.state for each in fact_snapshots(others, session)}
-    changing = {edge.target for edge in edges if states.get(edge.source) == "staged"}
+    own = {each.fact.id for each in others if is_own_word(each.fact)}
+    waiting = [edge for edge in edges if states.get(edge.source) == "staged"]
+    changing = {edge.target for edge in waiting if edge.bond == "update" or edge.target not in own}
     pairs = {(edge.source, edge.target) for edge in edges if edge.bond == "contradict"}
     pairs |= {(target, source) for source, target in pairs}
-    own = {each.fact.id for each in others if is_own_word(each.fact)}
     contested = {one for one, other in pairs if states.get(other) == "current" and (other in own or one not in own)}
     return frozenset(contested & ids), frozenset(changing & ids)
 
@@ -458,21 +464,22 @@ def _in_time(
 
     For what is known now, the ends of all these are those that they cause among each other.
     """
-    rules, known_at = session.stores.rules, request.known_at
+    rules, known_at, own = session.stores.rules, request.known_at, _entries(today[0])
     asked = _line_spans(query, today[0], reader, session=session, known_at=known_at)
-    facts = [*(each.fact for each in asked), *(facts_known(_entries(today[0]), known_at) if known_at else ())]
+    facts = [*(each.fact for each in asked), *(facts_known(own, known_at) if known_at else ())]
     claims = tuple(sorted({*map(rules.claim, facts)} - {""}))
     rivals, spans = tuple[FactRecord, ...](), {each.fact.id: each for each in asked}
     if claims:
-        rivals = reader.facts(FactQuery(claims=claims))
-        competing = _line_spans(FactQuery(claims=claims), rivals, reader, session=session, known_at=known_at)
+        claimants = reader.facts(FactQuery(claims=claims))
+        competing = _line_spans(FactQuery(claims=claims), claimants, reader, session=session, known_at=known_at)
+        rivals = _entries(claimants)
         spans = {each.fact.id: each for each in competing} | spans
     lines = lines_in_time(spans.values(), known_at=known_at, rules=rules)
-    ends = {} if known_at else ends_among([*lines, *(each.fact for each in _entries(rivals))], rules)
-    touched = {each.fact.id: FactRecord(each.fact, ends.get(each.fact.id)) for each in _entries(rivals)}
+    ends = {} if known_at else ends_among([*lines, *(each.fact for each in rivals)], rules)
+    touched = {each.fact.id: FactRecord(each.fact, ends.get(each.fact.id)) for each in rivals}
     records = [FactRecord(fact, ends.get(fact.id)) for fact in lines]
     asked_ids = {each.fact.id for each in asked}
-    matches = [touched.get(each.fact.id, each) for each in _entries(today[0])]
+    matches = [touched.get(each.fact.id, each) for each in own]
     matches += [each for each in records if each.fact.id in asked_ids]
     others = [touched.get(each.fact.id, each) for each in _entries(today[1])]
     return tuple(matches), (*others, *touched.values(), *(each for each in records if each.fact.id not in asked_ids))

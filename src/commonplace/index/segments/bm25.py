@@ -111,8 +111,9 @@ def chunks_with(words: Sequence[str], segments: Sequence[Segment], selection: Ch
         if not postings or not count:
             continue
         rows, *others = postings
-        for other in others:
-            rows = rows[positions_in(rows, other)[0]]
+        for other in others if len(rows) else ():
+            nearest = np.minimum(np.searchsorted(other, rows), len(other) - 1)
+            rows = rows[other[nearest] == rows]
         numbers += segment.numbers[rows[mask[rows]]].tolist()
     return tuple(sorted(numbers))
 

@@ -16,10 +16,11 @@ from typing import Final, Literal
 from commonplace.vault.base import KIND
 from commonplace.vault.git.commit import Author
 from commonplace.vault.git.location import covers, find
+from commonplace.vault.git.own_files import open_below, replace_below
 from commonplace.vault.git.path_state import TEMPORARY_FILES, PathStates, exclude_line, stdin_paths
 from commonplace.vault.git.run import Git, version
 from commonplace.vault.paths import is_temporary
-from commonplace.vault.syscalls import translate_os_errors
+from commonplace.vault.syscalls import read_regular, translate_os_errors
 from commonplace.vault.temporary_files import new_temporary_name
 
 LARGE_FILE_BYTES: Final = 10_000_000
@@ -216,15 +217,17 @@ def _folder_part(path: str) -> str:
 def _write_info(git: Git, baseline: Baseline) -> None:
     """Git's own files in the repository that say how notes are stored and what is never added."""
     location = find(git)
-    kept_out = [each.path for each in baseline.left_out if each.reason in _EXCLUDED_REASONS and "\n" not in each.path]
-    info = location.common_dir / "info"
-    info.mkdir(exist_ok=True)
-    (info / "attributes").write_text(ATTRIBUTES)
-    with (info / "exclude").open("ab") as exclude:
-        exclude.write(TEMPORARY_FILES.encode())
-        if kept_out:
-            exclude.write(_EXCLUDE_TITLE.encode())
-            exclude.writelines(exclude_line(location, path) + b"\n" for path in kept_out)
+    kept_out = [each.path for each in baseline.left_out if each.reason in _EXCLUDED_REASONS]
+    # a person's template can have brought files, and links to files outside
+    lines = (read_regular(location.common_dir / "info" / "exclude") or b"").splitlines()
+    lines += [*TEMPORARY_FILES.encode().splitlines(), *(_EXCLUDE_TITLE.encode().splitlines() if kept_out else [])]
+    lines += [exclude_line(location, path) for path in kept_out]
+    with open_below(location.common_dir, "info", makes=True) as folder:
+        for name, content in (
+            ("attributes", ATTRIBUTES.encode()),
+            ("exclude", b"".join(line + b"\n" for line in lines)),
+        ):
+            replace_below(folder, name, content, unfinished=new_temporary_name())
 
 
 def _stage(git: Git, files: Sequence[str]) -> None:

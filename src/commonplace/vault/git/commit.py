@@ -7,9 +7,8 @@ fails. Each lock is a link to a file of ours in `.git/commonplace`: by that, one
 to be ours whatever the clock says (`remove_own_locks`). In the index exactly our paths are set, whatever is staged.
 """
 
-import errno
 import os
-import socket
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,10 +19,9 @@ from types import TracebackType
 from typing import Final, Self
 
 from commonplace.errors import Conflict, VaultUnavailable
-from commonplace.events import emit
 from commonplace.vault.git.history import trailer_lines
 from commonplace.vault.git.index_file import IndexFile, ParsedIndex
-from commonplace.vault.git.location import RepositoryLocation
+from commonplace.vault.git.location import FILE_MODES, RepositoryLocation
 from commonplace.vault.git.objects import (
     NewObject,
     ObjectFolder,
@@ -31,10 +29,19 @@ from commonplace.vault.git.objects import (
     ParallelWriter,
     TreeEditor,
     TreeEntry,
+    WrittenObjects,
     new_object,
 )
+from commonplace.vault.git.own_files import (
+    HEAD_MARK,
+    NO_HARD_LINKS,
+    WORK_FOLDER,
+    append_to_log,
+    open_below,
+    unlock_reference,
+)
 from commonplace.vault.git.run import Git
-from commonplace.vault.git.state import BranchTip, branch_tip, refuse_if_busy
+from commonplace.vault.git.state import BranchTip, branch_tip, collects_garbage, refuse_if_busy
 from commonplace.vault.syscalls import change_stamp, flush, translate_os_errors
 
 BRANCH_WAIT_S = 5.0
@@ -47,12 +54,8 @@ StillPublished = Callable[[], bool]
 """True if the files that are being committed are still on the disk; asked while git's locks are held."""
 
 _PAUSE_S: Final = 0.02
-_WORK_FOLDER: Final = "commonplace"
-_NO_LINKS: Final = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EXDEV, errno.EMLINK)
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-_APPEND: Final = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | getattr(os, "O_CLOEXEC", 0)
 _REFLOG_MESSAGE: Final = "commit (commonplace)"
-_HEAD_MARK: Final = "commonplace "
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,59 +129,21 @@ class Workplace:
     @property
     def folder(self) -> Path:
         """The folder of our own files in this working tree's git directory."""
-        return self.location.git_dir / _WORK_FOLDER
+        return self.location.git_dir / WORK_FOLDER
 
     def make_folder(self) -> None:
         """Create that folder if it is missing. Raises VaultUnavailable, also for a link that leads elsewhere."""
-        with translate_os_errors(str(self.folder), doing="create"):
-            self.folder.mkdir(exist_ok=True)
-        if self.folder.is_symlink():
-            raise VaultUnavailable(
-                f"a symbolic link is where Commonplace keeps its own files: {self.folder}",
-                path=str(self.folder),
-                hint="Remove the link and try again.",
-            )
+        with (
+            translate_os_errors(str(self.folder), doing="create"),
+            open_below(self.location.git_dir, WORK_FOLDER, makes=True),
+        ):
+            return
 
     @property
     def object_folder(self) -> ObjectFolder:
         """Where new objects are written."""
         objects = self.location.common_dir / "objects"
-        return ObjectFolder(objects, self.folder / f"{self.owner}-object-", self.location.object_format)
-
-
-def vault_id(place: Workplace) -> str:
-    """The random id in this vault's file below `.git/commonplace`; written there first if there is none."""
-    file = place.folder / f"vault-{place.owner}"
-    place.make_folder()
-    with translate_os_errors(str(file), doing="read"):
-        with suppress(FileExistsError):
-            _write_work_file(file, f"{os.urandom(8).hex()}\n".encode())
-        return file.read_text(encoding="ascii", errors="replace").strip()
-
-
-def claim(place: Workplace, state: Path) -> None:
-    """Note that this state folder is the vault's. Raises VaultUnavailable when another one on this machine is.
-
-    Locks and journals are in the state folder, so that programs with two of them do not know of each other. A folder
-    that does not exist any more does not count, and one on another machine is reported: the disk may have been moved.
-    """
-    file, host = place.folder / f"state-{place.owner}", socket.gethostname()
-    place.make_folder()
-    with translate_os_errors(str(file), doing="read"):
-        noted, _, noted_host = os.fsdecode(file.read_bytes() if file.exists() else b"").strip().partition("\n")
-    if (noted, noted_host) == (str(state), host):
-        return
-    if noted and noted_host == host and (Path(noted) / "locks").is_dir():
-        raise VaultUnavailable(
-            f"another state folder is in use for this vault: {noted}; this program uses {state}",
-            path=str(file),
-            hint=f"Set XDG_STATE_HOME to {Path(noted).parent}, as the other program has it. "
-            f"If nothing uses that folder any more, remove the file {file} and try again.",
-        )
-    if noted:
-        emit("vault_state_folder_changed", level="warning", before=noted, on=noted_host, now=str(state))
-    with translate_os_errors(str(file), doing="write"):
-        file.write_bytes(os.fsencode(f"{state}\n{host}\n"))
+        return ObjectFolder(objects, self.folder / f"{self.owner}-object-", self.location.object_format, self.owner)
 
 
 def message_of(commit: NewCommit) -> bytes:
@@ -236,12 +201,12 @@ class Draft:
         self._tip = branch_tip(place.git, place.location)
         self._files = _WorkFiles(place)
         self._writer = ParallelWriter()
-        self._objects: list[NewObject] = []
+        self._written = WrittenObjects((), None)
         try:
-            self.ids, entries, self._objects = _build(place, request, self._tip)
-            place.object_folder.write(self._objects, writer=self._writer)
+            self.ids, entries, objects = _build(place, request, self._tip)
+            self._written = place.object_folder.write(objects, writer=self._writer)
             self._index = _NewIndex(place, self._files.index, entries)
-            head_text = f"{_HEAD_MARK}{self._tip.branch}\n".encode(errors="surrogateescape")
+            head_text = f"{HEAD_MARK}{self._tip.branch}\n".encode(errors="surrogateescape")
             self._writer.run(partial(_write_work_file, self._files.head, head_text))
             self._writer.run(partial(_write_work_file, self._files.branch, f"{self.ids[-1]}\n".encode()))
             if request.stages:
@@ -278,6 +243,8 @@ class Draft:
                 if self._request.stages and self._index.has_moved:
                     return _Obstacle(_kept_moving(self._tip.branch), BRANCH_WAIT_S, is_lock=False)
                 refuse_if_busy(self._place.git, location)
+                if self._place.object_folder.missing(self._written):
+                    return _Obstacle(_kept_pruning(), BRANCH_WAIT_S, is_lock=False)
                 if published and not published():
                     return ()
                 if self._request.is_rehearsal:
@@ -287,7 +254,24 @@ class Draft:
                 if self._request.stages:
                     self._index.put_in_place(index_lock)
             self._write_logs()
+        self._write_missing()
         return self.ids
+
+    def _write_missing(self) -> None:
+        """Write objects again that `git prune` has removed meanwhile, or may remove: it has looked before the move."""
+        folder = self._place.object_folder
+        if self._written.pack is None and collects_garbage(self._place.location):
+            objects = list(self._written.objects)
+        else:
+            objects = folder.missing(self._written)
+        if objects:
+            writer = ParallelWriter()
+            try:
+                again = folder.write(objects, writer=writer, in_pack=True)
+                writer.wait()
+            finally:
+                writer.close()
+            folder.release(again)
 
     def _references(self) -> dict[Path, Path]:
         """The locks of HEAD and the branch, each with our file; none where only git can move the branch."""
@@ -301,8 +285,7 @@ class Draft:
 
     def _move_branch(self) -> None:
         if self._tip.is_plain:
-            branch = self._place.location.common_dir / self._tip.branch
-            os.rename(f"{branch}.lock", branch)
+            unlock_reference(self._place.location.common_dir, self._tip.branch)
         else:
             new = self.ids[-1]
             old = self._tip.commit or "0" * len(new)
@@ -317,61 +300,27 @@ class Draft:
     def _write_logs(self) -> None:
         """Write down the move as git does, unless git was told to keep no logs, or did it. HEAD is still locked."""
         location, new = self._place.location, self.ids[-1]
-        log = location.git_dir / "logs/HEAD"
-        if not self._tip.is_plain or not log.is_file():
+        if not self._tip.is_plain or not self._keeps_logs:
             return
         ids = f"{self._tip.commit or '0' * len(new)} {new} ".encode()
         line = ids + self._request.author.line(time.time()) + f"\t{_REFLOG_MESSAGE}\n".encode()
-        _append_to_log(log, line)
-        _append_to_log(location.common_dir / "logs" / self._tip.branch, line)
+        append_to_log(location.git_dir, "logs/HEAD", line)
+        append_to_log(location.common_dir, f"logs/{self._tip.branch}", line)
+
+    @property
+    def _keeps_logs(self) -> bool:
+        """True if there is a log, or git would begin one."""
+        if (self._place.location.git_dir / "logs/HEAD").is_file():
+            return True
+        setting = self._place.git.try_run("config", "--type=bool", "--get", "core.logAllRefUpdates").stdout
+        return setting.strip() != b"false"
 
     def _close(self) -> None:
         self._writer.close()
         self._files.close()
+        self._place.object_folder.release(self._written)
         if self._request.is_rehearsal:
-            self._place.object_folder.remove(self._objects)
-
-
-def remove_own_locks(location: RepositoryLocation, owner: str) -> tuple[str, ...]:
-    """Remove what a killed process of ours left in the git directory, and return the names of the lock files.
-
-    The caller holds the vault's lock, so that no process of ours is at work. A lock is ours if it is our own file under
-    another name. Any other is never removed.
-    """
-    removed = []
-    folder = location.git_dir / _WORK_FOLDER
-    with translate_os_errors(str(location.git_dir), doing="clean up"):
-        left = sorted(folder.glob(f"{owner}-*")) if folder.is_dir() and not folder.is_symlink() else []
-        for file in left:
-            lock = _lock_of(location, file)
-            if lock and _is_same(file, lock):
-                lock.unlink(missing_ok=True)
-                removed.append(lock.name)
-        for file in left:
-            file.unlink(missing_ok=True)
-    return tuple(removed)
-
-
-def _lock_of(location: RepositoryLocation, file: Path) -> Path | None:
-    """The lock that was made from this file of ours; None if it cannot be told."""
-    if file.suffix != ".branch":
-        return location.git_dir / {".index": "index.lock", ".head": "HEAD.lock"}.get(file.suffix, "none")
-    try:
-        mark = os.fsdecode(file.with_suffix(".head").read_bytes())
-    except OSError:
-        return None
-    return location.common_dir / f"{mark.removeprefix(_HEAD_MARK).strip()}.lock"
-
-
-def _is_same(ours: Path, lock: Path) -> bool:
-    """True if the lock is a link to our file, or a copy of it where the file system has no links."""
-    try:
-        if os.path.samestat(os.lstat(ours), os.lstat(lock)):
-            return True
-        content = lock.read_bytes()
-        return bool(content) and content == ours.read_bytes()
-    except OSError:
-        return False
+            self._place.object_folder.remove(self._written.objects)
 
 
 # What a draft is made of
@@ -434,6 +383,7 @@ class _NewIndex:
         self._place = place
         self._file = file
         self._entries = entries
+        self._named = {os.fsencode(path): entry for path, entry in entries.items()}
         self._before = place.index.read()
         self._parsed: ParsedIndex | None = None
 
@@ -444,7 +394,7 @@ class _NewIndex:
 
     def write(self) -> None:
         """Write and fsync it. Raises OSError, VaultUnavailable."""
-        before, entries = self._before, {os.fsencode(path): entry for path, entry in self._entries.items()}
+        before, entries = self._before, {name: self._with_staged_mode(name, each) for name, each in self._named.items()}
         self._parsed = before.parsed.with_entries(entries) if before.parsed else None
         if self._parsed:
             _write_work_file(self._file, self._parsed.data)
@@ -453,6 +403,12 @@ class _NewIndex:
         if before.mode is not None:
             os.chmod(self._file, before.mode)
             os.utime(self._file, ns=(before.modified_ns, before.modified_ns))
+
+    def _with_staged_mode(self, name: bytes, entry: TreeEntry | None) -> TreeEntry | None:
+        """The entry with the mode that is staged: a person can have made the file executable and not committed that."""
+        staged = self._before.parsed.staged(name) if self._before.parsed else None
+        keeps = entry and staged and {entry.mode, staged.mode} <= set(FILE_MODES)
+        return TreeEntry(staged.mode, entry.id) if entry and staged and keeps else entry
 
     def put_in_place(self, lock: Path) -> None:
         """Rename the lock, which is this file, to the index."""
@@ -551,9 +507,10 @@ def _link(file: Path, lock: Path) -> None:
     try:
         os.link(file, lock)
     except OSError as error:
-        if error.errno not in _NO_LINKS:
+        if error.errno not in NO_HARD_LINKS:
             raise
         _write_work_file(lock, file.read_bytes())
+        shutil.copystat(file, lock)  # by the time of the index, git knows which files to compare
 
 
 def _release(held: list[tuple[Path, os.stat_result]]) -> None:
@@ -573,17 +530,6 @@ def _write_work_file(file: Path, content: bytes) -> None:
         flush(opened.fileno())
 
 
-def _append_to_log(log: Path, line: bytes) -> None:
-    """Add a line to a log of the branch; one that cannot be written is no reason to refuse the commit."""
-    with suppress(OSError):
-        log.parent.mkdir(parents=True, exist_ok=True)
-        opened = os.open(log, _APPEND, 0o666)
-        try:
-            os.write(opened, line)
-        finally:
-            os.close(opened)
-
-
 def _branch_held(lock: Path, branch: str) -> _Obstacle:
     error = VaultUnavailable(
         f"another program has locked {branch} for {BRANCH_WAIT_S:g} seconds: {lock}",
@@ -599,6 +545,14 @@ def _kept_moving(branch: str) -> VaultUnavailable:
         f"another program kept changing {branch} or the index for {BRANCH_WAIT_S:g} seconds",
         reason="repository_busy",
         hint="Let it finish and try again.",
+    )
+
+
+def _kept_pruning() -> VaultUnavailable:
+    return VaultUnavailable(
+        f"a git command kept removing new objects from the vault's repository for {BRANCH_WAIT_S:g} seconds",
+        reason="repository_busy",
+        hint="Let 'git gc', 'git prune' or 'git repack' finish and try again.",
     )
 
 

@@ -16,7 +16,7 @@ ATTRIBUTE_NAMES: Final = ("filter", "text", "crlf", "eol", "ident", "working-tre
 _UNSPECIFIED: Final = "unspecified"
 _OFF: Final = frozenset({_UNSPECIFIED, "unset"})
 _CONTROL: Final = bytes({*range(32), 127} - set(b"\b\t\x1b\f\r\n"))  # characters that git's heuristic counts as binary
-_FALSE_VALUES: Final = (b"", b"false", b"no", b"off", b"0")
+_NOT_SET: Final = 1  # the exit status of `git config --get` for a setting that there is none of
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,8 @@ class Converter:
         return result.ok and b"\r\n" in result.stdout and _looks_like_text(result.stdout)
 
     def _has_autocrlf(self) -> bool:
-        return self.git.try_run("config", "--get", "core.autocrlf").stdout.strip().lower() not in _FALSE_VALUES
+        result = self.git.try_run("config", "--type=bool", "--get", "core.autocrlf")
+        return result.stdout.strip() == b"true" or result.code not in (0, _NOT_SET)  # `input` is no bool
 
     def _runs_filter(self, attributes: Attributes) -> bool:
         return self.filters and attributes.driver is not None

@@ -6,9 +6,11 @@ A point in time is looked up on the first-parent line of the branch: a merged-in
 import json
 import os
 import re
+import secrets
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Final
 
@@ -24,8 +26,9 @@ PATH: Final = "Commonplace-Path"
 """The trailer that names a file of the commit; one for each."""
 
 _NEWEST: Final = 500
-_RECORD: Final = re.compile(r"(?:^|\0)\x1e(?=[0-9a-f]{40,64}\0)")
-_FORMAT: Final = "%x1e%H%x00%cI%x00%an%x00 %B%x00"  # the blank: a message can begin with any character
+_FIELDS: Final = "%H%x00%ct%x00%ci%x00%an%x00 %B%x00"  # the blank: a message can begin with any character
+_ZONE: Final = re.compile(r" ([+-])([0-9]{2})([0-5][0-9])$")
+_LAST_SECOND: Final = 253_402_214_400  # 9999-12-31: a datetime ends with that year, in whatever time zone
 _TRAILER: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*):(?: (.*))?")
 _CHERRY_PICK_LINE: Final = "(cherry picked from commit "  # git puts it among the trailers
 _CHANGES: Final = {"A": "added", "M": "changed", "T": "changed", "D": "removed"}
@@ -48,8 +51,8 @@ _CONFLICT_OPENS, _CONFLICT_CLOSES = b"<<<<<<< ", b">>>>>>> "
 def find_mutation(git: Git, mutation: str) -> str | None:
     """The commit whose trailer has this mutation's id, if it is among the newest of the branch."""
     log = git.try_run(*_LOG, "-z", f"--max-count={_NEWEST}", "--format=%H%n%B")
-    for field in os.fsdecode(log.stdout).split("\0"):
-        commit, _, body = field.partition("\n")
+    for each in os.fsdecode(log.stdout).split("\0"):
+        commit, _, body = each.partition("\n")
         if split_message(body)[1].get(MUTATION) == mutation:
             return commit
     return None
@@ -117,6 +120,7 @@ def _log(git: Git, path: str | None, *, ours: bool, limit: int | None) -> list[R
     selection = ["--basic-regexp", f"--grep=^{KIND}: "] if ours else []  # else the configuration sets the pattern type
     if limit is not None:
         selection.append(f"--max-count={limit}")
+    log = _CommitLog()
     result = git.try_run(
         *_LOG,
         *_PLAIN_DIFF,
@@ -124,34 +128,68 @@ def _log(git: Git, path: str | None, *, ours: bool, limit: int | None) -> list[R
         "-z",
         "--full-history",
         "--no-merges",
-        f"--format={_FORMAT}",
+        log.format,
         "--",
         literal_pathspec(path) if path else ".",
     )
     if not result.ok and "does not have any commits yet" not in result.stderr:
         raise git_failed("log", result.stderr)
-    return list(_records(result.stdout.decode(errors="surrogateescape")))
+    return [_revision(record) for record in log.records(result)]
 
 
-def _records(text: str) -> Iterator[Revision]:
-    for record in _RECORD.split(text):
-        if record:
-            yield _revision(record)
+@dataclass(frozen=True, slots=True)
+class _LogRecord:
+    """One commit as `git log -z` prints it: what it is, and the fields of its changes."""
+
+    commit: str
+    when: datetime
+    author: str
+    body: str
+    changes: Sequence[str]
+
+    def revision(self, paths: Mapping[str, str]) -> Revision:
+        """The commit with these paths, each with what became of it."""
+        message, trailers = split_message(self.body)
+        return Revision(self.commit, self.when, self.author, message, trailers, paths)
 
 
-def _revision(record: str) -> Revision:
-    commit, when, author, body, *changes = record.split("\0")
-    message, trailers = split_message(body)
-    fields = [field.strip("\n") for field in changes]
-    pairs = [field for field in fields if field]
-    return Revision(
-        commit=commit,
-        when=datetime.fromisoformat(when),
-        author=author,
-        message=message,
-        trailers=trailers,
-        paths={path: _CHANGES.get(letter[:1], "changed") for letter, path in zip(pairs[::2], pairs[1::2], strict=True)},
-    )
+@dataclass(frozen=True, slots=True)
+class _CommitLog:
+    """A log whose commits begin with a mark that nobody can foresee: a file's name can be any other text."""
+
+    mark: str = field(default_factory=lambda: secrets.token_hex(16))
+
+    @property
+    def format(self) -> str:
+        """The argument of `git log -z` by which it prints what `records` reads."""
+        return f"--format={self.mark}{_FIELDS}"
+
+    def records(self, result: GitResult) -> Iterator[_LogRecord]:
+        """The commits in that order."""
+        text = "\0" + result.stdout.decode(errors="surrogateescape").removesuffix("\0")
+        for record in text.split(f"\0{self.mark}")[1:]:
+            commit, seconds, date, author, body, _, *changes = record.split("\0")
+            if changes:  # git puts an empty line between a commit and its changes
+                changes[0] = changes[0].removeprefix("\n")
+            yield _LogRecord(commit, _moment(seconds, date), author, body, changes)
+
+
+def _moment(seconds: str, date: str = "") -> datetime:
+    """The time of a commit, in the time zone at the end of its date.
+
+    A commit can have any text there. A time that is no number counts as 1970, one after the year 9999 as its end.
+    """
+    zone = _ZONE.search(date)
+    offset = timedelta(hours=int(zone[2]), minutes=int(zone[3])) if zone else timedelta()
+    if offset >= timedelta(days=1):
+        offset = timedelta()
+    clamped = min(int(seconds), _LAST_SECOND) if seconds.isdecimal() and seconds.isascii() else 0
+    return datetime.fromtimestamp(clamped, timezone(-offset if zone and zone[1] == "-" else offset))
+
+
+def _revision(record: _LogRecord) -> Revision:
+    pairs = zip(record.changes[::2], record.changes[1::2], strict=True)
+    return record.revision({path: _CHANGES.get(letter[:1], "changed") for letter, path in pairs})
 
 
 # The tree at a point in time
@@ -172,7 +210,7 @@ def commit_at(git: Git, when: datetime) -> str | None:
 def begins(git: Git) -> datetime | None:
     """The time of the oldest first-parent commit; in a shallow clone, of the oldest one it has."""
     line = _on_first_parents(git, "--max-parents=0", "--timestamp")
-    return datetime.fromtimestamp(int(line.split(" ")[0]), UTC) if line else None
+    return _moment(line.split(" ")[0]) if line else None
 
 
 def list_at(git: Git, commit: str, *, skip: Skip | None) -> Listing:
@@ -185,7 +223,7 @@ def list_at(git: Git, commit: str, *, skip: Skip | None) -> Listing:
         GitCommand(("rev-list", "--max-count=1", "--timestamp", "--end-of-options", f"{commit}^0", "--")),
         GitCommand(("ls-tree", "-r", "-z", "--long", "--end-of-options", f"{commit}^0")),
     )
-    commit_time = float(when.stdout.split(b" ", 1)[0])
+    commit_time = _moment(os.fsdecode(when.stdout).split(" ", 1)[0]).timestamp()
     is_skipped = skip_filter(skip)
     files, passed_over = list[Stat](), list[Problem]()
     for mode, size, path in _tree_entries(tree):
@@ -211,8 +249,8 @@ def _on_first_parents(git: Git, *selection: str) -> str:
 
 def _tree_entries(tree: GitResult) -> Iterator[tuple[str, str, str]]:
     """Mode, size and path of each entry; the size of an entry that is not a file is a dash."""
-    for field in tree.fields:
-        entry, _, path = field.partition("\t")
+    for each in tree.fields:
+        entry, _, path = each.partition("\t")
         mode, _, _, size = entry.split()
         yield mode, size, path
 
@@ -281,6 +319,7 @@ def first_parent_changes(git: Git, *, after: str | None, until: str) -> tuple[Co
     From the one after `after`, or from the first, to `until`. Raises VaultUnavailable if `after` does not exist.
     """
     span = f"{after}..{until}" if after else until
+    log = _CommitLog()
     result = git.run(
         *_LOG,
         *_RENAMING_DIFF,
@@ -288,13 +327,13 @@ def first_parent_changes(git: Git, *, after: str | None, until: str) -> tuple[Co
         "--first-parent",
         "-m",
         "--reverse",
-        f"--format={_FORMAT}",
+        log.format,
         "--end-of-options",
         span,
         "--",
         timeout=_LONGEST_LOG_S,
     )
-    return tuple(map(_commit_change, filter(None, _RECORD.split(result.stdout.decode(errors="surrogateescape")))))
+    return tuple([_commit_change(record) for record in log.records(result)])
 
 
 def first_parents(git: Git, commit: str, *, limit: int | None) -> tuple[str, ...]:
@@ -337,12 +376,10 @@ def _batch(git: Git, form: str, ids: Sequence[str]) -> GitResult:
     return git.run("cat-file", form, stdin="".join(f"{each}\n" for each in ids).encode())
 
 
-def _commit_change(record: str) -> CommitChange:
-    commit, when, author, body, *fields = record.split("\0")
-    message, trailers = split_message(body)
+def _commit_change(record: _LogRecord) -> CommitChange:
     blobs, before = dict[str, str](), dict[str, str]()
     paths, renames = dict[str, str](), list[Rename]()
-    rest = iter([field for each in fields if (field := each.strip("\n"))])
+    rest = iter(record.changes)
     for entry in rest:
         old_mode, mode, old_blob, blob, status = entry.removeprefix(":").split(" ")
         path = next(rest)
@@ -356,8 +393,7 @@ def _commit_change(record: str) -> CommitChange:
         paths[path] = "added" if status[0] in "RC" else _CHANGES.get(status[:1], "changed")
         if paths[path] != "removed" and mode in FILE_MODES:
             blobs[path] = blob
-    revision = Revision(commit, datetime.fromisoformat(when), author, message, trailers, paths)
-    return CommitChange(revision, blobs, tuple(renames), before)
+    return CommitChange(record.revision(paths), blobs, tuple(renames), before)
 
 
 def changes_since(git: Git, commit: str | None) -> tuple[CommitChange, ...] | None:
@@ -368,14 +404,15 @@ def changes_since(git: Git, commit: str | None) -> tuple[CommitChange, ...] | No
     if commit and not git.try_run("merge-base", "--is-ancestor", commit, "HEAD").ok:
         return None
     span = f"{commit}..HEAD" if commit else "HEAD"
+    log = _CommitLog()
     result = git.try_run(
         *_LOG,
         *_RENAMING_DIFF,
-        *("-z", "--no-merges", "--topo-order", "--reverse", f"--format={_FORMAT}", "--end-of-options", span, "--"),
+        *("-z", "--no-merges", "--topo-order", "--reverse", log.format, "--end-of-options", span, "--"),
         timeout=_LONGEST_LOG_S,
     )
     if not result.ok:
         if any(sign in result.stderr for sign in _NO_COMMIT_YET):
             return ()
         raise git_failed("log", result.stderr)
-    return tuple(map(_commit_change, filter(None, _RECORD.split(result.stdout.decode(errors="surrogateescape")))))
+    return tuple([_commit_change(record) for record in log.records(result)])

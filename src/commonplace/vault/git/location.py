@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,7 @@ from typing import Final
 from commonplace.errors import VaultUnavailable
 from commonplace.vault.git.isolation import Isolation
 from commonplace.vault.git.run import Git, GitResult, git_failed
+from commonplace.vault.syscalls import read_regular
 
 FILE_MODES: Final = ("100644", "100755")
 """The modes git gives a regular file and an executable one."""
@@ -105,6 +107,11 @@ def _not_found(folder: Path, stderr: str) -> VaultUnavailable:
     return git_failed("rev-parse", stderr)
 
 
+def is_branch_name(name: str) -> bool:
+    """True if git accepts this as the full name of a branch; it then leads to no place outside the branches."""
+    return name.startswith(_BRANCHES) and not _NOT_IN_A_NAME.search(name)
+
+
 # Damage
 
 
@@ -193,7 +200,7 @@ def _branches(common_dir: Path) -> set[str]:
     folder = common_dir / "refs" / "heads"
     loose = {file.relative_to(common_dir).as_posix() for file in folder.rglob("*") if file.is_file()}
     packed = {line.partition(" ")[2] for line in (_text(common_dir / "packed-refs") or "").splitlines()}
-    return {name for name in loose | packed if name.startswith(_BRANCHES) and not _NOT_IN_A_NAME.search(name)}
+    return {name for name in loose | packed if is_branch_name(name)}
 
 
 def _is_packed(common_dir: Path, name: str) -> bool:
@@ -215,10 +222,10 @@ def _modified(file: Path) -> float:
 
 
 def _text(file: Path) -> str | None:
-    try:
-        return file.read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError:
-        return None
+    with suppress(OSError):
+        content = read_regular(file)
+        return None if content is None else content.decode(errors="surrogateescape")
+    return None
 
 
 def _quoted(path: Path) -> str:

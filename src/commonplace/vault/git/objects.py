@@ -4,6 +4,7 @@ Loose objects are read as files, packed ones by one `git cat-file --batch`. A fe
 loose ones, and fsynced in parallel, so that the disk is waited for once and not for each of them; many become a pack.
 """
 
+import errno
 import hashlib
 import os
 import struct
@@ -28,9 +29,10 @@ from commonplace.vault.syscalls import flush, unavailable_from
 FOLDER_MODE: Final = "40000"
 """The mode of a folder in a tree."""
 
-_MOST_LOOSE: Final = 20  # more new objects than that become one pack
+_MOST_LOOSE: Final = 20  # more new objects than that become one pack: 30 notes take half the time
 _MOST_PACKED_BYTES: Final = 1 << 30  # offsets in our pack indexes have 31 bits
 _WRITERS: Final = 8
+_ATTEMPTS: Final = 5  # to write an object while git removes its folder
 _MOST_CACHED: Final = 50_000  # entries of trees, about 200 bytes each
 _FASTEST: Final = 1  # of zlib; a note is small
 _PACK_KINDS: Final = {"commit": 1, "tree": 2, "blob": 3}
@@ -66,8 +68,8 @@ class TreeEntry:
 
     @property
     def is_blob(self) -> bool:
-        """True for a file or a symbolic link."""
-        return self.mode in FILE_MODES or self.mode == "120000"
+        """True for a file, whatever its permissions, or a symbolic link."""
+        return self.mode.startswith("100") or self.mode == "120000"
 
 
 def new_object(kind: str, body: bytes, object_format: str) -> NewObject:
@@ -101,7 +103,10 @@ class ObjectReader:
             return {}
         entries = self._trees.get(tree)
         if entries is None:
-            entries = parse_tree(self._read(tree, "tree", batch), id_bytes=_id_bytes(self._format))
+            try:
+                entries = parse_tree(self._read(tree, "tree", batch), id_bytes=_id_bytes(self._format))
+            except ValueError as error:
+                raise _unreadable(tree, "tree") from error
             self.remember(tree, entries)
         return entries
 
@@ -175,10 +180,7 @@ class ObjectBatch:
                     return body[:-1]
         except BrokenPipeError:
             pass
-        raise VaultUnavailable(
-            f"git cannot read the {kind} {object_id} of the vault's repository",
-            hint="Run 'git fsck' in the vault; if an object is missing or damaged, restore it from a clone or backup.",
-        )
+        raise _unreadable(object_id, kind)
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
         if self._process is None:
@@ -191,14 +193,26 @@ class ObjectBatch:
         return self._process.stdin, self._process.stdout
 
 
+def _unreadable(object_id: str, kind: str) -> VaultUnavailable:
+    return VaultUnavailable(
+        f"git cannot read the {kind} {object_id} of the vault's repository",
+        hint="Run 'git fsck' in the vault; if an object is missing or damaged, restore it from a clone or backup.",
+    )
+
+
 def parse_tree(body: bytes, *, id_bytes: int) -> dict[bytes, TreeEntry]:
-    """The entries of a tree by name."""
+    """The entries of a tree by name. Raises ValueError for what is no tree.
+
+    Modes are octal numbers: other programs write `040000` for a folder.
+    """
     entries, at = {}, 0
     while at < len(body):
         space = body.index(b" ", at)
         end = body.index(b"\0", space)
         after = end + 1 + id_bytes
-        entries[body[space + 1 : end]] = TreeEntry(body[at:space].decode("ascii"), body[end + 1 : after].hex())
+        if after > len(body):
+            raise ValueError("the tree ends in the middle of an id")
+        entries[body[space + 1 : end]] = TreeEntry(f"{int(body[at:space], 8):o}", body[end + 1 : after].hex())
         at = after
     return entries
 
@@ -314,78 +328,145 @@ class ParallelWriter:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenObjects:
+    """Objects that were written: those in files of their own, and the pack that the others are in, if there is one."""
+
+    objects: Sequence[NewObject]
+    pack: Path | None
+
+
+@dataclass(frozen=True, slots=True)
 class ObjectFolder:
-    """Git's object folder, and the beginning of the names of files that are still being written."""
+    """Git's object folder, the beginning of the names of files that are still being written, and whose packs are ours.
+
+    A pack is kept (`.keep`) from `git repack`, which removes one that no branch names, until `release` is called.
+    """
 
     folder: Path
     unfinished: Path
     object_format: str
+    owner: str
 
-    def write(self, objects: Iterable[NewObject], *, writer: ParallelWriter) -> None:
-        """Write the objects; `writer.wait` returns when they are on the disk."""
+    def write(self, objects: Iterable[NewObject], *, writer: ParallelWriter, in_pack: bool = False) -> WrittenObjects:
+        """Write the objects; `writer.wait` returns when they are on the disk. Many become a pack; with `in_pack`, all.
+
+        Git never prunes a pack.
+        """
         new = list({each.id: each for each in objects}.values())
-        if len(new) <= _MOST_LOOSE or sum(len(each.body) for each in new) > _MOST_PACKED_BYTES:
+        is_small = len(new) <= _MOST_LOOSE and not in_pack
+        if is_small or sum(len(each.body) for each in new) > _MOST_PACKED_BYTES:
             for each in new:
                 writer.run(partial(self._write_loose, each))
-        else:
-            writer.run(partial(self._write_pack, new))
+            return WrittenObjects(new, None)
+        content, offsets, sums = _pack(new)
+        checksum = hashlib.new(self.object_format, content, usedforsecurity=False).digest()
+        pack = self.folder / "pack" / f"pack-{checksum.hex()}.pack"
+        index = _pack_index(new, offsets, sums) + checksum
+        writer.run(partial(self._write_pack, pack, content + checksum, index))
+        return WrittenObjects(new, pack)
+
+    def missing(self, written: WrittenObjects) -> list[NewObject]:
+        """Those of the objects that are not there any more: `git prune` and `git repack` remove what nothing names."""
+        if written.pack:
+            return [] if written.pack.exists() else list(written.objects)
+        return [each for each in written.objects if not self._place(each).exists()]
+
+    def release(self, written: WrittenObjects) -> None:
+        """Let git put the pack and others together: a branch names its objects now, or never will."""
+        if written.pack:
+            _remove_keep(written.pack.with_suffix(".keep"), self._keep_mark)
+
+    def release_all(self) -> None:
+        """Release the packs that killed processes of ours have left; call it with the vault's lock."""
+        for keep in (self.folder / "pack").glob("pack-*.keep"):
+            _remove_keep(keep, self._keep_mark)
 
     def remove(self, objects: Iterable[NewObject]) -> None:
         """Remove these objects, of which there are few, and the folders that are empty then."""
         for each in objects:
-            place = self.folder / each.id[:2] / each.id[2:]
             with suppress(OSError):
-                place.unlink(missing_ok=True)
-                place.parent.rmdir()
+                self._place(each).unlink(missing_ok=True)
+                self._place(each).parent.rmdir()
+
+    @property
+    def _keep_mark(self) -> bytes:
+        return f"commonplace {self.owner}\n".encode()
+
+    def _place(self, new: NewObject) -> Path:
+        return self.folder / new.id[:2] / new.id[2:]
 
     def _write_loose(self, new: NewObject) -> None:
-        place = self.folder / new.id[:2] / new.id[2:]
-        if _freshen(place):
+        place = self._place(new)
+        if _freshen(place, new):
             return
-        try:
-            place.parent.mkdir()
-            place.parent.chmod(self.folder.stat().st_mode & 0o7777)  # one shared by a group has its own permissions
-        except FileExistsError:
-            pass
-        self._write_new(place, zlib.compress(new.header + new.body, _FASTEST))
+        content = zlib.compress(new.header + new.body, _FASTEST)
+        for left in reversed(range(_ATTEMPTS)):
+            try:
+                with suppress(FileExistsError):
+                    place.parent.mkdir()
+                    place.parent.chmod(self.folder.stat().st_mode & 0o7777)  # a group's has permissions of its own
+                self._write_new(place, content)
+                return
+            except FileNotFoundError:  # `git gc` removes folders that are empty
+                if not left:
+                    raise
 
-    def _write_pack(self, objects: Sequence[NewObject]) -> None:
-        pack, offsets, sums = _pack(objects)
-        checksum = hashlib.new(self.object_format, pack, usedforsecurity=False).digest()
-        packs = self.folder / "pack"
-        packs.mkdir(exist_ok=True)
-        self._write_new(packs / f"pack-{checksum.hex()}.pack", pack + checksum)
-        index = _pack_index(objects, offsets, sums) + checksum
+    def _write_pack(self, pack: Path, content: bytes, index: bytes) -> None:
+        pack.parent.mkdir(exist_ok=True)
+        self._write_new(pack.with_suffix(".keep"), self._keep_mark)  # first, so that no git sees the pack without it
+        self._write_new(pack, content)
         index += hashlib.new(self.object_format, index, usedforsecurity=False).digest()
-        self._write_new(packs / f"pack-{checksum.hex()}.idx", index)  # last: git looks for this one
+        self._write_new(pack.with_suffix(".idx"), index)  # last: git looks for this one
 
     def _write_new(self, place: Path, content: bytes) -> None:
         """Write and fsync the file under another name, and rename it."""
-        temporary = self.unfinished.with_name(f"{self.unfinished.name}{os.urandom(6).hex()}")
-        opened = os.open(temporary, _NEW_FILE, self.folder.stat().st_mode & 0o444)
+        token = os.urandom(6).hex()
+        try:
+            self._write_by_way_of(self.unfinished.with_name(f"{self.unfinished.name}{token}"), place, content)
+        except OSError as error:
+            if error.errno != errno.EXDEV:  # the objects are on another disk than `.git`
+                raise
+            self._write_by_way_of(self.folder / f"tmp_obj_{token}", place, content)
+
+    def _write_by_way_of(self, temporary: Path, place: Path, content: bytes) -> None:
+        mode = self.folder.stat().st_mode & 0o444
+        opened = os.open(temporary, _NEW_FILE, mode)
         try:
             with open(opened, "wb") as file:
+                os.fchmod(opened, mode)  # whatever the umask: a group may share the repository
                 file.write(content)
                 file.flush()
-                flush(file.fileno())
+                flush(opened)
             os.rename(temporary, place)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
 
 
-def _freshen(place: Path) -> bool:
-    """True if the object exists: it is fsynced, and gets a new time, because git prunes old ones that nothing names."""
+def _freshen(place: Path, new: NewObject) -> bool:
+    """True if the object exists: it is fsynced, and gets a new time, because git prunes old ones that nothing names.
+
+    A file that is empty or damaged, as after a power loss, is no object.
+    """
     try:
         os.utime(place)
         opened = os.open(place, os.O_RDONLY)
     except OSError:
         return False
-    try:
-        flush(opened)
-    finally:
-        os.close(opened)
-    return True
+    with open(opened, "rb") as file:
+        try:
+            is_whole = zlib.decompress(file.read()) == new.header + new.body
+        except zlib.error:
+            return False
+        if is_whole:
+            flush(opened)
+        return is_whole
+
+
+def _remove_keep(keep: Path, mark: bytes) -> None:
+    with suppress(OSError):
+        if not keep.is_symlink() and keep.read_bytes() == mark:
+            keep.unlink()
 
 
 def _pack(objects: Sequence[NewObject]) -> tuple[bytes, list[int], list[int]]:

@@ -19,9 +19,10 @@ from commonplace.vault.git.conversion import ATTRIBUTE_NAMES, Attributes, parse_
 from commonplace.vault.git.index_file import IndexFile
 from commonplace.vault.git.location import RepositoryLocation
 from commonplace.vault.git.objects import ObjectReader
+from commonplace.vault.git.own_files import not_followed, open_below, replace_below
 from commonplace.vault.git.run import Git, GitCommand, GitResult, git_failed, literal_pathspec
 from commonplace.vault.git.state import RepositoryStamp, head_commit, repository_stamp
-from commonplace.vault.syscalls import ChangeStamp, change_stamp, translate_os_errors
+from commonplace.vault.syscalls import ChangeStamp, change_stamp, read_regular, translate_os_errors
 
 TEMPORARY_FILES: Final = ".commonplace-*.tmp\n.commonplace-*.part\n"
 """The lines of `info/exclude` by which a program that adds everything does not commit what a killed writer left."""
@@ -31,6 +32,8 @@ _FATAL: Final = 128
 _MOST_ARGUMENTS: Final = 200  # beyond that the whole index is listed: a command line has a maximum length
 _HERE: Final = "./"  # put before a path: one that begins with a colon would be read as pathspec magic
 _PATTERN_CHARACTERS: Final = re.compile(r"([\\*?\[])")
+_CONTROL_CHARACTERS: Final = re.compile(r"[\x00-\x1f\x7f]")
+_BLANKS_AT_THE_END: Final = re.compile(r" +\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class PathStates:
         stamps, stamp = self._attribute_stamps(paths), repository_stamp(self._location)
         attribute_query = [] if self._are_cached(paths, stamps) else [_check_attr(paths)]
         ignore_query = self._ignore_query(paths)
-        git = self._git_for_attributes(paths)
+        git = self._git if self._hides_rules(paths) else self._git.without_index()
         with ThreadPoolExecutor(1) as pool:  # git answers while we look at trees and the index
             answers = pool.submit(git.run_all, *attribute_query, *ignore_query)
             blobs = self._read_blobs(paths)
@@ -99,19 +102,24 @@ class PathStates:
                     raise _other_repository(path, repository=os.fsdecode(above).removeprefix(self._location.prefix))
             paths = [path for path in paths if parsed.mode(self._name(path)) is None]
         # what is not in the index need not be looked up there: at 100,000 notes, reading it takes git 20 ms
-        command = ("check-ignore", "-z", "--stdin", *(["--no-index"] if parsed else []))
+        command = ("check-ignore", "-z", "--stdin", *([] if self._hides_rules(paths) else ["--no-index"]))
         return [GitCommand(command, stdin_paths(paths), ok_codes=(0, 1, _FATAL))] if paths else []
 
-    def _git_for_attributes(self, paths: Sequence[str]) -> Git:
-        """Git without an index, which takes long to read, unless it has an attribute file that is not on the disk."""
+    def _hides_rules(self, paths: Sequence[str]) -> bool:
+        """True if attributes or ignore rules of these paths are in the index only, or we cannot read the index.
+
+        A sparse checkout leaves such files out of the working tree, and git then reads them from the index, which takes
+        long.
+        """
         parsed = self.index.read().parsed
+        if parsed is None:
+            return True
         folders = {os.path.dirname(self._location.inside(path)) for path in paths}
-        files = {file for folder in folders for file in self._attribute_files(folder)}
+        attributes = {file for folder in folders for file in self._attribute_files(folder)}
+        files = attributes | {f"{file.removesuffix('.gitattributes')}.gitignore" for file in attributes}
         top = os.path.join(self._location.top, "")
         missing = (file.removeprefix(top) for file in files if not os.path.lexists(file))
-        if parsed and all(parsed.mode(os.fsencode(name)) is None for name in missing):
-            return self._git.with_index(self._location.git_dir / "commonplace" / "no-index")
-        return self._git
+        return any(parsed.mode(os.fsencode(name)) is not None for name in missing)
 
     def _are_cached(self, paths: Sequence[str], stamps: Mapping[str, tuple[ChangeStamp, ...]]) -> bool:
         cached = self._attributes
@@ -125,7 +133,8 @@ class PathStates:
             # entries of one call expire together: refresh them all at once
             stale = list(cached) if all(path in cached for path in paths) else paths
             stamps = self._attribute_stamps(stale)
-            (result,) = self._git_for_attributes(stale).run_all(_check_attr(stale))
+            git = self._git if self._hides_rules(stale) else self._git.without_index()
+            (result,) = git.run_all(_check_attr(stale))
             self._attributes = cached = _read_attributes(result, stamps)
         return {path: cached[path].attributes for path in paths}
 
@@ -275,16 +284,22 @@ def refuse_nested(folder: Path, path: str) -> None:
 def _append_exclude_lines(location: RepositoryLocation, wanted: Sequence[bytes]) -> None:
     """Append those lines that `info/exclude` does not have; it belongs to this clone and is not committed."""
     file = _exclude_file(location)
-    before = _read_if_exists(file)
-    present = set(before.splitlines())
+    present = set(_read_if_exists(file).splitlines())
     missing = [line + b"\n" for line in wanted if line not in present]
     if not missing:
         return
-    gap = b"" if before.endswith(b"\n") or not before else b"\n"
-    with translate_os_errors(str(file), doing="write"):
-        file.parent.mkdir(exist_ok=True)
-        with file.open("ab") as lines:
-            lines.write(gap + b"".join(missing))
+    unfinished = f"{file.name}.commonplace-{os.urandom(6).hex()}"
+    with (
+        translate_os_errors(str(file), doing="write"),
+        open_below(location.common_dir, "info", makes=True) as folder,
+    ):
+        before = read_regular(file.name, folder=folder)
+        if before is None and os.path.lexists(file):
+            raise not_followed(file)
+        mode = None if before is None else os.stat(file.name, dir_fd=folder, follow_symlinks=False).st_mode
+        gap = b"" if not before or before.endswith(b"\n") else b"\n"
+        content = (before or b"") + gap + b"".join(missing)
+        replace_below(folder, file.name, content, unfinished=unfinished, mode=mode)
 
 
 def stdin_paths(paths: Iterable[str]) -> bytes:
@@ -342,10 +357,14 @@ def _exclude_file(location: RepositoryLocation) -> Path:
 
 
 def exclude_line(location: RepositoryLocation, path: str) -> bytes:
-    """The pattern that matches this one file, whatever characters its path contains."""
-    return os.fsencode("/" + _PATTERN_CHARACTERS.sub(r"\\\1", location.inside(path)))
+    """The pattern that matches this one file, whatever characters its path contains.
+
+    A pattern is one line, so that a control character in it is matched by a question mark.
+    """
+    pattern = _CONTROL_CHARACTERS.sub("?", _PATTERN_CHARACTERS.sub(r"\\\1", location.inside(path)))
+    return os.fsencode("/" + _BLANKS_AT_THE_END.sub(lambda blanks: r"\ " * len(blanks[0]), pattern))
 
 
 def _read_if_exists(file: Path) -> bytes:
     with translate_os_errors(str(file), doing="read"):
-        return file.read_bytes() if file.exists() else b""
+        return read_regular(file) or b""

@@ -18,24 +18,23 @@ from commonplace.vault.git.commit import (
     PreparedCommit,
     StillPublished,
     Workplace,
-    claim,
     commit_all,
     message_of,
-    remove_own_locks,
     stage,
-    vault_id,
 )
 from commonplace.vault.git.conversion import Attributes, Converter
 from commonplace.vault.git.location import FILE_MODES, find
 from commonplace.vault.git.objects import TreeEntry, new_object
+from commonplace.vault.git.own_files import claim, remove_own_locks, vault_id
 from commonplace.vault.git.path_state import PathStates, TrackedBlobs, id_query, read_ids
 from commonplace.vault.git.run import Git
+from commonplace.vault.syscalls import flush_folder, translate_os_errors
 
 AllowedBlobs = Mapping[str, frozenset[str | None]]
 """The blobs that the branch may have at each path, None for no file."""
 
 _MAINTENANCE_TIMEOUT_S = 600.0
-_LONGEST_GC_S = 12 * 3600.0  # git takes an older lock for that of a process which died
+_GRACE_S = 14 * 24 * 3600  # git's default of gc.pruneExpire: an object that no branch has stays for two weeks
 
 
 class Repository:
@@ -54,11 +53,11 @@ class Repository:
     @cached_property
     def id(self) -> str:
         """What tells the vault in this folder from every other: made when it is first asked for, kept in `.git`."""
-        return vault_id(self._workplace)
+        return vault_id(self._location.git_dir, self._workplace.owner)
 
     def claim(self, state: Path) -> None:
         """Note that this state folder is the vault's. Raises VaultUnavailable when another one on this machine is."""
-        claim(self._workplace, state)
+        claim(self._location.git_dir, self._workplace.owner, state)
 
     def refuse_if_busy(self) -> None:
         """Raise VaultUnavailable(repository_busy) during a merge, rebase, bisect..., and with a detached HEAD."""
@@ -142,6 +141,18 @@ class Repository:
         """Remove the lock files that a killed process of ours left, and return their names; call it with the lock."""
         return remove_own_locks(self._location, self._workplace.owner)
 
+    def release_packs(self) -> None:
+        """Let git repack what killed processes of ours have left; call it with the lock."""
+        self._workplace.object_folder.release_all()
+
+    def flush(self) -> None:
+        """Wait until the branch and the index are on the disk."""
+        with translate_os_errors(str(self._location.git_dir), doing="write"):
+            branch = state.branch(self._git, self._location)
+            for folder in {(self._location.common_dir / branch).parent, self._location.git_dir}:
+                if folder.is_dir():
+                    flush_folder(folder)
+
     def contains(self, commit: str) -> bool:
         """True if the commit is in the history of the branch."""
         return commit == self.head() or self._git.try_run("merge-base", "--is-ancestor", commit, "HEAD").ok
@@ -217,12 +228,19 @@ class Repository:
 
     def maintain(self) -> None:
         """Run git's maintenance (pack and prune) if git considers it due and no `git gc` of the person runs."""
-        lock = self._location.common_dir / "gc.pid"  # git does not see it from a view
-        if lock.exists() and time.time() - lock.stat().st_mtime < _LONGEST_GC_S:
+        if state.collects_garbage(self._location):
             return
-        self._git.try_run(
-            "maintenance", "run", "--auto", "--quiet", settings=("gc.autoDetach=false",), timeout=_MAINTENANCE_TIMEOUT_S
-        )
+        settings = ("gc.autoDetach=false", *self._grace_period())
+        self._git.try_run("maintenance", "run", "--auto", "--quiet", settings=settings, timeout=_MAINTENANCE_TIMEOUT_S)
+
+    def _grace_period(self) -> tuple[str, ...]:
+        """The setting by which no new object is pruned: no branch has those of a write that is being made.
+
+        A person who keeps objects for longer, or for ever, gets that.
+        """
+        expiry = self._git.try_run("config", "--type=expiry-date", "--get", "gc.pruneExpire").stdout.strip()
+        is_long = expiry.isdigit() and int(expiry) <= time.time() - _GRACE_S
+        return () if is_long else (f"gc.pruneExpire={_GRACE_S}.seconds.ago",)
 
     def _attributes(self, path: str) -> Attributes:
         return self.paths.attributes([path])[path]

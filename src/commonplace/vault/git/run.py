@@ -46,6 +46,7 @@ _UNISOLATED_COMMANDS: Final = frozenset({"config", "init"})
 """The commands that run under the repository's own configuration, as `discover` does: they read it or create one.
 None of them runs a program that it names, which tests/integration/vault_git/test_git_hostile.py holds."""
 
+_NO_INDEX: Final = "no-index"  # in a view, which has no file of that name
 _FIRST_WITH_FSYNC: Final = (2, 36)
 
 
@@ -104,6 +105,10 @@ class Git:
         other.index_file = file
         return other
 
+    def without_index(self) -> "Git":
+        """The same git, whose calls find no index."""
+        return self.with_index(Path(_NO_INDEX))
+
     def isolate(self, isolation: Isolated) -> None:
         """Run further calls in this environment. `location.find` calls it with one for the repository it found."""
         self._isolation = isolation
@@ -160,8 +165,10 @@ class Git:
     def _isolated_environment(self) -> dict[str, str]:
         if self._isolation is None:
             raise AssertionError("find the repository before git runs in it")
-        index = {"GIT_INDEX_FILE": str(self.index_file)} if self.index_file else {}
-        return self._isolation.variables(environment()) | index
+        variables = self._isolation.variables(environment())
+        # a relative name is one in the folder of ours that is git's home: the repository must not decide what is there
+        index = {"GIT_INDEX_FILE": os.path.join(variables["HOME"], self.index_file)} if self.index_file else {}
+        return variables | index
 
 
 def finish(

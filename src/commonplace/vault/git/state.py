@@ -3,8 +3,11 @@
 During a merge or a rebase the repository belongs to the person who runs it, and nothing is committed into it.
 """
 
+import errno
 import os
 import re
+import socket
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -12,7 +15,7 @@ from typing import Final
 from commonplace.errors import VaultUnavailable
 from commonplace.vault.git.location import RepositoryLocation, refuse_damaged_branch
 from commonplace.vault.git.run import Git, git_failed
-from commonplace.vault.syscalls import ChangeStamp, change_stamp, translate_os_errors
+from commonplace.vault.syscalls import ChangeStamp, change_stamp, read_regular, translate_os_errors
 
 RepositoryStamp = tuple[ChangeStamp | bytes, ...]
 """Changes whenever the index does, or the commit that HEAD resolves to."""
@@ -31,6 +34,7 @@ _IN_PROGRESS: Final = (
 _REFERENCE: Final = "ref: "
 _BRANCHES: Final = "refs/heads/"
 _IN_REFTABLE: Final = "refs/heads/.invalid"  # the content of the HEAD file when references are in a reftable
+_LONGEST_GC_S: Final = 12 * 3600.0  # git takes an older file for that of a process which died
 _CHECKSUM_LENGTH: Final = 32
 _COMMIT_ID: Final = re.compile(rb"[0-9a-f]{40}|[0-9a-f]{64}")
 
@@ -77,12 +81,18 @@ def branch_tip(git: Git, location: RepositoryLocation) -> BranchTip:
     """The checked-out branch as it is now. Raises VaultUnavailable(repository_busy) when HEAD is detached."""
     name = branch(git, location)
     file = location.common_dir / name
-    if not (location.common_dir / "reftable").exists() and not file.is_symlink():
+    if not (location.common_dir / "reftable").exists() and not _is_linked(location.common_dir, name):
         text = _read(file).strip() or _packed(location, name)
         if _COMMIT_ID.fullmatch(text):
             return BranchTip(name, text.decode("ascii"), is_plain=True)
     found = git.try_run("rev-parse", "--quiet", "--verify", f"{name}^0").stdout
     return BranchTip(name, os.fsdecode(found).strip() or None, is_plain=False)
+
+
+def _is_linked(folder: Path, name: str) -> bool:
+    """True if the file, or a folder on the way to it, is a link."""
+    parts = name.split("/")
+    return any(os.path.islink(folder.joinpath(*parts[: at + 1])) for at in range(len(parts)))
 
 
 def _packed(location: RepositoryLocation, name: str) -> bytes:
@@ -111,6 +121,29 @@ def repository_stamp(location: RepositoryLocation) -> RepositoryStamp:
     )
 
 
+def collects_garbage(location: RepositoryLocation) -> bool:
+    """True while a `git gc` runs in the repository: its file names a process of this machine, or is another's and new.
+
+    Git itself does not see that file from a view.
+    """
+    file = location.common_dir / "gc.pid"
+    process, _, host = os.fsdecode(_read(file)).strip().partition(" ")
+    if process.isdigit() and host == socket.gethostname():
+        return _is_alive(int(process))
+    stamp = change_stamp(file)
+    return bool(stamp) and time.time() - stamp[3] / 1e9 < _LONGEST_GC_S
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
 def branch_commit(location: RepositoryLocation) -> str:
     """The commit of the branch, or of HEAD itself, read from its file without running git; "" if it is not there."""
     target = _read(location.git_dir / "HEAD").strip()
@@ -134,7 +167,10 @@ def _head_reference(git: Git, location: RepositoryLocation) -> str:
         head = location.git_dir / "HEAD"
         if head.is_symlink():
             return os.readlink(head)
-        text = head.read_text(encoding="utf-8", errors="surrogateescape").strip()
+        content = read_regular(head)
+        if content is None:
+            raise FileNotFoundError(errno.ENOENT, "there is no such file")
+        text = content.decode(errors="surrogateescape").strip()
     if not text.startswith(_REFERENCE):
         return ""
     name = text.removeprefix(_REFERENCE).strip()
@@ -150,9 +186,6 @@ def _symbolic_ref(git: Git) -> str:
 
 def _read(path: Path, *, last: int | None = None) -> bytes:
     try:
-        with path.open("rb") as file:
-            if last is not None:
-                file.seek(-last, os.SEEK_END)
-            return file.read()
+        return read_regular(path, last=last) or b""
     except OSError:
         return b""
