@@ -205,5 +205,5 @@ def test_a_folder_with_control_characters_does_not_reach_a_pipe(person: Person) 
     shutil.copy(folder / "settings.json", folder / ".claude.json")
     told.append(person.run("uninstall", "claude-code"))
 
-    assert all("red\ufffd[31mX" in each.stdout + each.stderr for each in told), told
+    assert all("redX" in each.stdout + each.stderr for each in told), told
     assert not any("\x1b" in each.stdout + each.stderr for each in told)

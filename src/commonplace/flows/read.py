@@ -186,12 +186,15 @@ def is_hidden(note: Note, stores: Stores) -> bool:
     return any(is_marked(path, stores) for path in sorted(paths))
 
 
-def entry_versions(ids: Iterable[str], reader: IndexReader) -> dict[str, FactRecord]:
-    """The entries with these ids, all that they replaced and all that replaced them, by id; proposals are left out."""
+def entry_versions(ids: Iterable[str], reader: IndexReader, *, staged: bool = False) -> dict[str, FactRecord]:
+    """The entries with these ids, all that they replaced and all that replaced them, by id, whichever names the other.
+
+    Entries that wait for review are among them only if `staged` is True.
+    """
     versions, seen, frontier = dict[str, FactRecord](), set[str](), {*ids}
     while frontier:
         seen |= frontier
-        records = reader.facts(FactQuery(ids=tuple(sorted(frontier)), origins=("entry",)))
+        records = reader.facts(FactQuery(ids=tuple(sorted(frontier)), origins=("entry",), staged=staged))
         versions |= {each.fact.id: each for each in records}
         near = {each for edge in reader.bonds(frontier) if edge.bond == "update" for each in (edge.source, edge.target)}
         near |= {id_ for each in records for id_ in (each.fact.superseded_by, each.fact.supersedes) if id_}

@@ -52,7 +52,7 @@ from commonplace.settings.load import USER_VAULTS_FOLDER, load_settings
 from commonplace.settings.registered_vaults import registered_vaults, registry_file
 from commonplace.settings.schema import Settings
 
-_LOCKS = "locks"
+_STATE_FOLDERS = ("locks", "git")
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,11 +333,12 @@ def remove_daemon_state() -> tuple[Path, ...]:
     from commonplace.app.index_folders import remove_folder  # not needed to install: it loads the whole app
 
     files = user_daemon_files()
-    locks = platformdirs.user_state_path("commonplace") / _LOCKS
-    folders = [folder for folder in dict.fromkeys((files.folder, files.socket.parent, locks)) if folder.is_dir()]
+    state = platformdirs.user_state_path("commonplace")
+    ours = (files.folder, files.socket.parent, *(state / name for name in _STATE_FOLDERS))
+    folders = [folder for folder in dict.fromkeys(ours) if folder.is_dir()]
     for folder in folders:
         remove_folder(folder, what="the daemon's folder")
-    for parent in (files.folder.parent, locks.parent / "journals", locks.parent):
+    for parent in (files.folder.parent, state / "journals", state):
         _remove_if_empty(parent)
     return tuple(folders)
 

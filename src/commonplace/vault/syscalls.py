@@ -140,6 +140,8 @@ def read_regular(path: str | Path, *, folder: int | None = None, last: int | Non
         if error.errno in _NO_FILE:
             return None
         raise
+    except ValueError:  # a name with a NUL, which git would end there
+        return None
     with open(opened, "rb") as file:
         status = os.fstat(opened)
         if not stat.S_ISREG(status.st_mode):

@@ -51,5 +51,5 @@ def test_an_erasure_forgets_the_topics_of_conversations(tmp_path: Path) -> None:
         saved = memory.entries.save("The kiln in the workshop needs new coils.", topics=["zanderkiln"])
         memory.context("zanderkiln", conversation="c1")
         memory.entries.erase(saved.fact.id)
-    data = Path.home() / ".local"
+    data = Path.home()
     assert [file for file in data.rglob("*") if file.is_file() and b"zanderkiln" in file.read_bytes()] == []

@@ -176,3 +176,31 @@ def test_a_mark_that_the_index_does_not_know_covers_the_versions_that_are_read(t
 
         with pytest.raises(Refused, match="sensitive"):
             memory.acting(Actor("agent", "a")).notes.read(path)
+
+
+def test_a_proposal_that_an_agent_marks_hides_nothing_else(tmp_path: Path) -> None:
+    """An agent's new version waits for review: its mark does not hide what the person said from other programs."""
+    with make_memory(tmp_path) as memory:
+        mine = memory.entries.save("Nora lives in Kiel.", kind="fact").fact
+        agent = memory.acting(Actor("agent", "a"))
+        proposal = agent.entries.evolve(mine.id, "Nora lives in Graz.", reason="x")
+        assert proposal.staged
+        mark(tmp_path, proposal.fact.path)
+        memory.index.sync()
+
+        assert agent.entries.show(mine.id).fact.text == mine.text
+
+
+def test_versions_are_told_again_when_the_marked_one_is_gone(tmp_path: Path) -> None:
+    """As after a rebuild: the index follows the files."""
+    with make_memory(tmp_path) as memory:
+        old = memory.entries.save(OLD, kind="fact").fact
+        newest = memory.entries.evolve(old.id, NOW, reason="better").fact
+        mark(tmp_path, newest.path)
+        memory.index.sync()
+        (tmp_path / "vault" / newest.path).unlink()
+        memory.index.sync()
+        synced = memory.acting(Actor("agent", "a")).entries.show(old.id).fact
+        memory.index.rebuild()
+
+        assert memory.acting(Actor("agent", "a")).entries.show(old.id).fact == synced

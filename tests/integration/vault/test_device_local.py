@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+import time
 import unicodedata
 from pathlib import Path
 
@@ -128,6 +129,8 @@ def test_a_change_that_cannot_be_taken_back_is_told(
     (tmp_path / "first.md").write_bytes(b"old")
 
     def save_and_fail(place: FileLocation, content: bytes, *, mode: int | None = None) -> None:
+        while len(os.listdir(tmp_path)) > 1 or (tmp_path / "first.md").read_bytes() == b"old":
+            time.sleep(0)  # until the other thread has made it
         (tmp_path / "first.md").write_bytes(b"a person's words")
         raise OSError(errno.EIO, "Input/output error")
 

@@ -112,10 +112,11 @@ def _arm(target: str, moment: str, nth: int) -> None:
     def deadly(*arguments: Any, **named: Any) -> Any:
         nonlocal calls
         calls += 1
-        if calls == nth and moment == "before":
+        is_nth = calls == nth  # other threads may call it meanwhile
+        if is_nth and moment == "before":
             _die()
         result = real(*arguments, **named)
-        if calls == nth and moment == "after":
+        if is_nth and moment == "after":
             _die()
         return result
 
@@ -191,7 +192,8 @@ def test_a_displaced_save_becomes_a_conflict_copy(root: Path, capsys: pytest.Cap
     (copy,) = recovered.conflict_copies
     assert copy.startswith("edited (conflict ")
     assert (root / copy).read_text() == "saved at the last moment\n"
-    assert (event["event"], event["level"], event["leftovers"]) == ("vault_recovered", "warning", [copy])
+    assert (event["event"], event["level"]) == ("vault_recovered", "warning")
+    assert event["leftovers"] == [*recovered.removed, copy]  # another file may have been half made, too
     assert leftovers(root) == []
 
 

@@ -177,3 +177,15 @@ def test_a_process_filter_is_not_run_either(tmp_path: Path) -> None:
 
     assert repository.blob(blob.stdout.decode().strip(), path="new.md") == b"x\n"
     assert not (tmp_path / "ran").exists()
+
+
+def test_a_bare_autocrlf_means_true(tmp_path: Path) -> None:
+    """A key without a value is true to git, so that the CR is taken out as `git add` does."""
+    folder = adopted(tmp_path)
+    with (folder / ".git/config").open("a") as configuration:
+        configuration.write("[core]\n\tautocrlf\n")
+
+    commit = put(opened(folder), folder, "b.md", CRLF)
+
+    assert git(folder, "rev-parse", f"{commit}:b.md") == git(folder, "hash-object", "--path=b.md", "b.md")
+    assert status(folder) == ""

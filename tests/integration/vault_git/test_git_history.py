@@ -1,6 +1,8 @@
 """History: which commits touched a note, which are ours, and three-way merges."""
 
+import os
 import subprocess
+import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.vault.git.commit import NewCommit
+from commonplace.vault.git.conversion import plain_id
 from commonplace.vault.git.repository import Repository
 from commonplace.vault.git.run import Git
 from tests.integration.vault_git.repositories import adopted, git, opened, put, write
@@ -271,3 +274,93 @@ def test_maintenance_packs_what_has_gathered(tmp_path: Path) -> None:
     repository.maintain()
 
     assert len(list(folder.glob(".git/objects/pack/*.pack"))) == 1
+
+
+@pytest.mark.parametrize("setting", ["now", "1.day.ago"])
+def test_maintenance_never_prunes_what_is_new(tmp_path: Path, setting: str) -> None:
+    """No branch has the objects of a write that is being made; a repository that says "prune now" does not end them."""
+    folder = adopted(tmp_path)
+    git(folder, "config", "gc.auto", "1")
+    git(folder, "config", "gc.pruneExpire", setting)
+    for number in range(2000):  # git counts the objects of one folder
+        if (name := plain_id(b"%d\n" % number, "sha1")).startswith("17"):
+            git(folder, "hash-object", "-w", "--stdin", stdin=f"{number}\n")
+            unnamed = name
+    two_days_ago = time.time() - 2 * 24 * 3600
+    os.utime(folder / ".git/objects" / unnamed[:2] / unnamed[2:], (two_days_ago, two_days_ago))
+
+    opened(folder).maintain()
+
+    assert list(folder.glob(".git/objects/pack/*.pack")) != []
+    assert git(folder, "cat-file", "-t", unnamed) == "blob\n"
+
+
+ODD_NAMES = ("\x1e" + "a" * 40, "\n", "\nends\n", ":100644 100644 a b M", "A")
+
+
+def test_a_file_name_cannot_hide_commits(tmp_path: Path) -> None:
+    """Names that look like git's own output are names: every commit is there, with exactly its paths."""
+    folder = adopted(tmp_path)
+    for name in ODD_NAMES:
+        write(folder, name)
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message=odd")
+    git(folder, "commit", "--quiet", "--allow-empty", "--message=empty")
+    git(folder, "rm", "--quiet", "--", ODD_NAMES[0], ODD_NAMES[1])
+    git(folder, "commit", "--quiet", "--message=last")
+    repository = opened(folder)
+    ids = git(folder, "rev-list", "--reverse", "HEAD").split()
+    paths = [
+        {"a.md": "added"},
+        dict.fromkeys(ODD_NAMES, "added"),
+        {},
+        dict.fromkeys(ODD_NAMES[:2], "removed"),
+    ]
+
+    since = repository.changes_since(None)
+    assert since is not None
+    for changes in (since, repository.changes(after=None, until=ids[-1])):
+        assert [each.revision.commit for each in changes] == ids
+        assert [each.revision.paths for each in changes] == paths
+    revisions = repository.revisions(None, ours=False, limit=None)
+    assert [(each.commit, each.paths) for each in reversed(revisions)] == [
+        (commit, changed) for commit, changed in zip(ids, paths, strict=True) if changed
+    ]
+
+
+ODD_DATES = {
+    "X <x@y> 999999999999 +0000": datetime(9999, 12, 31, tzinfo=UTC),
+    "X <x@y> 18446744073709551615 +0000": datetime.fromtimestamp(0, UTC),
+    "X <x@y> 1700000000 +9999": datetime.fromtimestamp(1_700_000_000, UTC),
+    "X <x@y> 1700000000 -2500": datetime.fromtimestamp(1_700_000_000, UTC),
+    "X <x@y> 1700000000 -0330": datetime.fromtimestamp(1_700_000_000, UTC),
+    "X <x@y> 253402300799 -2359": datetime(9999, 12, 31, tzinfo=UTC),
+    "X <x@y> -5 +0000": datetime.fromtimestamp(0, UTC),
+    "X <x@y> garbage": datetime.fromtimestamp(0, UTC),
+    "X": datetime.fromtimestamp(0, UTC),
+    "": datetime.fromtimestamp(0, UTC),
+}
+
+
+@pytest.mark.parametrize("who", ODD_DATES)
+def test_an_odd_date_does_not_end_history(tmp_path: Path, who: str) -> None:
+    """Imported histories have dates of any kind, or none: they count as 1970 or as the end of the year 9999."""
+    folder = adopted(tmp_path)
+    tree = git(folder, "rev-parse", "HEAD^{tree}").strip()
+    people = f"author {who}\ncommitter {who}\n" if who else ""
+    body = f"tree {tree}\n{people}\nodd\n"
+    commit = git(folder, "hash-object", "-t", "commit", "-w", "--stdin", "--literally", stdin=body).strip()
+    git(folder, "update-ref", "refs/heads/main", commit)
+    repository = opened(folder)
+
+    since = repository.changes_since(None)
+    assert since is not None
+    (last,) = since
+    (revision,) = repository.revisions(None, ours=False, limit=None)
+    assert repository.changes(after=None, until=commit) == since
+    assert revision == last.revision
+    assert revision.when == ODD_DATES[who]
+    assert repository.history_begins() == revision.when.astimezone(UTC)
+    assert [each.mtime for each in repository.list_at(commit, skip=None).files] == [revision.when.timestamp()]
+    repository.commit_at(datetime.now(UTC))
+    put(repository, folder, "b.md", b"two\n")

@@ -242,3 +242,40 @@ def test_a_leftover_of_a_partial_clone_is_not_fetched(tmp_path: Path) -> None:
     assert blobs.head == git(folder, "rev-parse", "HEAD:a.md").strip()
     assert not (tmp_path / "ran").exists()
     assert os.listdir(folder) == [".git"]
+
+
+def test_an_ignore_file_that_a_sparse_checkout_leaves_out_counts(tmp_path: Path) -> None:
+    """Git reads it from the index, so that its rules hold for us, too."""
+    folder = adopted(tmp_path)
+    write(folder, "f/.gitignore", b"*.tmp\n")
+    write(folder, "f/b.md")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message=rules")
+    git(folder, "sparse-checkout", "set", "--no-cone", "/a.md", "/f/b.md")
+    assert not (folder / "f/.gitignore").exists()
+
+    with pytest.raises(Refused, match="ignores"):
+        opened(folder).refuse_unwritable(["f/x.tmp"])
+
+    opened(folder).refuse_unwritable(["f/x.md"])
+
+
+def test_no_file_in_the_repository_takes_the_place_of_a_missing_index(tmp_path: Path) -> None:
+    """Questions that need no index do not read one that a repository brings along."""
+    folder = adopted(tmp_path)
+    (folder / ".git/commonplace").mkdir()
+    (folder / ".git/commonplace/no-index").write_bytes(b"garbage")
+
+    opened(folder).refuse_unwritable(["b.md"])
+
+
+def test_a_staged_mode_stays_staged(tmp_path: Path) -> None:
+    """A person who made a file executable and did not commit that still has it staged after our write."""
+    folder = adopted(tmp_path)
+    git(folder, "update-index", "--chmod=+x", "a.md")
+    (folder / "a.md").chmod(0o755)
+
+    put(opened(folder), folder, "a.md", b"two\n")
+
+    assert status(folder) == "M  a.md\n"
+    assert git(folder, "diff", "--cached", "--summary") == " mode change 100644 => 100755 a.md\n"

@@ -27,7 +27,7 @@ from commonplace.flows.read import NOTE_ENDING, entry_versions, is_marked, locat
 from commonplace.flows.stores import Chunking, Stores
 from commonplace.index.base import FactQuery
 from commonplace.model import Document, Note, Problem, Stamp
-from commonplace.model.layout import MEMORY, is_entry_path
+from commonplace.model.layout import MEMORY, is_entry_path, is_staged
 from commonplace.notes import parse
 from commonplace.policy.sensitivity import marked
 from commonplace.sources.base import Source, SourceItem
@@ -418,9 +418,10 @@ class Batch:
                 id_, record = pending.popitem()
                 versions = {id_: record, **entry_versions([id_], reader)}
                 pending = {each: pending[each] for each in pending if each not in versions}
-                paths = {each.fact.path: each.fact.sensitive for each in versions.values()}
-                is_hidden = any(is_marked(path, self.stores) for path in sorted(paths))
-                wrong |= {path: is_hidden for path, was in paths.items() if was != is_hidden}
+                was = {each.fact.path: each.fact.sensitive for each in versions.values()}
+                marks = {path: is_marked(path, self.stores) for path in sorted(was)}
+                is_hidden = any(marks[path] for path in marks if not is_staged(path))  # a proposal hides itself alone
+                wrong |= {path: is_hidden for path in marks if was[path] != (is_hidden or marks[path])}
         return wrong
 
     def _versions_of(self, paths: Collection[str]) -> frozenset[str]:

@@ -43,6 +43,7 @@ from commonplace.facts.validity import (
 )
 from commonplace.flows.ingest.index_notes import catch_up_commits, index_entries
 from commonplace.flows.ingest.past_lines import past_line_facts, update_past
+from commonplace.flows.read import entry_versions
 from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import Use
 from commonplace.index.base import ID_SUFFIX_LENGTH, Edge, FactQuery, IndexReader
@@ -57,7 +58,6 @@ _LASTING: Final = ("constraint", "identity")  # kinds that are considered howeve
 _MENTIONS: Final = 2000  # entries that mention an entity, the last updated first
 _KNOWN_WORDS: Final = 16_384  # names of which the words are kept: those of the facts that a new name is compared with
 _PROMPT_POOL: Final = 1000  # facts, the last updated first, that are ranked for a prompt
-_LONGEST_CHAIN: Final = 1000
 _UNUSED: Final = Use(0, 0, "")
 _WIDER: Final = 4  # times as many are read if too few of the newest hold
 _SHORTEST_PREFIX: Final = 4  # characters at the beginning of an id that suffice to name a fact
@@ -508,16 +508,10 @@ def _entries(records: Iterable[FactRecord]) -> tuple[FactRecord, ...]:
 
 
 def _versions(record: FactRecord, reader: IndexReader, session: Session) -> list[FactRecord]:
-    """The fact, all that it replaced and all that replaced it, whichever side names the other."""
-    sees, versions = session.sees_sensitive, {record.fact.id: record}
-    frontier = [record.fact.id]
-    while frontier and len(versions) < _LONGEST_CHAIN:
-        ids = {each for edge in reader.bonds(frontier) if edge.bond == "update" for each in (edge.source, edge.target)}
-        new = tuple(sorted(ids - set(versions)))
-        records = reader.facts(FactQuery(ids=new, sensitive=sees, staged=sees)) if new else ()
-        versions |= {each.fact.id: each for each in records}
-        frontier = [each.fact.id for each in records]
-    return [*versions.values()]
+    """The fact, all that it replaced and all that replaced it, as far as the actor sees them."""
+    sees, id_ = session.sees_sensitive, record.fact.id
+    versions = {id_: record, **entry_versions([id_], reader, staged=sees)}
+    return [each for each in versions.values() if sees or not each.fact.sensitive]
 
 
 def _paths_of(entity: str, reader: IndexReader, session: Session) -> Iterable[str]:

@@ -223,11 +223,8 @@ def _write_info(git: Git, baseline: Baseline) -> None:
     lines += [*TEMPORARY_FILES.encode().splitlines(), *(_EXCLUDE_TITLE.encode().splitlines() if kept_out else [])]
     lines += [exclude_line(location, path) for path in kept_out]
     with open_below(location.common_dir, "info", makes=True) as folder:
-        for name, content in (
-            ("attributes", ATTRIBUTES.encode()),
-            ("exclude", b"".join(line + b"\n" for line in lines)),
-        ):
-            replace_below(folder, name, content, unfinished=new_temporary_name())
+        for name, content in (("attributes", [ATTRIBUTES.encode().strip()]), ("exclude", lines)):
+            replace_below(folder, name, b"\n".join([*content, b""]), unfinished=new_temporary_name())
 
 
 def _stage(git: Git, files: Sequence[str]) -> None:

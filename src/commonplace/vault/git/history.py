@@ -28,6 +28,7 @@ PATH: Final = "Commonplace-Path"
 _NEWEST: Final = 500
 _FIELDS: Final = "%H%x00%ct%x00%ci%x00%an%x00 %B%x00"  # the blank: a message can begin with any character
 _ZONE: Final = re.compile(r" ([+-])([0-9]{2})([0-5][0-9])$")
+_FIRST_NEGATIVE: Final = 1 << 63
 _LAST_SECOND: Final = 253_402_214_400  # 9999-12-31: a datetime ends with that year, in whatever time zone
 _TRAILER: Final = re.compile(r"([A-Za-z][A-Za-z0-9-]*):(?: (.*))?")
 _CHERRY_PICK_LINE: Final = "(cherry picked from commit "  # git puts it among the trailers
@@ -177,13 +178,15 @@ class _CommitLog:
 def _moment(seconds: str, date: str = "") -> datetime:
     """The time of a commit, in the time zone at the end of its date.
 
-    A commit can have any text there. A time that is no number counts as 1970, one after the year 9999 as its end.
+    A commit can have any text there. A time that is no number, or a negative one, of which git prints the two's
+    complement, counts as 1970, and one after the year 9999 as its end.
     """
     zone = _ZONE.search(date)
     offset = timedelta(hours=int(zone[2]), minutes=int(zone[3])) if zone else timedelta()
     if offset >= timedelta(days=1):
         offset = timedelta()
-    clamped = min(int(seconds), _LAST_SECOND) if seconds.isdecimal() and seconds.isascii() else 0
+    number = int(seconds) if seconds.isdecimal() and seconds.isascii() else 0
+    clamped = min(number, _LAST_SECOND) if number < _FIRST_NEGATIVE else 0
     return datetime.fromtimestamp(clamped, timezone(-offset if zone and zone[1] == "-" else offset))
 
 

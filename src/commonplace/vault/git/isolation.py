@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from commonplace.errors import VaultUnavailable
 from commonplace.vault.git.run import Git
 from commonplace.vault.syscalls import ChangeStamp, change_stamp, translate_os_errors
 
@@ -98,6 +99,7 @@ brings in another file: git refuses a repository whose extension it does not kno
 
 _EXTENSIONS: Final = "extensions."
 _REFERENCES: Final = "extensions.refstorage"
+_REFERENCE_FORMATS: Final = ("files", "reftable")
 _WORKTREE_FILE: Final = "extensions.worktreeconfig"  # its values are read with the others; the file must not count
 _OURS: Final = (
     ("gc.worktreepruneexpire", "never"),  # relative paths of linked working trees do not lead anywhere from a view
@@ -201,7 +203,10 @@ class Isolation:
         stamps = self._stamps(_files_of(settings)) | before  # a file that changes meanwhile has its old stamp
         text = configuration_text(settings)
         folder = self._views / f"{self._key}-{_digest([text])}"
-        has_reftable = any(each.key == _REFERENCES and (each.value or "").startswith("reftable") for each in settings)
+        references = [each.value or "" for each in settings if each.key == _REFERENCES]
+        if any(each not in _REFERENCE_FORMATS for each in references):
+            raise _references_elsewhere(self._common_dir, references[-1])
+        has_reftable = "reftable" in references
         if not (folder / "config").exists():
             self._views.mkdir(mode=0o700, parents=True, exist_ok=True)
             _make_folder(folder, self._common_dir, text, has_reftable=has_reftable)
@@ -212,6 +217,14 @@ class Isolation:
 
     def _stamps(self, files: Sequence[str]) -> dict[str, ChangeStamp]:
         return {file: change_stamp(file) for file in files}
+
+
+def _references_elsewhere(common_dir: Path, value: str) -> VaultUnavailable:
+    return VaultUnavailable(
+        f"the vault's repository keeps its branches in another place, which is not supported: {value}",
+        path=str(common_dir / "config"),
+        hint="Move them into the repository: set extensions.refStorage to 'files' as 'git refs migrate' describes.",
+    )
 
 
 def views_folder() -> Path:

@@ -27,6 +27,7 @@ _COMMIT_ID: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _NOT_IN_A_NAME: Final = re.compile(
     r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|$)|[./]$"
 )  # git check-ref-format
+_ANSWERS: Final = 5
 _OTHER_COPY: Final = "restore it from a backup or another clone"
 
 
@@ -51,8 +52,7 @@ def find(git: Git) -> RepositoryLocation:
     if not result.ok:
         _refuse_damaged(git.folder, top=None)
         raise _not_found(git.folder, result.stderr)
-    lines = result.stdout.decode(errors="surrogateescape").split("\n")
-    inside, object_format, git_dir, common_dir, prefix = lines[:5]
+    inside, object_format, git_dir, common_dir, prefix = _lines(git.folder, result)
     if inside != "true":
         raise VaultUnavailable(
             f"the repository at {git_dir} has no working tree that covers {git.folder}",
@@ -97,6 +97,18 @@ def _rev_parse(git: Git) -> GitResult:
         "--git-common-dir",
         "--show-prefix",
     )
+
+
+def _lines(folder: Path, result: GitResult) -> list[str]:
+    """The five answers of `_rev_parse`. Raises VaultUnavailable when a path has a line break: they cannot be told."""
+    lines = result.stdout.decode(errors="surrogateescape").split("\n")[:-1]
+    if len(lines) != _ANSWERS:
+        raise VaultUnavailable(
+            f"a folder on the way to the vault has a line break in its name: {str(folder)!r}",
+            path=str(folder),
+            hint="Rename that folder and open the vault anew.",
+        )
+    return lines
 
 
 def _not_found(folder: Path, stderr: str) -> VaultUnavailable:

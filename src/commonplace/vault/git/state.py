@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from commonplace.errors import VaultUnavailable
-from commonplace.vault.git.location import RepositoryLocation, refuse_damaged_branch
+from commonplace.vault.git.location import RepositoryLocation, is_branch_name, refuse_damaged_branch
 from commonplace.vault.git.run import Git, git_failed
 from commonplace.vault.syscalls import ChangeStamp, change_stamp, read_regular, translate_os_errors
 
@@ -149,7 +149,7 @@ def branch_commit(location: RepositoryLocation) -> str:
     target = _read(location.git_dir / "HEAD").strip()
     if target.startswith(_REFERENCE.encode()):
         name = os.fsdecode(target.removeprefix(_REFERENCE.encode()))
-        target = _read(location.common_dir / name).strip() if name.startswith(_BRANCHES) else b""
+        target = _read(location.common_dir / name).strip() if is_branch_name(name) else b""
     return target.decode() if _COMMIT_ID.fullmatch(target) else ""
 
 
