@@ -344,3 +344,13 @@ def test_reading_does_not_load_git() -> None:
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ)
 
     assert run.stdout == "False\n"
+
+
+def test_a_path_longer_than_the_system_takes_at_once_is_written(vault: ObsidianVault) -> None:
+    """Folders are opened one by one, so that only each name must be short enough."""
+    path = "/".join(["f" * 250] * 18) + "/n.md"
+
+    with vault.transaction() as changes:
+        changes.write(vault.resolve(path), b"far down\n")
+
+    assert vault.read(vault.resolve(path)).content == b"far down\n"

@@ -9,8 +9,7 @@ import pytest
 
 from commonplace.errors import VaultUnavailable
 from commonplace.vault import obsidian
-from commonplace.vault.git import commit as git_commit
-from commonplace.vault.git import index_file, objects
+from commonplace.vault.git import index_file
 from commonplace.vault.git.commit import Draft, NewCommit
 from commonplace.vault.journal import JournalFile
 from commonplace.vault.obsidian import ObsidianVault
@@ -155,7 +154,7 @@ def test_a_folder_that_gc_removes_is_made_again(tmp_path: Path, monkeypatch: pyt
             parent.rmdir()
         real(source, target, **named)
 
-    monkeypatch.setattr(objects.os, "rename", rename)
+    monkeypatch.setattr(os, "rename", rename)
     put(opened(folder), folder, "new.md", b"new\n")
 
     assert seen
@@ -202,10 +201,10 @@ def test_where_there_are_no_links_the_index_keeps_its_time(tmp_path: Path, monke
     os.utime(folder / "a.md", ns=(then, then))
     before = status(folder)
 
-    def link(source: Path, target: Path) -> None:
+    def link(*arguments: object, **named: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr(git_commit.os, "link", link)
+    monkeypatch.setattr(os, "link", link)
     os.utime(folder / ".git/index", ns=(then, then))
     put(opened(folder), folder, "new.md", b"new\n")
     after = (folder / ".git/index").stat().st_mtime_ns
