@@ -266,7 +266,8 @@ def _lost(root: Path, acknowledged: list[tuple[str, str, str]]) -> list[str]:
     blob = {text: git(root, "hash-object", "-t", "blob", "--stdin", given=text).strip() for _, text, _ in acknowledged}
     last = {path: text for path, text, _ in acknowledged}
     lost = [f"{path} in no branch" for path, text, _ in acknowledged if blob[text] not in brought]
-    return lost + [f"{path} not on disk" for path, text in last.items() if (root / path).read_text() != text]
+    on_disk = {path: (root / path).read_text() if (root / path).exists() else "" for path in last}
+    return lost + [f"{path} not on disk" for path, text in last.items() if on_disk[path] != text]
 
 
 ROUNDS = rounds(40, long=500)

@@ -168,6 +168,7 @@ class Vault(RuleBasedStateMachine):
     def renames_a_folder(self, folder: str, to: str) -> None:
         """With all that is in it, where nothing is in the way."""
         if (self.root / folder).is_dir() and not (self.root / to).exists() and not f"{to}/".startswith(f"{folder}/"):
+            (self.root / to).parent.mkdir(exist_ok=True)
             (self.root / folder).rename(self.root / to)
 
     @rule(one=paths, other=paths)

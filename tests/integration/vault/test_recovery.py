@@ -257,7 +257,7 @@ def test_our_own_locks_of_git_are_removed_whatever_the_clock_says(root: Path) ->
 def test_our_locks_are_known_where_the_file_system_has_no_links(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """There a lock is a copy of our file."""
 
-    def no_links(*_: object) -> None:
+    def no_links(*_: object, **__: object) -> None:
         raise OSError(1, "Operation not permitted")
 
     monkeypatch.setattr("commonplace.vault.git.commit.os.link", no_links)
@@ -457,7 +457,7 @@ def test_a_vault_that_another_machine_used_is_taken_over_and_said(
 ) -> None:
     """The disk was moved; whether that folder still exists there cannot be known."""
     with monkeypatch.context() as elsewhere:
-        elsewhere.setattr("commonplace.vault.git.commit.socket.gethostname", lambda: "elsewhere")
+        elsewhere.setattr("commonplace.vault.git.own_files.socket.gethostname", lambda: "elsewhere")
         write(ObsidianVault(root, author=AUTHOR), "one.md", "one\n")
     write(ObsidianVault(root, author=AUTHOR), "two.md", "two\n")
     write(ObsidianVault(root, author=AUTHOR), "three.md", "three\n")

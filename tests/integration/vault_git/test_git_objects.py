@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.errors import VaultUnavailable
 from commonplace.vault import obsidian
-from commonplace.vault.git import index_file
+from commonplace.vault.git import index_file, objects
 from commonplace.vault.git.commit import Draft, NewCommit
 from commonplace.vault.journal import JournalFile
 from commonplace.vault.obsidian import ObsidianVault
@@ -140,6 +140,16 @@ def test_a_tree_that_is_garbage_is_said(tmp_path: Path) -> None:
 
     with pytest.raises(VaultUnavailable, match=f"cannot read the tree {tree}"):
         opened(folder).commit([NewCommit("x", (), {"b.md": b"b\n"})])
+
+
+def test_a_full_cache_of_trees_does_not_stop_a_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees of the commit that is being made are nowhere else."""
+    monkeypatch.setattr(objects, "_MOST_CACHED", 3)
+    folder = adopted(tmp_path)
+    _write_many(folder, MANY)
+    put(opened(folder), folder, "a/b/c/d.md", b"deep\n")
+
+    assert _is_whole(folder)
 
 
 def test_a_folder_that_gc_removes_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

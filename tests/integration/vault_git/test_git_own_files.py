@@ -302,3 +302,41 @@ def test_a_line_break_in_the_way_to_the_vault_is_refused(tmp_path: Path) -> None
         opened(folder)
 
     assert not (tmp_path / "a").exists()
+
+
+def test_objects_are_not_written_into_a_linked_folder(tmp_path: Path) -> None:
+    """A repository whose folders of objects are links to a person's folder leaves that folder alone."""
+    folder, repository = _new_repository(tmp_path)
+    (tmp_path / "home").mkdir()
+    for number in range(256):
+        if not (place := folder / f".git/objects/{number:02x}").exists():
+            place.symlink_to(tmp_path / "home")
+
+    with pytest.raises(VaultUnavailable, match="symbolic link"):
+        put(repository, folder, "b.md", b"two\n")
+
+    assert os.listdir(tmp_path / "home") == []
+
+
+def test_a_pipe_in_the_place_of_the_index_is_an_error(tmp_path: Path) -> None:
+    """It is refused as a damaged index is."""
+    folder, repository = _new_repository(tmp_path)
+    (folder / ".git/index").unlink()
+    os.mkfifo(folder / ".git/index")
+
+    with pytest.raises(VaultUnavailable, match="damaged"):
+        repository.tracked_blobs(["a.md"])
+
+
+def test_pipes_among_the_objects_do_not_stop_a_write(tmp_path: Path) -> None:
+    """One has the name of the new note's object, and one that of a mark which keeps a pack."""
+    folder, repository = _new_repository(tmp_path)
+    blob = repository.blob_id("b.md", b"two\n")
+    (folder / ".git/objects" / blob[:2]).mkdir(exist_ok=True)
+    os.mkfifo(folder / ".git/objects" / blob[:2] / blob[2:])
+    os.mkfifo(folder / ".git/objects/pack/pack-x.keep")
+
+    repository.remove_own_locks()
+    commit = put(repository, folder, "b.md", b"two\n")
+
+    assert git(folder, "cat-file", "blob", f"{commit}:b.md") == "two\n"

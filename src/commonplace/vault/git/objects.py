@@ -23,8 +23,9 @@ from typing import IO, Final, Self
 from commonplace.errors import VaultUnavailable
 from commonplace.vault.contract_errors import parent_is_a_file
 from commonplace.vault.git.location import FILE_MODES, RepositoryLocation
+from commonplace.vault.git.own_files import not_followed
 from commonplace.vault.git.run import TIMEOUT_S, Git, stop
-from commonplace.vault.syscalls import flush, unavailable_from
+from commonplace.vault.syscalls import flush, read_regular, unavailable_from
 
 FOLDER_MODE: Final = "40000"
 """The mode of a folder in a tree."""
@@ -101,7 +102,7 @@ class ObjectReader:
         """What the tree has, by name; nothing for None. Raises VaultUnavailable when the tree is missing."""
         if tree is None:
             return {}
-        entries = self._trees.get(tree)
+        entries = batch.new_trees.get(tree) or self._trees.get(tree)
         if entries is None:
             try:
                 entries = parse_tree(self._read(tree, "tree", batch), id_bytes=_id_bytes(self._format))
@@ -139,7 +140,7 @@ class ObjectReader:
 
     def _read(self, object_id: str, kind: str, batch: "ObjectBatch") -> bytes:
         try:
-            stored = (self._folder / object_id[:2] / object_id[2:]).read_bytes()
+            stored = read_regular(self._folder / object_id[:2] / object_id[2:]) or b""
             header, _, body = zlib.decompress(stored).partition(b"\0")
         except (OSError, zlib.error):  # packed, or git's own words say what is wrong with it
             return batch.read(object_id, kind)
@@ -147,10 +148,14 @@ class ObjectReader:
 
 
 class ObjectBatch:
-    """A `git cat-file --batch` that is started when it is first needed and ends with the block."""
+    """A `git cat-file --batch` that is started when it is first needed and ends with the block.
+
+    `new_trees` are those that the block has made: they are not on the disk yet, so that a cache must not drop them.
+    """
 
     def __init__(self, git: Git) -> None:
         self._git = git
+        self.new_trees: dict[str, Mapping[bytes, TreeEntry]] = {}
         self._process: subprocess.Popen[bytes] | None = None
         self._watchdog: threading.Timer | None = None
 
@@ -269,6 +274,7 @@ class TreeEditor:
 
     def _store(self, entries: Mapping[bytes, TreeEntry]) -> str:
         new = new_object("tree", tree_body(entries), self._format)
+        self._batch.new_trees[new.id] = entries
         self._reader.remember(new.id, entries)
         self.objects.append(new)
         return new.id
@@ -399,6 +405,8 @@ class ObjectFolder:
         place = self._place(new)
         if _freshen(place, new):
             return
+        if place.parent.is_symlink():
+            raise not_followed(place.parent)
         content = zlib.compress(new.header + new.body, _FASTEST)
         for left in reversed(range(_ATTEMPTS)):
             try:
@@ -450,7 +458,7 @@ def _freshen(place: Path, new: NewObject) -> bool:
     """
     try:
         os.utime(place)
-        opened = os.open(place, os.O_RDONLY)
+        opened = os.open(place, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe is not waited for
     except OSError:
         return False
     with open(opened, "rb") as file:
@@ -465,7 +473,7 @@ def _freshen(place: Path, new: NewObject) -> bool:
 
 def _remove_keep(keep: Path, mark: bytes) -> None:
     with suppress(OSError):
-        if not keep.is_symlink() and keep.read_bytes() == mark:
+        if not keep.is_symlink() and read_regular(keep) == mark:
             keep.unlink()
 
 
