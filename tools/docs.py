@@ -206,10 +206,10 @@ def library_page() -> str:
         for name, verb in verbs_of(owner):
             call = f"memory.{noun}" if name == "__call__" else f"memory.{noun}.{name}"
             lines += [f"### {call}", "", *_function(call, verb), ""]
-    lines += ["## Values", "", "Import them from `commonplace`; all are frozen dataclasses.", ""]
+    lines += ["## Values", "", "Import them from `commonplace`; none can be changed.", ""]
     for name in commonplace.__all__:
         value = getattr(commonplace, name)
-        if isinstance(value, type) and is_dataclass(value):
+        if isinstance(value, type) and (is_dataclass(value) or hasattr(value, "_fields")):
             lines += [f"### {name}", "", inspect.getdoc(value) or "", "", *_fields(value), ""]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -35,6 +35,7 @@ def test_agents_are_answered_by_words_until_everything_is_encoded(
             wait_for(lambda: vaults.status()[0]["catching_up"])
             during, early = vaults.status()[0], memory.search("apple")
         wait_for(lambda: not vaults.status()[0]["catching_up"])
+        wait_for(lambda: memory.search("apple").mode == "hybrid")  # the last text is counted, then it is in the index
         after = memory.search("apple")
     finally:
         vaults.close()

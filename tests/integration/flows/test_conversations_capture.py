@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ EXAMPLES = Path(__file__).parents[2] / "transcript_examples"
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
-    with make_memory(tmp_path, actor="agent") as made:
+    with make_memory(tmp_path, actor="job") as made:
         yield made
 
 
@@ -116,7 +117,7 @@ def test_what_has_no_time_is_left_out_where_anything_is(memory: Memory) -> None:
 def test_the_end_closes_the_conversation_once_and_words_after_it_open_it_again(tmp_path: Path) -> None:
     """A host may say twice that it ends, and a session may be resumed."""
     line, calendar = claude("user", "Good night.", id_="1").strip().encode(), Calendar()
-    with make_memory(tmp_path, actor="agent", clock=calendar) as memory:
+    with make_memory(tmp_path, actor="job", clock=calendar) as memory:
         captured = memory.conversations.capture(line, host="claude-code", session_id="s1", ends=True)
         ended = calendar.at
         calendar.pass_(minutes=1)
@@ -148,8 +149,10 @@ def test_a_host_that_is_unknown_is_an_error(memory: Memory) -> None:
 TOKEN = "ghp_q8Zr2LmVx4Tn7WcKb1YdPf6GhJs9Ee0Ru3Ai"
 
 
-@pytest.mark.parametrize("actor", ["agent", "person"])
-@pytest.mark.parametrize("road", ["record", "add", "capture"])
+@pytest.mark.parametrize(
+    ("actor", "road"),
+    [*product(("agent", "person"), ("record", "add")), ("job", "capture"), ("person", "capture")],
+)
 def test_no_secret_is_kept_in_any_name(tmp_path: Path, actor: ActorKind, road: str) -> None:
     """Title, author, message ids, session id and program, by whichever road they come; ids still tell two apart."""
     message = {"role": "user", "content": "Hello", "author": f"Ada {TOKEN}", "id": f"m-{TOKEN}"}

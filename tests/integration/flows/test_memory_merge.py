@@ -1,5 +1,6 @@
 """Entries that two devices changed and git merged: they say one thing, lint says what is wrong, and it mends it."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def test_an_entry_that_two_devices_ended_ends_at_the_earlier_day(devices: tuple[
     here, there, id_ = devices
     with make_memory(here) as memory:
         memory.facts.end(id_, at="2025-06-01")
-    with make_memory(there) as clone:
+    with make_memory(there, clock=lambda: datetime.now(UTC) + timedelta(minutes=1)) as clone:
         clone.index.sync()
         clone.facts.end(id_, at="2025-03-01")
         git(there / "vault", "pull", "-q", "--no-rebase", "--no-edit")

@@ -35,7 +35,7 @@ from commonplace.errors import CommonplaceError, UsageError
 from commonplace.events import emit
 from commonplace.memory import MemoryFor
 from commonplace.memory.conversations import Conversations
-from commonplace.model import Caller, TranscriptCursor
+from commonplace.model import Actor, Caller, TranscriptCursor
 from commonplace.model.moment import moment_text, parse_moment
 
 if TYPE_CHECKING:
@@ -368,4 +368,4 @@ class CaptureStep:
 
     def _conversations(self, transcript: QueuedTranscript) -> Conversations:
         caller = Caller(transcript.host, frozenset({"write"}), vault=transcript.vault, via="socket")
-        return self.memory_for(caller).conversations
+        return self.memory_for(caller).acting(Actor("job", transcript.host)).conversations

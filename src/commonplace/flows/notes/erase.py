@@ -91,6 +91,8 @@ def erase_places(begun: UnfinishedErasure, session: Session, terms: Terms) -> Er
 def finish_erasure(begun: UnfinishedErasure, session: Session) -> None:
     """Finish what a crash has cut off: the removal if there is no commit of it, else the rows that were left."""
     stores = session.stores
+    with stores.vault.transaction():  # the vault recovers from the same crash first
+        pass
     places = [stores.vault.resolve(path) for path in (begun.path, *begun.former)]
     if stores.vault.exists(places[0]) and not _is_committed(places[0], begun, stores):
         erase_places(begun, session, Terms())
