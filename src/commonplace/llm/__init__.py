@@ -1,0 +1,8 @@
+"""Language models, all of them optional: messages and a schema in, a checked value and its usage out.
+
+- base            the seam: `LanguageModel`, one method
+- openai_api      any server with OpenAI's chat completions: OpenAI, Ollama, llama.cpp, LM Studio, vLLM
+- anthropic_api   Anthropic's messages
+- prompts         the prompts, one file each, with a version
+- options         the settings `llm`
+"""
