@@ -42,15 +42,16 @@ class BenchClock:
 
 @dataclass(slots=True)
 class Opener:
-    """Opens memories that share one encoder; vectors are kept in a file between runs, when there is one."""
+    """Opens memories for an actor that share one encoder; vectors are kept in a file between runs, if there is one."""
 
     flags: Mapping[str, object]
     vectors: Path | None = None
+    actor: Actor = AGENT
     _encoders: dict[str, Encoders] = field(default_factory=dict)
 
     @contextmanager
     def on_disk(self, folder: Path) -> Iterator[tuple[Memory, BenchClock]]:
-        """The memory of the vault `vault` in this folder, for an agent, with its data beside it."""
+        """The memory of the vault `vault` in this folder, with its data beside it."""
         flags = {**self.flags, "vault.root": str(folder / "vault"), "data": str(folder / "data")}
         if self.vectors:
             self.vectors.parent.mkdir(parents=True, exist_ok=True)
@@ -60,14 +61,14 @@ class Opener:
 
     @contextmanager
     def in_memory(self) -> Iterator[tuple[Memory, BenchClock]]:
-        """A memory that has no files, for an agent."""
+        """A memory that has no files."""
         with self._opened({**self.flags, "vault.backend": "in-memory"}) as opened:
             yield opened
 
     @contextmanager
     def _opened(self, flags: Mapping[str, object]) -> Iterator[tuple[Memory, BenchClock]]:
         clock, settings = BenchClock(), load_settings(flags=flags).settings
-        with open_with(settings, actor=AGENT, clock=clock, encoders=self._shared) as memory:
+        with open_with(settings, actor=self.actor, clock=clock, encoders=self._shared) as memory:
             yield memory, clock
 
     def _shared(self, options: EmbeddingOptions) -> Encoders:

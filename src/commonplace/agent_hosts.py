@@ -48,6 +48,7 @@ class AgentHost:
     hook_events       its hook events and our names for them
     turn_field        the field of its hook input that identifies a prompt
     context_tokens    how many tokens of injected text it accepts; 0 if it limits only the characters
+    continues_on_stop True if a stop hook can make the agent go on, with the reason as its next prompt
     shows_line        True if it shows the `systemMessage` of a hook's output to the person, and not to the model;
                       Codex shows it as a warning
     """
@@ -57,6 +58,7 @@ class AgentHost:
         "config_folder",
         "config_variable",
         "context_tokens",
+        "continues_on_stop",
         "hook_events",
         "injected_blocks",
         "injected_lines",
@@ -87,6 +89,7 @@ class AgentHost:
         hook_events: Mapping[str, str] | None = None,
         turn_field: str = "",
         context_tokens: int = 0,
+        continues_on_stop: bool = False,
         shows_line: bool = False,
     ) -> None:
         self.name = name
@@ -103,6 +106,7 @@ class AgentHost:
         self.hook_events = hook_events or {}
         self.turn_field = turn_field
         self.context_tokens = context_tokens
+        self.continues_on_stop = continues_on_stop
         self.shows_line = shows_line
 
     def named_config(self, environ: Mapping[str, str]) -> str:
@@ -180,6 +184,7 @@ AGENT_HOSTS = (
         injected_lines=(r"^\[Request interrupted by user[^\]\n]{0,40}\]$",),
         hook_events=HOOK_EVENTS,
         turn_field="prompt_id",
+        continues_on_stop=True,
         shows_line=True,
     ),
     AgentHost("claude-desktop", "Claude Desktop", ("claude-desktop",)),
@@ -202,6 +207,7 @@ AGENT_HOSTS = (
         hook_events=HOOK_EVENTS,
         turn_field="turn_id",
         context_tokens=2400,
+        continues_on_stop=True,
         shows_line=True,
     ),
     AgentHost("cursor", "Cursor", ("cursor",)),

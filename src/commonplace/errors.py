@@ -36,6 +36,14 @@ Reason = Literal[
     "unavailable",
     "damaged",
     "provider",
+    "unreachable",
+    "busy",
+    "auth",
+    "quota",
+    "malformed",
+    "too_long",
+    "budget",
+    "paused",
 ]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
@@ -117,9 +125,19 @@ class IndexDamaged(CommonplaceError):
 
 
 class ProviderFailed(CommonplaceError):
-    """A model did not respond."""
+    """A model did not respond, or may not be asked now.
+
+    Its server is `unreachable` or `busy`, refuses the key (`auth`) or wants money (`quota`), answers something
+    `malformed`, or the text is `too_long`; the day's `budget` is used up, or calls are `paused` after failures.
+    `retry_after` are the seconds after which to try again, 0 if unknown. `tokens_in` and `tokens_out` were paid for;
+    `may_be_billed` says that the server had the request and did not tell what it cost.
+    """
 
     reason: Reason = "provider"
+    retry_after: float = 0.0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    may_be_billed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -481,3 +481,91 @@ def test_losses_are_told_newest_first_for_a_while(history: History) -> None:
     assert [each.said for each in history.losses(now=NOW + timedelta(days=2))] == ["old", "new"]
     assert [each.said for each in history.losses(now=NOW + timedelta(days=32))] == ["old"]
     assert history.losses(now=NOW)[0] == HistoryLoss(NOW + timedelta(days=2), "old", "do this", restored=False)
+
+
+def test_what_is_not_recorded_yet_is_told_before_anything_is_stored(history: History) -> None:
+    """Each message once and in order, by the rules of recording; the conversation need not exist."""
+    first, second, third = user("a", source_id="1"), user("b", source_id="2"), user("c", at=NOW)
+    all_new = history.unrecorded(BOAT, [first, second, first])
+    history.record_conversation(BOAT, [first], now=NOW)
+
+    assert all_new == (first, second)
+    assert history.unrecorded(BOAT, [first, second, third]) == (second, third)
+    assert history.unrecorded(BOAT, [first]) == ()
+    assert [each.count for each in history.conversations()] == [1]
+    with pytest.raises(Refused):
+        history.unrecorded(NewThread("claude-code", "s-1", trust="imported"), [second])
+
+
+# Kinds, parents, and what a thread is used for
+
+
+@pytest.mark.requirement("D-91")
+def test_tasks_and_corrections_are_threads_of_their_own(history: History) -> None:
+    """Conversations are listed without them; each kind, and the corrections of a conversation, can be asked for."""
+    chat = history.record_conversation(BOAT, [user("a")], now=NOW).id
+    task = history.record_conversation(NewThread("todo", "task:1", kind="task"), [user("b")], now=NOW).id
+    wrong = NewThread("claude-code", "correction:1", kind="correction", parent=chat)
+    correction = history.record_conversation(wrong, [Message("assistant", "x"), user("y")], now=NOW).id
+
+    assert [each.id for each in history.conversations()] == [chat]
+    assert [each.id for each in history.conversations(kind="task")] == [task]
+    assert {each.id for each in history.conversations(kind=None)} == {chat, task, correction}
+    assert [each.id for each in history.conversations(kind="correction", parent=chat)] == [correction]
+    assert history.conversations(kind=None, parent="") == ()
+    assert [each[:2] for each in (chat, task, correction)] == ["c-", "t-", "x-"]
+    assert set(history.conversation_stamps()) == {chat, task, correction}
+
+
+def test_an_id_is_of_one_kind(history: History) -> None:
+    """What is recorded as a task cannot go on as a conversation; nothing is added then."""
+    task = NewThread("todo", "1", kind="task")
+    id_ = history.record_conversation(task, [user("a")], now=NOW).id
+
+    with pytest.raises(UsageError, match="recorded as a task, not as a chat"):
+        history.record_conversation(NewThread("todo", "1"), [user("b")], now=NOW)
+    with pytest.raises(UsageError, match="no such kind"):
+        history.record_conversation(NewThread("todo", "2", kind="memo"), [user("b")], now=NOW)  # type: ignore[arg-type]
+    assert texts(history, id_) == ["a"]
+
+
+@pytest.mark.requirement("V-29")
+def test_what_a_conversation_is_used_for_is_switched(history: History) -> None:
+    """By name, over and over; its stamp changes with it, so that the index follows. An unknown use is refused."""
+    id_ = history.record_conversation(BOAT, [user("a")], now=NOW).id
+    stamps = [history.conversation_stamps()[id_]]
+    for use in ("off", "isolated", "on"):
+        assert history.set_memory_use(id_, use, now=NOW)
+        stamps.append(history.conversation_stamps()[id_])
+        assert history.thread_traits([id_, "c-none"]) == {id_: ("chat", use, "claude-code", "")}
+
+    assert len({*stamps}) == 3
+    assert stamps[0] == stamps[3]
+    assert not history.set_memory_use("c-none", "off", now=NOW)
+    with pytest.raises(UsageError, match="no such use"):
+        history.set_memory_use(id_, "never", now=NOW)  # type: ignore[arg-type]
+
+
+def test_recording_more_never_uses_a_conversation_for_more(history: History) -> None:
+    """Whoever records it may use it for less; what it is used for goes on as the conversation grows."""
+    id_ = history.record_conversation(BOAT, [user("a")], now=NOW).id
+    history.record_conversation(NewThread("claude-code", "s-1", memory="off"), [user("b")], now=NOW)
+    stricter = history.conversation(id_)
+    history.record_conversation(BOAT, [user("c")], now=NOW)
+    grown = history.conversation(id_)
+
+    assert stricter
+    assert grown
+    assert (stricter.memory, grown.memory, grown.is_eligible) == ("off", "off", False)
+
+
+def test_an_id_is_known_before_anything_is_recorded(history: History) -> None:
+    """That of a thread with an id in its program, and of one that only its messages identify."""
+    said = [user("a", at=NOW), user("b")]
+    before = [history.thread_id_of(BOAT), history.thread_id_of(NewThread("file"), said)]
+    after = [
+        history.record_conversation(BOAT, said, now=NOW).id,
+        history.record_conversation(NewThread("file"), said, now=NOW + timedelta(days=1)).id,
+    ]
+
+    assert before == after

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -583,6 +584,21 @@ def test_links_resolve_to_notes_only(index: Index) -> None:
 
     with index.reader() as reader:
         assert [edge.path for edge in reader.edges()] == ["b.md", None]
+
+
+@pytest.mark.requirement("V-33")
+def test_marked_notes_are_listed_with_the_hash_of_their_text(index: Index) -> None:
+    """By `memory: source` in the frontmatter, in whatever case; not sensitive ones, and not what is no note."""
+
+    def marked(path: str, mark: object, **fields: Any) -> Document:
+        return replace(document(path, "soil", **fields), metadata={"frontmatter": {"memory": mark}})
+
+    own = marked("a.md", " Source ")
+    others = [marked("b.md", "off"), marked("c.md", ["source"]), marked("d.md", None), document("e.md", "rain")]
+    add(index, own, *others, marked("f.md", "source", sensitive=True), marked("t", "source", source="task"))
+
+    with index.reader() as reader:
+        assert reader.memory_sources() == {"a.md": own.content_hash}
 
 
 def test_counts_and_problems(index: Index) -> None:

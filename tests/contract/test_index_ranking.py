@@ -125,9 +125,10 @@ def test_chunk_attributes_have_what_ranking_needs(index: Index) -> None:
             "Ann",
             "2026-02-01T10:00:00Z",
             talk.updated,
+            source="chat",
         )
         assert attributes[second] == ChunkAttributes(
-            second, talk.chunks[1].id, talk.id, first, second, "", 2, "", "assistant", "", "", UPDATED
+            second, talk.chunks[1].id, talk.id, first, second, "", 2, "", "assistant", "", "", UPDATED, source="chat"
         )
         assert attributes[first - 2] == ChunkAttributes(
             first - 2,
@@ -142,6 +143,7 @@ def test_chunk_attributes_have_what_ranking_needs(index: Index) -> None:
             "",
             "",
             note.updated,
+            source="vault",
         )
         assert reader.chunk_attributes([]) == {}
         assert first - 3 not in reader.chunk_attributes([first - 3])

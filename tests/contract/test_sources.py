@@ -16,7 +16,6 @@ TURN = SourceItem(
 )
 
 
-@pytest.mark.requirement("D-91")
 @pytest.mark.parametrize("type", ["chat", "task", "correction"])
 def test_a_source_tells_what_it_holds_until_it_is_gone(type: str) -> None:
     """One seam for chats, tasks and corrections: what is there now, and each of it as it is."""

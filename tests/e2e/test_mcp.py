@@ -1,6 +1,7 @@
 """MCP over HTTP: one real daemon, real clients of both eras, the official Python client."""
 
 import asyncio
+import json
 import statistics
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -106,6 +107,28 @@ def test_old_clients_with_sessions_and_new_ones_without_both_work(
     assert found.structured_content is None
     assert "Leipzig" in note.text
     assert "Leipzig" in prompt.messages[0].content.text
+
+
+def test_a_client_with_sampling_lends_its_model_to_the_daemon(daemon: Daemon, token: str) -> None:
+    """Over plain requests without a session: the tool asks by its result, and is called again with the answer."""
+    asked = []
+    fact = {"text": "Keeps bees in Leipzig.", "quote": "I keep bees in Leipzig", "message": 1, "importance": 0.8}
+
+    def sample(messages: Any, params: Any, context: Any) -> str:
+        asked.append(messages[0].content.text)
+        return json.dumps({"facts": [fact]})
+
+    async def learned() -> Any:
+        async with Client(f"{daemon.url}/mcp", auth=token, sampling_handler=sample) as client:
+            said = [{"role": "user", "content": "I keep bees in Leipzig, nine hives."}]
+            await client.call_tool("conversation_save", {"messages": said, "session_id": "bees", "close": True})
+            return await client.call_tool("memory_learn", {"conversation": "bees", "verbose": True})
+
+    result = asyncio.run(learned()).structured_content
+
+    assert ["nine hives" in text for text in asked] == [True]
+    assert result["extractor"].startswith("sampling@")
+    assert [(each["text"], each["outcome"]) for each in result["items"]] == [("Keeps bees in Leipzig.", "staged")]
 
 
 @pytest.mark.parametrize("mode", MODES)

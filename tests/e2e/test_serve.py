@@ -119,6 +119,7 @@ def test_status_says_what_the_daemon_does(daemon: Daemon) -> None:
         "open new vaults",
         "tidy the repositories",
         "record which tokens were used",
+        "learn from conversations",
     }
     assert shown.returncode == 0
     assert "3 notes, 3 chunks, hybrid, watched" in shown.stdout

@@ -24,6 +24,7 @@ READING_COMMANDS = frozenset(
         *("search", "recall", "show", "facts", "timeline", "log", "status", "styles", "lint", "links", "context"),
         *("note read", "note list", "note stat", "note links", "note history", "review list", "review show"),
         *("conversation list", "conversation show", "topics infer", "stats", "eval", "doctor"),
+        *("task list", "task show", "correction list", "correction show"),
     }
 )
 MACHINE_COMMANDS = frozenset(
@@ -75,8 +76,13 @@ def test_init_says_what_it_commits_what_it_leaves_out_and_what_comes_next(tmp_pa
     assert done.stdout.splitlines()[:3] == planned.stdout.splitlines()[:3]
     assert "agents may write to: Agent, 01 Inbox, journal\n" in done.stdout
     assert "default: yes" in done.stdout
-    commands = [line.split("  ")[1] for line in done.stdout.splitlines()[-3:]]
-    assert commands == ['commonplace search "..."', "commonplace sync", "commonplace install claude-code"]
+    commands = [line.split("  ")[1] for line in done.stdout.splitlines()[-4:]]
+    assert commands == [
+        'commonplace search "..."',
+        "commonplace sync",
+        "commonplace install claude-code",
+        "commonplace welcome",
+    ]
     assert git(vault, "ls-files").splitlines() == ["01 Inbox/a.md", "journal/b.md"]
 
 
@@ -94,7 +100,7 @@ def test_init_tells_programs_everything(tmp_path: Path) -> None:
         None,
     )
     assert told["folders"][:2] == ["Agent", "Inbox"]
-    assert len(told["next"]) == 3
+    assert len(told["next"]) == 4
 
 
 def test_a_folder_that_looks_like_no_vault_must_be_named_and_confirmed(

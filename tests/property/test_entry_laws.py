@@ -72,7 +72,15 @@ def facts(draw: st.DrawFn) -> Fact:
         reason=draw(TEXTS),
         bonds=tuple(sorted(draw(BONDS))),  # type: ignore[arg-type]
         confirmed=tuple(sorted(draw(st.sets(st.dates().map(str), max_size=3)))),
-        origins=Origins(draw(TEXTS), draw(TEXTS), draw(st.sampled_from(TRUSTS))),
+        origins=Origins(
+            draw(TEXTS),
+            draw(TEXTS),
+            draw(st.sampled_from(TRUSTS)),
+            extractor=draw(TEXTS),
+            note=draw(TEXTS),
+            turn=draw(st.integers(0, 10**6)),
+            quote=draw(TEXTS),
+        ),
     )
     mark = RULES.fingerprint(subject=whole.subject, predicate=predicate, object=whole.object, text=whole.text)
     return replace(whole, fingerprint=mark)

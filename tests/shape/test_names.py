@@ -16,7 +16,7 @@ LEAST_MEDIAN: Final = 120
 MOST_WITH_ONE_IMPORTER: Final = 0.20
 MOST_LONG_FUNCTIONS: Final = 0.01
 
-GERUNDS_THAT_ARE_NOUNS: Final = {"hashing", "ranking", "screening", "testing"}
+GERUNDS_THAT_ARE_NOUNS: Final = {"hashing", "learning", "ranking", "screening", "testing"}
 """Words in -ing that name a thing or a trade, not a deed."""
 EMPTY_WORDS: Final = {"common", "core", "data", "helpers", "info", "misc", "utils"}
 PARTICIPLES_AND_PRONOUNS: Final = {

@@ -1,6 +1,7 @@
 """Puts the parts together: the only room that picks implementations.
 
 encoders       the encoder that the settings name, and its model files
+models         the language model of each task, as the settings name it
 index_folders  folders of indexes that are made and removed: of the past, and for one evaluation
 registration   vaults on this machine: making, adopting, recognising, moving and removing them
 stores         the stores of a vault, the index side opened at first use; the save lock
@@ -8,6 +9,7 @@ vaults         storage backends, data folders, the sample vault
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -64,6 +66,10 @@ def open_with(
     for the settings: several memories may share one. An erasure that a crash has cut off is finished first.
     """
     stores = open_stores(settings, clock=clock, judge=judge, waits_for_encoder=is_patient, encoders=encoders)
+    if judge is None and (settings.llm.judge.provider or settings.llm.provider) != "none":
+        from commonplace.flows.learn.judge import judge_by_model  # most people have no model
+
+        stores = replace(stores, judge=partial(judge_by_model, session=Session(stores, actor, clock)))
     session = Session(stores, actor, clock)
     finish_erasures(session)
     return Memory(session)

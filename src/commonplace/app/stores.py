@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from commonplace.app.encoders import MakeEncoders
+from commonplace.app.models import make_models
 from commonplace.app.vaults import backends, data_folder_of
 from commonplace.database.connection import exclusive_lock
 from commonplace.encoders.base import heuristic_tokens
@@ -30,7 +31,7 @@ from commonplace.flows.stores import (
     Judge,
     OpenOnce,
     Stores,
-    thread_encode_lock,
+    thread_try_lock,
 )
 from commonplace.history.base import History
 from commonplace.history.inmemory.history import InMemoryHistory
@@ -39,7 +40,8 @@ from commonplace.notes.chunks import last_sentences
 from commonplace.notes.link_resolver import NoteLinker
 from commonplace.policy.options import ignores
 from commonplace.settings.schema import Settings
-from commonplace.sources.conversations import ConversationSource
+from commonplace.sources.conversations import CHAT, CORRECTION, ISOLATED, TASK, ConversationSource
+from commonplace.sources.options import SourcesOptions
 from commonplace.vault.base import Skip
 
 _POLL: Final = 0.005  # seconds between two tries
@@ -59,13 +61,14 @@ def open_stores(
     emit("vault_opened", level="debug", backend=vault.name, root=str(settings.vault.root or ""))
     folder, rules = data_folder_of(settings, vault), rules_of(settings.facts, settings.user)
     history: History = SqliteHistory(folder / "history.db") if folder else InMemoryHistory()
-    conversations = ConversationSource(history, closing=last_sentences)
+    isolated = frozenset(settings.sources.isolated)
+    conversations = ConversationSource(history, closing=last_sentences, isolated=isolated)
     return Stores(
         vault=vault,
         history=history,
         parts=OpenOnce(partial(open_index, settings, folder, rules=rules, encoders=encoders)),
         conversations=conversations,
-        sources=(conversations,) if settings.sources.chat.enabled else (),
+        sources=tuple(conversations.of_type(each) for each in _thread_types(settings.sources)),
         rules=rules,
         safety=settings.safety,
         retrieval=settings.retrieval,
@@ -81,10 +84,26 @@ def open_stores(
         clock=clock,
         save_lock=save_lock_in(folder, wait=settings.vault.lock_wait_seconds),
         judge=judge,
+        models=make_models(settings.llm),
         waits_for_encoder=waits_for_encoder,
         vault_folder=str(settings.vault.root or ""),
-        encode_lock=partial(_encode_lock, folder / "encode.lock") if folder else thread_encode_lock(),
+        encode_lock=partial(_try_lock, folder / "encode.lock") if folder else thread_try_lock(),
+        learn=settings.learn,
+        learn_lock=partial(_try_lock, folder / "learn.lock") if folder else thread_try_lock(),
     )
+
+
+def _thread_types(options: SourcesOptions) -> Iterator[str]:
+    """The types of recorded threads that are indexed; what is isolated is one if anything is."""
+    enabled = {
+        CHAT: options.chat.enabled,
+        TASK: options.tasks.enabled,
+        CORRECTION: options.corrections.enabled,
+    }
+    types = [name for name, is_enabled in enabled.items() if is_enabled]
+    yield from types
+    if types:
+        yield ISOLATED
 
 
 def _unindexed(settings: Settings) -> Skip:
@@ -158,8 +177,8 @@ def _fingerprint(settings: Settings, encoders: Encoders, rules: FactRules) -> st
 
 
 @contextmanager
-def _encode_lock(file: Path) -> Iterator[bool]:
-    """True if this process holds the lock, or if nobody can: where no file can be written, no process encodes."""
+def _try_lock(file: Path) -> Iterator[bool]:
+    """True if this process holds the lock, or if nobody can: where no file can be written, no process works."""
     with ExitStack() as held:
         try:
             is_ours = held.enter_context(exclusive_lock(file, wait=0.0))

@@ -41,6 +41,13 @@ def models() -> list[tuple[str, str]]:
     return [*model_summaries().items()]
 
 
+def import_kinds() -> list[tuple[str, str]]:
+    """What `import` reads, each with what it is."""
+    from commonplace.memory.imports import import_kinds
+
+    return [*import_kinds().items()]
+
+
 def hosts() -> list[str]:
     """The hosts that `install` knows."""
     from commonplace.hosts.registry import HOSTS

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from commonplace.cli.completion import offer
+from commonplace.cli.import_files import PROGRESS_WORDS, answer_import, pauses_of_person
 from commonplace.cli.invocation import (
     Invocation,
     invocation_of,
@@ -23,10 +24,12 @@ from commonplace.cli.invocation import (
 from commonplace.cli.progress import ProgressLine
 from commonplace.errors import UsageError
 from commonplace.memory import shapes
-from commonplace.model import TRUSTS, Message, RecordResult, Thread
+from commonplace.model import MEMORY_USES, TRUSTS, Message, RecordResult, Thread
 
 if TYPE_CHECKING:
     from commonplace.daemon.capture.pauses import PauseKind, Pauses
+    from commonplace.memory import Memory
+    from commonplace.memory.imports import ImportReport
 
 _Project = Annotated[
     str | None, typer.Option("--project", metavar="PATH", help="Only in this folder and its subfolders.")
@@ -142,7 +145,7 @@ def _target_text(kind: "PauseKind", what: str) -> str:
 
 
 app = typer.Typer(
-    help="Record, list, show and erase conversations.",
+    help="Record, list, show and erase conversations, and switch what they are used for.",
     invoke_without_command=True,
     rich_markup_mode=None,
     callback=show_help,
@@ -165,7 +168,8 @@ def add(
 ) -> None:
     """Record a conversation: JSON, JSON Lines, or text with `User:` and `Assistant:`.
 
-    Adding it again adds only new messages; a conversation that grows needs an --id for that.
+    Adding it again adds only new messages; a conversation that grows needs an --id for that. Exports and folders of
+    other programs are read as `commonplace import` reads them.
 
     \b
     Examples:
@@ -178,18 +182,26 @@ def add(
         raise UsageError(f"no such trust: {trust!r}", hint=f"Choose from: {', '.join(TRUSTS)}.")
     if file == STANDARD_INPUT and sys.stdin.isatty():
         invocation.inform("Type the conversation; finish with Ctrl-D.")
-    content = _content(file)
-    with invocation.memory() as memory, ProgressLine(invocation) as progress:
-        recorded = memory.conversations.add(
-            content,
-            name="standard input" if file == STANDARD_INPUT else file,
-            interface=interface,
-            source_id=source_id,
-            title=title,
-            trust=trust,
-            progress=progress,
-        )
-    invocation.answer({"recorded": recorded}, lambda: print_line(_told(recorded)))
+    name = "standard input" if file == STANDARD_INPUT else file
+    with invocation.memory() as memory, ProgressLine(invocation, PROGRESS_WORDS) as progress:
+        content, kind = _content_and_kind(file, name, memory)
+        if kind:
+            _refuse_options(name, kind, interface or source_id or title or trust != "told")
+            report = _import(file, content, name, memory, progress)
+        else:
+            recorded = memory.conversations.add(
+                content,
+                name=name,
+                interface=interface,
+                source_id=source_id,
+                title=title,
+                trust=trust,
+                progress=progress,
+            )
+    if kind:
+        answer_import(invocation, report)
+    else:
+        invocation.answer({"recorded": recorded}, lambda: print_line(_told(recorded)))
 
 
 @app.command("list")
@@ -221,7 +233,8 @@ def list_(
 
 def _row(thread: Thread) -> tuple[str, ...]:
     started, turns = shapes.time_text(thread.started), str(thread.count)
-    return thread.id, started, turns, thread.interface, thread.project or "-", thread.title
+    use = "" if thread.memory == "on" else f" (memory {thread.memory})"
+    return thread.id, started, turns, thread.interface, thread.project or "-", f"{thread.title}{use}"
 
 
 @app.command()
@@ -242,12 +255,15 @@ def show(
     first, last = _range(turn, turns)
     with invocation.memory() as memory:
         thread, messages = memory.conversations.show(id, first=first, last=last)
+        extractions = memory.learning.extractions(thread.id)
     numbered = list(enumerate(messages, start=first))
+    summary = " ".join(each.extraction.summary for each in extractions if each.extraction.summary)
     values = {
         "conversation": shapes.thread_shape(thread),
+        "summary": summary,
         "messages": [shapes.message_shape(number, each) for number, each in numbered],
     }
-    invocation.answer(values, lambda: _show(thread, numbered, invocation))
+    invocation.answer(values, lambda: _show(thread, numbered, invocation, summary=summary))
 
 
 @app.command()
@@ -268,12 +284,45 @@ def close(context: typer.Context, id: ConversationId) -> None:
 
 
 @app.command()
+def memory(
+    context: typer.Context,
+    id: ConversationId,
+    use: Annotated[
+        str,
+        typer.Argument(metavar="USE", help=f"What for: {', '.join(MEMORY_USES)}.", autocompletion=offer(*MEMORY_USES)),
+    ],
+) -> None:
+    """Switch what a conversation is used for: on, off or isolated.
+
+    on: search finds it, facts are learned from it, and prompts are given passages of it. off: search finds it, and
+    nothing else. isolated: only `search --source isolated` finds it. Facts that were learned before stay: forget them
+    with `commonplace forget`. The setting sources.isolated isolates a whole program or project.
+
+    \b
+    Examples:
+      commonplace conversation memory c-4f1d20b7a9e3 off
+      commonplace conversation memory c-4f1d20b7a9e3 isolated
+    """
+    invocation = invocation_of(context)
+    if use not in MEMORY_USES:
+        raise UsageError(f"no such use: {use!r}", hint=f"Choose from: {', '.join(MEMORY_USES)}.")
+    with invocation.memory() as opened:
+        thread = opened.conversations.use(id, use)
+    invocation.answer(
+        {"conversation": shapes.thread_shape(thread)},
+        lambda: print_line(f"memory is {thread.memory} for {thread.id}: {thread.title}"),
+    )
+
+
+@app.command()
 def erase(
     context: typer.Context,
     id: ConversationId,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Erase a conversation from every file of the memory; cannot be undone.
+    """Erase a conversation and its corrections from every file of the memory; cannot be undone.
+
+    Entries that were learned from it are erased too; those that you approved stay, without their quotes.
 
     \b
     Example:
@@ -293,6 +342,35 @@ def erase(
         {"erased": {"id": thread.id, "messages": thread.count}},
         lambda: print_line(f"erased {thread.id}: {_number(thread.count)}"),
     )
+
+
+def _content_and_kind(file: str, name: str, memory: "Memory") -> tuple[bytes, str]:
+    """The content of a file, and the kind of export that it is; empty for one conversation, and if nobody knows it.
+
+    An export may be too large to be read whole: then the content is empty, unless it is standard input.
+    """
+    from commonplace.memory.imports import ONE_CONVERSATION
+
+    if file == STANDARD_INPUT:
+        content = _content(file)
+        kind = memory.imports.kind_of_content(content, name=name)
+    else:
+        kind = memory.imports.kind_of(file) if os.path.exists(file) else ""
+        content = _content(file) if kind in ("", ONE_CONVERSATION) else b""
+    return content, "" if kind == ONE_CONVERSATION else kind
+
+
+def _refuse_options(file: str, kind: str, is_named: object) -> None:
+    """Raise UsageError if options for one conversation are given for an export."""
+    if is_named:
+        message = f"recognised as {kind}, which says itself what its conversations are"
+        raise UsageError(message, path=file, hint="Leave out --interface, --id, --title and --trust.")
+
+
+def _import(file: str, content: bytes, name: str, memory: "Memory", progress: ProgressLine) -> "ImportReport":
+    if file == STANDARD_INPUT:
+        return memory.imports.run_content(content, name=name, progress=progress)
+    return memory.imports.run([file], pauses_of=pauses_of_person(), progress=progress)
 
 
 def _content(file: str) -> bytes:
@@ -326,9 +404,12 @@ def _range(turn: int | None, turns: str | None) -> tuple[int, int | None]:
     return int(first), int(last) if last else None
 
 
-def _show(thread: Thread, messages: list[tuple[int, Message]], invocation: Invocation) -> None:
+def _show(thread: Thread, messages: list[tuple[int, Message]], invocation: Invocation, *, summary: str) -> None:
     trust = f"{thread.trust}, unverified: a program says who spoke" if thread.is_claim else thread.trust
-    print_line(f"{thread.title}  ({thread.interface}, {_number(thread.count)}, {trust})")
+    use = "" if thread.memory == "on" else f", memory {thread.memory}"
+    print_line(f"{thread.title}  ({thread.interface}, {_number(thread.count)}, {trust}{use})")
+    if summary:
+        print_line(f"summary: {summary}")
     for number, each in messages:
         print_line()
         print_line(f"{number:>3}. {each.author or each.role}  {shapes.time_text(each.at)}")

@@ -8,7 +8,7 @@ from commonplace.cli.invocation import Invocation, print_line, print_linked, pri
 from commonplace.memory import Memory, fact_shapes
 from commonplace.memory.facts import EntityMatch
 from commonplace.memory.shapes import NoteLink
-from commonplace.model import Chain, EntryResult, Fact, FactEdge, FactSnapshot
+from commonplace.model import Chain, EntryResult, Fact, FactEdge, FactSnapshot, Origins
 
 _DOES: Final = {
     "supersede": "replaced",
@@ -201,6 +201,7 @@ def _details(held: FactSnapshot) -> Iterator[str]:
     yield ", ".join(filter(None, (fact.kind, fact.fact if fact.fact != fact.kind else "", *map(_hash, fact.topics))))
     yield f"project {fact.project}" + (f", {fact.project_root}" if fact.project_root else "") if fact.project else ""
     yield f"recorded {day(fact.recorded) or 'at an unknown time'}" + _source(fact)
+    yield from evidence_lines(fact.origins)
     if fact.confirmed:
         yield f"confirmed {', '.join(fact.confirmed)}"
     yield f"importance {held.importance:.2f} now, initially {fact.importance:.2f}; {_recalled(held)}"
@@ -238,6 +239,15 @@ def _source(fact: Fact) -> str:
     source = fact.origins
     told = [source.interface, f"conversation {source.conversation}" if source.conversation else "", source.trust]
     return "".join(f", {each}" for each in told if each)
+
+
+def evidence_lines(source: Origins) -> Iterator[str]:
+    """The words from which a fact was extracted, and where they stand; nothing for what was saved as it is."""
+    if source.quote:
+        where = f"note {source.note}" if source.note else f"turn {source.turn}" if source.turn else ""
+        yield f'said: "{source.quote}"' + (f" ({where})" if where else "")
+    if source.extractor:
+        yield f"extracted by {source.extractor}"
 
 
 def _bond(edge: FactEdge) -> str:

@@ -11,6 +11,7 @@ import typer
 
 from commonplace.cli.completion import hosts, offer
 from commonplace.cli.invocation import Invocation, invocation_of, print_line, printable
+from commonplace.cli.setup import WELCOME
 from commonplace.daemon.tokens import holder_of
 from commonplace.errors import Refused, UsageError
 from commonplace.hosts.registry import HOSTS, host_named
@@ -45,7 +46,7 @@ def show_installed(
         print_line(f"{host.title} sees: {sees}")
         if vault:
             print_path(f"vault: {vault}{' (the default one)' if is_default else ''}")
-        for note in notes if any(change.has_effect for change in result.changes) else ():
+        for note in (*notes, ": ".join(WELCOME)) if any(change.has_effect for change in result.changes) else ():
             invocation.inform(note)
 
     shown = {"host": host.name, **asdict(options), "sees": sees, "vault": str(vault) if vault else None}

@@ -32,7 +32,8 @@ WRITING_COMMANDS = frozenset(
         *("save", "evolve", "confirm", "forget", "erase", "load", "undo", "grant", "sync", "rebuild", "watch"),
         *("note write", "note delete", "note move", "note erase", "fact add", "fact end", "fact forget"),
         *("review approve", "review edit", "review reject"),
-        *("conversation add", "conversation close", "conversation erase"),
+        *("import", "conversation add", "conversation close", "conversation memory", "conversation erase"),
+        *("task add", "task erase", "correction add", "correction erase", "welcome"),
     }
 )
 """The commands that change a vault or its data. With several vaults, each says which one it is about to change."""

@@ -92,12 +92,25 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     ),
     "links": CommandSource("lint", "links", "List links that are broken or ambiguous.", "Notes"),
     "conversation": CommandSource(
-        "conversation", "app", "Record, list, show and erase conversations.", "Conversations"
+        "conversation",
+        "app",
+        "Record, list, show and erase conversations, and switch what they are used for.",
+        "Conversations",
+    ),
+    "import": CommandSource(
+        "import_files", "import_", "Import conversations, notes and memories of other programs.", "Conversations"
+    ),
+    "task": CommandSource("task", "task_app", "Record, list, show and erase tasks and their results.", "Conversations"),
+    "correction": CommandSource(
+        "task", "correction_app", "Record, list, show and erase what you corrected.", "Conversations"
     ),
     "pause": CommandSource(
         "conversation", "pause", "Pause recording conversations with agents, until `resume`.", "Conversations"
     ),
     "resume": CommandSource("conversation", "resume", "Resume recording conversations with agents.", "Conversations"),
+    "learn": CommandSource(
+        "learn", "app", "Learn facts from new conversations and from notes marked as sources.", "Conversations"
+    ),
     "context": CommandSource(
         "context", "context", "Print the memory that would be put before a prompt.", "Conversations"
     ),
@@ -112,6 +125,9 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "eval": CommandSource("evaluate", "evaluate", "Measure how well search finds your notes.", "Index"),
     "init": CommandSource(
         "setup", "init", "Create or adopt a vault: put it under git and register it on this machine.", "Setting up"
+    ),
+    "welcome": CommandSource(
+        "welcome", "welcome", "Tell your agents who you are, and see what can be imported.", "Setting up"
     ),
     "vault": CommandSource(
         "vault",

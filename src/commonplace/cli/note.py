@@ -238,6 +238,38 @@ def move(
         _answer(invocation, memory.notes.move(path, to, terms))
 
 
+@app.command("mark")
+def mark(context: typer.Context, path: NotePath, dry_run: DryRun = False) -> None:
+    """Mark a note as a source of memory: facts are learned from it, again whenever you edit it.
+
+    Writes `memory: source` into its frontmatter, and nothing else is ever changed in it. Facts end when their words
+    leave the note. A note that is marked sensitive is not read.
+
+    \b
+    Examples:
+      commonplace note mark People/Me.md
+      commonplace learn --note People/Me.md
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        _answer(invocation, memory.learning.mark(path, dry_run=dry_run))
+    if not dry_run:
+        invocation.inform("`commonplace learn` reads it now; the daemon does so by itself")
+
+
+@app.command("unmark")
+def unmark(context: typer.Context, path: NotePath, dry_run: DryRun = False) -> None:
+    """Take the mark of a memory source away; facts that were learned from the note stay.
+
+    \b
+    Example:
+      commonplace note unmark People/Me.md
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        _answer(invocation, memory.learning.unmark(path, dry_run=dry_run))
+
+
 @app.command("erase")
 def erase(
     context: typer.Context,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from commonplace.cli.fact_view import day, label, links_of, short, statement
+from commonplace.cli.fact_view import day, evidence_lines, label, links_of, short, statement
 from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_linked, print_text, printable
 from commonplace.cli.parameters import ENTRY_ID_HELP, DryRun, EntryId
 from commonplace.memory import fact_shapes
@@ -238,6 +238,7 @@ def _evidence(waiting: WaitingEntry) -> Iterator[str]:
     source = fact.origins
     conversation = f", conversation {source.conversation}" if source.conversation else ""
     yield f"   saved {day(fact.recorded)} by {source.interface or 'a program'} ({source.trust}){conversation}"
+    yield from (f"   {line}" for line in evidence_lines(source))
     if fact.reason:
         yield f"   waits: {fact.reason}"
     for old in waiting.against:

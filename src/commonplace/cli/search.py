@@ -22,9 +22,11 @@ from commonplace.model.request import SearchRequest
 if TYPE_CHECKING:
     from rich.text import Text
 
+_SOURCES: Final = ("vault", "chat", "task", "correction", "isolated")
 _SEE_NEAREST_HERE: Final = "`--min-score 0` shows the nearest passages."
 _DOUBTFUL: Final = 0.1  # of 841 questions of three public sets that find their answer, eight have less
 _INDENT: Final = 5
+_CORRECTED: Final = 50  # characters of what a correction corrects
 _LINES: Final = 2  # of a hit that a terminal shows
 
 
@@ -43,7 +45,7 @@ def search(
     ] = "chunk",
     source: Annotated[
         list[str] | None,
-        typer.Option(help="Only from this source: vault or chat.", autocompletion=offer("vault", "chat")),
+        typer.Option(help=f"Only from this source: {', '.join(_SOURCES)}.", autocompletion=offer(*_SOURCES)),
     ] = None,
     kind: Annotated[list[str] | None, typer.Option(help="Only notes of this kind.", autocompletion=kinds)] = None,
     path: Annotated[str, typer.Option(help="Only notes in this folder, or this note.")] = "",
@@ -188,14 +190,16 @@ def _snippet_lines(hit: Hit, width: int) -> list["Text"]:
 
 def _place(hit: Hit) -> str:
     """The line of a note, or the turn of a conversation with its speaker and day."""
-    if hit.source_type != "chat":
+    if hit.source_type not in _SOURCES[1:]:
         project = hit.metadata.get("frontmatter", {}).get("project") if is_entry_path(hit.path) else ""
         begins = hit.metadata.get("planned_from")
         about = (f"project {project}" if project else "", f"planned, from {long_day(begins)}" if begins else "")
         return " ".join([f"{hit.path}:{hit.line}", *(f"({each})" for each in about if each)])
     who, day = hit_speaker(hit.metadata), str(hit.metadata.get("at") or "")[:10]
-    said = ", ".join(filter(None, (who, day)))
-    return f"conversation:{hit.path} turn {hit.line}" + (f" ({said})" if said else "")
+    corrected = textwrap.shorten(str(hit.metadata.get("corrects") or ""), _CORRECTED, placeholder=" ...")
+    said = ", ".join(filter(None, (who, day, f'corrects "{corrected}"' if corrected else "")))
+    noun = hit.source_type if hit.source_type in ("task", "correction") else "conversation"
+    return f"{noun}:{hit.path} turn {hit.line}" + (f" ({said})" if said else "")
 
 
 def _reasons(hit: Hit) -> Iterator[str]:

@@ -22,10 +22,13 @@ if TYPE_CHECKING:
 _EXAMPLES: Final = 3  # names of left-out files to show of each kind
 _YES: Final = ("y", "yes")
 _NO: Final = ("n", "no")
+WELCOME: Final = ("commonplace welcome", "tell your agents who you are, and import what is on this machine")
+"""The offer with which `init` and `install` end: the command, and what it does."""
 _NEXT: Final = (
     ('commonplace search "..."', "ask your notes a question"),
     ("commonplace sync", "index them by meaning too"),
     ("commonplace install claude-code", "give your agent this memory; --help lists the other hosts"),
+    WELCOME,
 )
 
 

@@ -123,6 +123,12 @@ class HookOptions:
     screen_line: bool = option(
         True, "Whether a host that can show a line to the person shows in one what was recalled, or that it was late."
     )
+    reflect: bool = option(
+        False,
+        "Whether an agent whose person said something lasting is asked, once in a session, to look back before it "
+        "stops and to save what is worth keeping. It costs one more answer, which a script that calls the agent reads "
+        "as the last one. Where a model reads conversations (`llm`), nobody is asked.",
+    )
     notes: tuple[str, ...] = option(
         (), "Hosts with a `context.notes` of their own: the name of the host and the value, such as `codex off`."
     )

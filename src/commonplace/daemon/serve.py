@@ -57,6 +57,8 @@ _OPEN_VAULTS_EVERY: Final = 5.0
 _WRITE_TOKENS_EVERY: Final = 60.0
 _TIDY_EVERY: Final = 6 * 3600.0
 _TIDY_FIRST: Final = 600.0
+_LEARN_EVERY: Final = 60.0
+_LEARN_FIRST: Final = 60.0
 _now = partial(datetime.now, UTC)
 
 
@@ -112,6 +114,9 @@ class Daemon:
             Job("tidy the repositories", self._vaults.tidy, every=_TIDY_EVERY, first=_TIDY_FIRST, waits_for_quiet=True),
         )
         self._jobs = JobRunner(jobs, is_quiet=self._counter.is_quiet)
+        # apart from the others: a model may take minutes to answer
+        learn = Job("learn from conversations", self._vaults.learn, every=_LEARN_EVERY, first=_LEARN_FIRST)
+        self._learning = JobRunner((learn,), is_quiet=self._counter.is_quiet)
 
     async def run(self, *, port: int, ready: ReadyCallback) -> None:
         """Serve until a signal or a request stops it. Raises VaultUnavailable if it cannot listen."""
@@ -151,6 +156,7 @@ class Daemon:
             servers = {via: make_http_server(guard(via=via), self._options, grace=_GRACE_SECONDS) for via in sockets}
             tasks = [asyncio.create_task(servers[via].serve([sockets[via]])) for via in sockets]
             self._jobs.begin()  # not sooner: nothing shall take time from the first answer
+            self._learning.begin()
             self._capture.begin()
             gc.freeze()
             gc.enable()
@@ -172,7 +178,7 @@ class Daemon:
             "memory_mb": memory_mb(),
             "log": str(self._files.log),
             **self._vault_status(),
-            "chores": self._jobs.status(),
+            "chores": [*self._jobs.status(), *self._learning.status()],
             "hooks": read_hook_events(self._files.folder),
             "capture": self._capture.status(),
         }
@@ -197,7 +203,9 @@ class Daemon:
             loop.add_signal_handler(each, stop)
 
     def _clean_up(self) -> None:
+        self._vaults.end_learning()
         ended = self._capture.end(within=_GRACE_SECONDS)
+        ended = self._learning.end(within=_GRACE_SECONDS) and ended
         ended = self._jobs.end(within=_GRACE_SECONDS) and ended
         ended = self._vaults.close() and ended
         self._tokens.close()

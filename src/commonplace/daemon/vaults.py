@@ -23,6 +23,7 @@ from commonplace.memory.index import SyncReport
 from commonplace.model import Actor, Caller
 from commonplace.model.moment import moment_text
 from commonplace.model.progress import ProgressMeter
+from commonplace.model.text import counted
 from commonplace.settings.load import load_settings, user_settings_file, user_settings_files
 from commonplace.settings.registered_vaults import RegisteredVaults, registered_vaults, registry_file
 from commonplace.settings.schema import Settings
@@ -193,6 +194,7 @@ class Vaults:
         self._settings_stamp = _settings_stamp()
         self._encoders = cache(make_encoders)  # one model for all vaults with the same settings
         self._is_closed = False
+        self._ends_learning = threading.Event()
 
     def memory_for(self, caller: Caller) -> Memory:
         """The memory of the caller's vault, in which the caller acts as an agent.
@@ -248,6 +250,21 @@ class Vaults:
         for memory in memories:
             memory.notes.tidy()
         return f"checked {len(memories)} vaults"
+
+    def learn(self) -> str:
+        """Let each open vault learn from its conversations and marked notes; returns what was learned."""
+        said: list[str] = []
+        for root, vault in [*self._open.items()]:
+            run = vault.memory.learning.run_daily(stops=self._ends_learning.is_set)
+            stored = sum(item.outcome in ("stored", "replaced") for result in run.results for item in result.items)
+            if run.results or run.said:
+                read = f"{counted(len(run.results), 'source')} read, {counted(stored, 'fact')} stored, {run.left} left"
+                said.append(f"{root.name}: {read}{f'; {run.said}' if run.said else ''}")
+        return "; ".join(said) or "nothing to learn"
+
+    def end_learning(self) -> None:
+        """Let a run of `learn` end before the next conversation."""
+        self._ends_learning.set()
 
     def status(self) -> list[dict[str, Any]]:
         """Each vault, for `status`. Raises UsageError if the list of vaults cannot be read."""

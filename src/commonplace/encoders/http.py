@@ -1,20 +1,14 @@
 """An encoder that calls OpenAI's `POST /embeddings` on a server: Ollama, LM Studio, llama.cpp, vLLM or a remote one."""
 
-import ipaddress
 import json
-import re
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
-from http.client import HTTPException
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 import numpy as np
 
 from commonplace.encoders.base import Spans, heuristic_tokens
-from commonplace.errors import ProviderFailed, UsageError
+from commonplace.errors import ProviderFailed
+from commonplace.model_server import ModelServer
 
 if TYPE_CHECKING:
     from commonplace.encoders.base import Floats
@@ -22,8 +16,6 @@ if TYPE_CHECKING:
 _BATCH_SIZE: Final = 64
 _ATTEMPTS: Final = 4
 _MAX_RESPONSE_BYTES: Final = 256 << 20
-_MAX_ERROR_BYTES: Final = 64 << 10
-_ERROR_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _HINT: Final = "Check embedding.endpoint, embedding.remote_model and the server itself."
 
 
@@ -48,23 +40,23 @@ class HttpEncoder:
         seconds, then twice that, and so on. Raises UsageError if the endpoint is not an HTTP address or the key cannot
         be sent in a header.
         """
-        host = _host_of(endpoint)
-        if key and not (key.isascii() and key.isprintable()):  # an error about an invalid header would show it
-            hint = "Check the environment variable that embedding.key_env names."
-            raise UsageError("the key of the embedding server is not one line of plain ASCII text", hint=hint)
+        self._server = ModelServer(
+            endpoint,
+            label="embedding server",
+            setting="embedding.endpoint",
+            hint=_HINT,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            key=key,
+            timeout=timeout,
+            backoff=backoff,
+            attempts=_ATTEMPTS,
+            max_bytes=_MAX_RESPONSE_BYTES,
+        )
         self.alias = model
         self.version = version
         self.dim = dim
         self.max_tokens = max_tokens
-        self.is_remote = not _is_loopback(host)
-        self._host = host
-        self._url = f"{endpoint.rstrip('/')}/embeddings"
-        self._key = key
-        self._timeout = timeout
-        self._backoff = backoff
-        # A proxy has no business between us and our own machine, and a redirect would carry the key elsewhere.
-        direct = [] if self.is_remote else [urllib.request.ProxyHandler({})]
-        self._opener = urllib.request.build_opener(_NoRedirect(), *direct)
+        self.is_remote = self._server.is_remote
 
     def encode(self, texts: Sequence[str], *, progress: Callable[[int], None] = lambda count: None) -> "Floats":
         """One row for each text. Raises ProviderFailed if the server does not return them."""
@@ -86,24 +78,7 @@ class HttpEncoder:
         return shortened.encode("utf-8", "replace").decode()
 
     def _request(self, batch: list[str]) -> bytes:
-        body = json.dumps({"model": self.alias, "input": batch, "encoding_format": "float"}).encode()
-        headers = {"Content-Type": "application/json"}
-        if self._key:
-            headers["Authorization"] = f"Bearer {self._key}"
-        request = urllib.request.Request(self._url, data=body, headers=headers)  # noqa: S310 (checked to be HTTP)
-        for attempt in range(1, _ATTEMPTS + 1):
-            try:
-                with self._opener.open(request, timeout=self._timeout) as response:
-                    content: bytes = response.read(_MAX_RESPONSE_BYTES)
-                    return content
-            except urllib.error.HTTPError as error:
-                if attempt == _ATTEMPTS or not (error.code == 429 or error.code >= 500):
-                    raise self._failed(f"responded {error.code}{self._error_names(error)}") from None
-                error.close()
-            except (OSError, HTTPException, UnicodeError) as error:
-                raise self._failed(f"did not respond: {_reason(error)}") from None
-            time.sleep(self._backoff * 2 ** (attempt - 1))
-        raise AssertionError("the last attempt returns or raises")
+        return self._server.post("/embeddings", {"model": self.alias, "input": batch, "encoding_format": "float"})
 
     def _parse_vectors(self, content: bytes, *, count: int) -> "Floats":
         try:
@@ -123,48 +98,5 @@ class HttpEncoder:
         unit: Floats = (vectors / lengths).astype(np.float32)
         return unit
 
-    def _error_names(self, error: urllib.error.HTTPError) -> str:
-        """The error's `type` and `code` and nothing else of the response: servers repeat the text they were sent."""
-        try:
-            with error:
-                details = json.loads(error.read(_MAX_ERROR_BYTES))["error"]
-            names = [str(details.get(field) or "") for field in ("type", "code")]
-        except (OSError, HTTPException, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            return ""  # the status is enough
-        safe = [name for name in names if _ERROR_NAME.fullmatch(name) and not (self._key and self._key in name)]
-        return f": {', '.join(safe)}" if safe else ""
-
     def _failed(self, what: str) -> ProviderFailed:
-        return ProviderFailed(f"the embedding server {self._host} {what}", hint=_HINT)
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
-def _reason(error: Exception) -> str:
-    """The system's message; for a malformed response only the error's type, because it may contain the text."""
-    reason = getattr(error, "reason", error)
-    return str(reason) if isinstance(reason, OSError) else type(error).__name__
-
-
-def _host_of(endpoint: str) -> str:
-    """The endpoint's host. Raises UsageError if it is not an HTTP address, or has a user name in it."""
-    try:
-        parts = urlsplit(endpoint)
-        is_invalid = parts.scheme not in ("http", "https") or parts.username is not None or parts.port == 0
-    except ValueError:  # an unclosed bracket, a port that is not a number
-        is_invalid = True
-    if is_invalid or not parts.hostname:
-        raise UsageError(
-            "embedding.endpoint is not an HTTP address", hint="Use an address such as http://127.0.0.1:11434/v1."
-        )
-    return parts.hostname
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        return self._server.failed(what, "malformed")

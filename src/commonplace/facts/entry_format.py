@@ -223,6 +223,14 @@ class EntryFields:
             self.add_problem(names[0], f"`{'.'.join(names)}` must be a number from 0 to 1: it is read as {clamped:g}")
         return clamped
 
+    def number(self, *names: str) -> int:
+        """A whole number above 0; 0 if the key is missing or something else."""
+        value = self._value(names)
+        is_number = isinstance(value, int) and not isinstance(value, bool) and value > 0
+        if value is not None and not is_number:
+            self.add_problem(names[0], f"`{'.'.join(names)}` must be a number above 0: it is ignored")
+        return value if is_number else 0
+
     def moment(self, *names: str) -> str:
         """A moment or a day, as a moment; empty if the key is missing."""
         value = self._value(names)
@@ -329,7 +337,6 @@ def _read(note: Note, fields: EntryFields, *, place: Place, sensitive: bool) -> 
 def _keys_of(fact: Fact) -> Mapping[str, object]:
     bonds: dict[str, list[str]] = {bond: [id for its, id in fact.bonds if its == bond] for bond in _RELATIONS}
     derived = bonds.pop("derive")
-    origins = fact.origins
     return {
         "id": fact.id,
         "kind": fact.kind,
@@ -354,12 +361,25 @@ def _keys_of(fact: Fact) -> Mapping[str, object]:
         "deleted_at": fact.deleted_at,
         "relations": _present(bonds),
         "derived_from": derived,
-        "source": _present(
-            {"interface": origins.interface, "conversation": origins.conversation, "trust": origins.trust}
-        ),
+        "source": _source(fact.origins),
         "confirmed": list(fact.confirmed),
         "updated": fact.updated,
     }
+
+
+def _source(origins: Origins) -> dict[str, object]:
+    """The key `source`; what was extracted names its evidence."""
+    return _present(
+        {
+            "interface": origins.interface,
+            "conversation": origins.conversation,
+            "trust": origins.trust,
+            "extractor": origins.extractor,
+            "note": origins.note,
+            "turn": origins.turn or "",
+            "quote": origins.quote,
+        }
+    )
 
 
 def _present(nested: Mapping[str, object]) -> dict[str, object]:
@@ -395,6 +415,10 @@ def _origins(fields: EntryFields) -> Origins:
         interface=fields.text("source", "interface"),
         conversation=fields.text("source", "conversation"),
         trust=fields.one_of("source", "trust", words=TRUSTS, absent="read", invalid="imported"),
+        extractor=fields.text("source", "extractor"),
+        note=fields.text("source", "note"),
+        turn=fields.number("source", "turn"),
+        quote=fields.text("source", "quote"),
     )
 
 

@@ -1,24 +1,28 @@
 """Doctor: check every part in turn; each finding says what is wrong and how to fix it."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from commonplace.errors import CommonplaceError, NotFound, Refused, VaultUnavailable
+from commonplace.errors import CommonplaceError, NotFound, ProviderFailed, Refused, VaultUnavailable
 from commonplace.facts.entry_format import FUTURE
 from commonplace.facts.lint import lint_facts
 from commonplace.flows.encode import is_catching_up
 from commonplace.flows.ingest.documents import VAULT
 from commonplace.flows.ingest.index_notes import future_entries
 from commonplace.flows.ingest.sync import count_stale, stale_notes
+from commonplace.flows.learn.model_calls import pause_text, spending_text
+from commonplace.flows.learn.queue import learning_status
 from commonplace.flows.memory.review import waiting_count, waiting_text
 from commonplace.flows.notes.write import require_history
-from commonplace.flows.stores import Session, Stores
+from commonplace.flows.stores import ModelRoute, Session, Stores
 from commonplace.index.base import Counts
+from commonplace.llm.options import TASKS, Task
 from commonplace.model import Actor, Problem, Stat
 from commonplace.model.diagnostics import Finding
 from commonplace.model.layout import MEMORY, wordless_path
 from commonplace.model.text import counted
+from commonplace.sources.conversations import THREAD_TYPES
 from commonplace.vault.base import Capability
 
 Check = Callable[[Stores], Iterator[Finding]]
@@ -28,7 +32,8 @@ _BY_ITSELF: Final = "Run `commonplace lint --fix`, which writes a time that can 
 
 def examine(stores: Stores) -> tuple[Finding, ...]:
     """Check every part; one that cannot be checked is a finding, not the end."""
-    checks: tuple[Check, ...] = (_vault, _git, _history, _encoder, _vectors, _index, _facts, _review)
+    checks: tuple[Check, ...] = (_vault, _git, _history, _encoder, _vectors, _models, _index, _facts)
+    checks += (_review, _learning)
     return tuple(finding for check in checks for finding in _run(check, stores))
 
 
@@ -89,6 +94,43 @@ def _vectors(stores: Stores) -> Iterator[Finding]:
     yield Finding("vectors", ok=True, said="cached vectors can be reused")
 
 
+def _models(stores: Stores) -> Iterator[Finding]:
+    """Whether the language model of each task answers, which costs nothing; what was spent today; where text goes."""
+    routes = {task: route for task in TASKS if (route := stores.models.route(task))}
+    if not routes:
+        yield Finding("models", ok=True, said="no language model is set: no text is sent to one")
+        return
+    session = Session(stores, Actor(), stores.clock)
+    for tasks, route in _shared_routes(routes):
+        yield from _model_findings(tasks, route, stores)
+    yield Finding("models", ok=True, said=spending_text(session))
+
+
+def _shared_routes(routes: Mapping[Task, ModelRoute]) -> Iterator[tuple[str, ModelRoute]]:
+    """Each model once, with the tasks that it has."""
+    for identity in dict.fromkeys(route.identity for route in routes.values()):
+        tasks = [task for task, route in routes.items() if route.identity == identity]
+        yield " and ".join(tasks), routes[tasks[0]]
+
+
+def _model_findings(tasks: str, route: ModelRoute, stores: Stores) -> Iterator[Finding]:
+    if route.model is None:
+        yield Finding("models", ok=False, said=f"{tasks}: {route.missing}", remedy="Correct the settings `llm`.")
+        return
+    if paused := pause_text(stores.history.model_state(route.identity), stores.clock()):
+        remedy = "Correct what it says; `commonplace learn --retry` asks it again at once."
+        yield Finding("models", ok=False, said=f"{tasks}: {route.model.name} is {paused}", remedy=remedy)
+    try:
+        said = f"{tasks}: {route.model.check()}"
+    except ProviderFailed as failure:
+        yield Finding("models", ok=False, said=f"{tasks}: {failure.message}", remedy=failure.hint or "")
+        return
+    if route.model.is_remote and not (route.price_in and route.price_out):
+        said += "; no prices are set, so that only llm.daily_tokens limits it"
+    where = "conversations and entries are sent to it" if route.model.is_remote else "on this machine"
+    yield Finding("models", ok=True, said=f"{said} ({where})")
+
+
 def _index(stores: Stores) -> Iterator[Finding]:
     with stores.index.reader() as reading:
         counts, problems = reading.counts(), reading.problems()
@@ -101,8 +143,8 @@ def _index(stores: Stores) -> Iterator[Finding]:
     if late := future_entries(stores):
         said = f"was indexed while the clock was ahead ({len(late)} in all)"
         yield Finding("index", ok=False, said=said, remedy="Run `commonplace sync`.", path=late[0])
-    indexed = stores.index.stamps(stores.conversations.type)
-    lost = stores.conversations.lost(id_ for id_, stamp in indexed.items() if not stamp.deleted)
+    indexed = [item for each in THREAD_TYPES for item in stores.index.stamps(each).items()]
+    lost = stores.conversations.lost(id_ for id_, stamp in indexed if not stamp.deleted)
     if lost:
         said = f"{counted(len(lost), 'conversation')} in the index, but not in the history: search has the last copy"
         remedy = "Put a copy of the data folder's `conversations` back; `commonplace rebuild` would drop what is left."
@@ -123,6 +165,16 @@ def _review(stores: Stores) -> Iterator[Finding]:
     """How many memories wait for the person; that is no fault."""
     count = waiting_count(Session(stores, Actor(), stores.clock))
     yield Finding("review", ok=True, said=waiting_text(count) or "nothing waits for your review")
+
+
+def _learning(stores: Stores) -> Iterator[Finding]:
+    """How many conversations and marked notes are still to be read; each that is parked is a fault."""
+    status = learning_status(Session(stores, Actor(), stores.clock))
+    said = f"by {status.extractor}: {counted(status.due, 'source')} to read, {counted(status.read_today, 'part')} today"
+    yield Finding("learning", ok=not status.said, said=f"{said}; {status.said}" if status.said else said)
+    for each in status.parked:
+        said = f"{each.source} could not be read {each.failures} times: {each.reason}"
+        yield Finding("learning", ok=False, said=said, remedy="`commonplace learn --retry` tries it again.")
 
 
 def _state(counts: Counts, stores: Stores) -> Iterator[Finding]:

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from commonplace.context.options import ContextOptions
 from commonplace.encoders.base import EncoderProvider, heuristic_tokens
+from commonplace.extraction.options import LearnOptions
 from commonplace.facts.claims import FactRules
 from commonplace.facts.options import FactsOptions
 from commonplace.history.base import History
 from commonplace.index.base import FactQuery, Index, VectorCache
+from commonplace.llm.base import LanguageModel
+from commonplace.llm.options import Task
 from commonplace.model import Action, Actor, Candidate, Fact, Filters
 from commonplace.model.layout import entry_digits
 from commonplace.model.moment import moment_text
@@ -25,6 +28,7 @@ from commonplace.policy.options import SafetyOptions
 from commonplace.policy.sensitivity import Audience
 from commonplace.ranking.options import RetrievalOptions
 from commonplace.sources.base import Source
+from commonplace.sources.conversations import ConversationSource
 from commonplace.vault.base import Skip, StorageBackend
 
 if TYPE_CHECKING:
@@ -33,8 +37,35 @@ if TYPE_CHECKING:
 CLOCK_TOLERANCE: Final = timedelta(minutes=5)
 """How far the clocks of two devices that keep time may differ."""
 
-Judge = Callable[[Candidate, Fact], Action]
-"""A model that decides how a candidate relates to a known fact where the rules cannot. It may be slow."""
+Judge = Callable[[Candidate, Fact], Action | None]
+"""A model that decides how a candidate relates to a known fact where the rules cannot; None if it cannot either. It may
+be slow."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelRoute:
+    """The language model of one task, and its limits.
+
+    `model` is None if it cannot be asked, and `missing` says why. `identity` changes with every setting of the model
+    and with its key. Prices are in dollars for a million tokens.
+    """
+
+    model: LanguageModel | None
+    missing: str
+    identity: str
+    most_tokens: int
+    price_in: float
+    price_out: float
+    prompt_file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The language models: `route` gives that of a task, None if the settings ask for none; and the day's budget."""
+
+    route: Callable[[Task], ModelRoute | None] = lambda task: None
+    daily_tokens: int = 0
+    daily_dollars: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +121,8 @@ class IndexParts:
     temporary_index: Callable[[], AbstractContextManager[Index]]
 
 
-def thread_encode_lock() -> "Callable[[], AbstractContextManager[bool]]":
-    """An `encode_lock` for stores that no other process shares."""
+def thread_try_lock() -> "Callable[[], AbstractContextManager[bool]]":
+    """An `encode_lock` or a `learn_lock` for stores that no other process shares."""
     lock = threading.Lock()
 
     @contextmanager
@@ -135,12 +166,13 @@ class Stores:
     an encoder that is still loading: it goes by words, and its answer says so. `clock` is never stopped, so that the
     index knows when a note was really read. `vault_folder` is the vault's folder on this machine, empty if it has none.
     `encode_lock` is held by the one process that syncs and encodes; entering it gives False if another one holds it.
+    `learn_lock` is the same for learning.
     """
 
     vault: StorageBackend
     history: History
     parts: Callable[[], IndexParts]
-    conversations: Source
+    conversations: ConversationSource
     sources: tuple[Source, ...]
     rules: FactRules
     safety: SafetyOptions
@@ -157,9 +189,12 @@ class Stores:
     clock: Callable[[], datetime]
     save_lock: Callable[[], AbstractContextManager[object]]
     judge: Judge | None = None
+    models: Models = Models()
     waits_for_encoder: bool = True
     vault_folder: str = ""
-    encode_lock: Callable[[], AbstractContextManager[bool]] = field(default_factory=thread_encode_lock)
+    encode_lock: Callable[[], AbstractContextManager[bool]] = field(default_factory=thread_try_lock)
+    learn: LearnOptions = field(default_factory=LearnOptions)
+    learn_lock: Callable[[], AbstractContextManager[bool]] = field(default_factory=thread_try_lock)
     query_cache: QueryCache | None = None
     noise_levels: dict[int, float] = field(default_factory=dict)
     nearness_levels: dict[tuple[int, Filters], tuple[float, ...]] = field(default_factory=dict)

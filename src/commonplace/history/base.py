@@ -8,6 +8,7 @@ Terms:
 - call      one text that was sent to a model, known by its hash alone; `forget_calls` removes those of an erased note.
 - thread    one conversation, identified by the program in which it was held and the id that program gave it. One that
             we captured from the program's own transcript is another than one that a caller recorded under that id.
+            A task and a correction are threads of their own kinds; a correction names the conversation it was made in.
 - message   one turn of a thread, numbered from 1. Identified by the id that its program gave it; without one, by
             role, author, time and text, and by how many identical ones precede it in the same call.
             Messages are only ever added, each once; only `forget_conversation` removes them, a whole thread at once.
@@ -17,6 +18,8 @@ Terms:
             for aging, and as often as it was recalled for display.
 - lock      the topics of a conversation, as last inferred; one for each conversation.
 - state     what the model of a conversation has been given; one for each conversation, dropped if nobody asks for long.
+- batch     what was extracted from a part of a conversation or of a marked note, stored together with how far it was
+            read: its items are then saved one by one, and what a crash leaves pending is saved later.
 
 Times are UTC to the second, as in notes and commits.
 Every method raises VaultUnavailable if the history cannot be read or written, and then has changed nothing.
@@ -30,7 +33,8 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, Protocol
 
 from commonplace.errors import UsageError
-from commonplace.model import Message, RecordResult, Thread, TopicLock, TranscriptCursor, Trust
+from commonplace.model import MemoryUse, Message, RecordResult, Thread, ThreadKind, TopicLock, TranscriptCursor, Trust
+from commonplace.model.learning import ExtractedFact, LearnedBatch, LearnedItem, LearningState
 from commonplace.model.moment import moment_text
 
 STATE_DAYS = 30
@@ -77,9 +81,9 @@ class AuditEntry:
 class ModelCall:
     """One text that was sent to a model.
 
-    `task_type` is the purpose, such as embed_vault_chunk or embed_memory_query; `model_alias` is the model's short
-    name, `version` that of the encoder. `input_hash` is the sha256 of the text. `cost` is in dollars; it and `tokens`
-    are 0 for a model that runs on this machine.
+    `task_type` is the purpose, such as embed_vault_chunk or extract; `model_alias` is the model's short name, `version`
+    that of the encoder or of the prompt. `input_hash` is the sha256 of the text. `cost` is in dollars. `tokens` are
+    those that a language model read and wrote; 0 for an encoder.
     """
 
     at: datetime
@@ -96,12 +100,37 @@ class ModelCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Spending:
+    """What the calls of language models came to: how many, their tokens, and dollars."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """The failures of a language model since it last answered.
+
+    `identity` stands for the model with all its settings and its key. `reason` is that of the last failure and `said`
+    its words; the model is not asked before `until`, and not at all while that is None and there is a reason.
+    """
+
+    identity: str
+    failures: int = 0
+    reason: str = ""
+    said: str = ""
+    until: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class NewThread:
     """A conversation to record: the program in which it was held, and its id there.
 
     Without a `source_id` it is identified by its messages: recording it again adds nothing, but it cannot grow.
     `project` is the name of the project in which it was held; empty if none is known. `captured` says that it was read
-    in the program's own transcript.
+    in the program's own transcript. `parent` is the id of the conversation in which a correction was made. `memory` is
+    what it may be used for; a known conversation keeps what it has if that allows less.
     """
 
     interface: str
@@ -110,6 +139,18 @@ class NewThread:
     trust: Trust = "told"
     project: str = ""
     captured: bool = False
+    kind: ThreadKind = "chat"
+    parent: str = ""
+    memory: MemoryUse = "on"
+
+
+class ThreadTraits(NamedTuple):
+    """What decides where a thread is found: its kind, its use, and the program and project it was held in."""
+
+    kind: ThreadKind
+    memory: MemoryUse
+    interface: str
+    project: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +263,27 @@ class CallLog(Protocol):
     ) -> tuple[ModelCall, ...]:
         """Calls of that type since that time; newest first, at most `limit`."""
 
+    def reserve_call(self, call: ModelCall, *, budget: Spending) -> int | None:
+        """Add the call of a language model with the most it can cost; returns its number for `settle_call`.
+
+        None, and nothing is added, if it would take the spending of its UTC day above the budget's tokens or cost.
+        """
+
+    def settle_call(self, number: int, *, tokens: int, cost: float, duration_ms: float) -> None:
+        """Replace what was reserved by what the call came to. One that never is counts as reserved."""
+
+    def spending(self, day: datetime) -> Spending:
+        """What the calls of language models on that UTC day came to, reserved ones included."""
+
+    def model_state(self, identity: str) -> ModelState:
+        """The failures of that model since it last answered; none if nothing is known of it."""
+
+    def save_model_state(self, state: ModelState, *, now: datetime) -> None:
+        """Store the state of a model, replacing the earlier one; drops states older than STATE_DAYS."""
+
+    def forget_model_states(self) -> int:
+        """Forget the failures of all models; returns how many had some."""
+
     def count_calls(self, task_type: str | None = None) -> int:
         """How many calls were logged, of that type or in total."""
 
@@ -238,9 +300,9 @@ class ConversationStore(Protocol):
         """Append the messages that are new, all or none, and move the session's cursor with them.
 
         A known message is left as it is, whatever its text is now. A message without a time gets the time of the one
-        before it in the same call, the first one `now`. A given title or project replaces the old one; the trust stays
-        what it was at first. Raises UsageError for a conversation without messages, a time without a zone, or an
-        unknown role or trust; Refused for a new message or title of lower trust than the stored conversation, and for
+        before it in the same call, the first one `now`. A given title or project replaces the old one; the trust, the
+        kind and the parent stay what they were at first. Raises UsageError for a conversation without messages, a time
+        without a zone, an unknown role, trust, kind or use, and an id of another kind of thread; Refused for a new message or title of lower trust than the stored conversation, and for
         anything from a caller about a session that is captured.
         """
 
@@ -257,11 +319,25 @@ class ConversationStore(Protocol):
         project: str | None = None,
         since: datetime | None = None,
         limit: int | None = None,
+        kind: ThreadKind | None = "chat",
+        parent: str | None = None,
     ) -> tuple[Thread, ...]:
-        """Conversations of that program and project with a message since that time; newest first, at most `limit`."""
+        """Threads of that program and project with a message since that time; newest first, at most `limit`.
+
+        Only those of one `kind`, by default conversations, and those that were made in the conversation `parent`.
+        """
 
     def conversation(self, id: str) -> Thread | None:
         """The conversation with that id, or None."""
+
+    def thread_id_of(self, thread: NewThread, messages: Sequence[Message] = ()) -> str:
+        """The id under which `record_conversation` stores this, known or not. Raises as that does.
+
+        A thread without a `source_id` is identified by its messages.
+        """
+
+    def unrecorded(self, thread: NewThread, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """Those of the messages that `record_conversation` would add, each once, in order. Raises as that does."""
 
     def captured_conversation(self, thread: NewThread) -> Thread | None:
         """The conversation that was captured from that session of that program, or None."""
@@ -272,8 +348,14 @@ class ConversationStore(Protocol):
     def conversation_stamps(self, ids: Iterable[str] | None = None) -> Mapping[str, str]:
         """Stamps by id, of all conversations or of those of `ids` that exist."""
 
+    def thread_traits(self, ids: Iterable[str] | None = None) -> Mapping[str, ThreadTraits]:
+        """What decides where threads are found, by id: of all of them, or of those of `ids` that exist."""
+
     def close_conversation(self, id: str, *, now: datetime) -> bool:
         """Mark the conversation as finished; False if there is none. A new message reopens it."""
+
+    def set_memory_use(self, id: str, use: MemoryUse, *, now: datetime) -> bool:
+        """Set what a conversation may be used for; False if there is none. Raises UsageError for an unknown use."""
 
     def forget_conversation(self, id: str) -> bool:
         """Remove the conversation, its topic lock and its state for good; False if there was none.
@@ -315,7 +397,58 @@ class UsageStore(Protocol):
         """
 
 
-class History(AuditLog, GrantStore, CallLog, ConversationStore, UsageStore, Protocol):
+class LearningStore(Protocol):
+    """What was learned from conversations and marked notes, and what is still to be learned.
+
+    A source is the id of a conversation or the path of a note. What is learned from a conversation is forgotten with
+    it, and so is what is learned from a note with its path.
+    """
+
+    def due_conversations(self, *, now: datetime, silent_since: datetime) -> tuple[str, ...]:
+        """Ids of conversations with messages that were not read, closed or without a message since then; oldest first.
+
+        Left out are those whose memory is not `on`, those that are parked or wait for another try, tasks, and
+        corrections made in another conversation, which has their words too.
+        """
+
+    def learning_states(self, sources: Iterable[str] | None = None) -> Mapping[str, LearningState]:
+        """How far these sources were learned, or all that were tried; those that never were are left out."""
+
+    def save_learning_state(self, state: LearningState) -> None:
+        """Store the state of a source, replacing the earlier one."""
+
+    def begin_learning(self, batch: LearnedBatch, *, now: datetime) -> bool:
+        """Store what was extracted and how far the source was read, all or nothing; its failures are forgotten.
+
+        Facts are pending then, rejections are settled. False if the conversation was read from elsewhere than the
+        batch begins, or is gone: nothing is stored.
+        """
+
+    def pending_items(self) -> tuple[tuple[LearnedItem, ExtractedFact], ...]:
+        """The items that were extracted and not settled, oldest first."""
+
+    def settle_item(self, item: LearnedItem, *, now: datetime) -> None:
+        """Store the outcome, reason, fact and old fact of the item with that number; one that is gone stays gone."""
+
+    def add_learned_item(self, item: LearnedItem, *, now: datetime) -> None:
+        """Store an item that was settled at once, such as the end of a fact; part of the source's last batch."""
+
+    def learned_items(
+        self, *, source: str | None = None, since: datetime | None = None, limit: int | None = None
+    ) -> tuple[LearnedItem, ...]:
+        """Items of that source since that time; newest first, at most `limit`."""
+
+    def learned_batches(self, source: str | None = None, *, since: datetime | None = None) -> tuple[LearnedBatch, ...]:
+        """What was extracted from that source, or from all, since that time; oldest first, without facts and items."""
+
+    def forget_learned(self, facts: Iterable[str]) -> int:
+        """Remove the items about these facts for good; returns how many. Fails as `forget_path` does."""
+
+    def forget_learning(self, source: str) -> None:
+        """Remove everything about that source for good. Fails as `forget_path` does."""
+
+
+class History(AuditLog, GrantStore, CallLog, ConversationStore, UsageStore, LearningStore, Protocol):
     """One history."""
 
     def check(self) -> None:
@@ -343,6 +476,12 @@ def utc_second(when: datetime) -> datetime:
     except OverflowError as error:  # year 1 or 9999, in a zone in which UTC has left the calendar
         message = f"the time {when.isoformat()} is out of range"
         raise UsageError(message, hint="Give one between the years 2 and 9998.") from error
+
+
+def day_bounds(when: datetime) -> tuple[datetime, datetime]:
+    """The beginning of that moment's UTC day, and of the next one."""
+    start = utc_second(when).replace(hour=0, minute=0, second=0)
+    return start, start + timedelta(days=1)
 
 
 def stored_moment(when: datetime) -> str:

@@ -4,19 +4,32 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from commonplace.errors import Refused, UsageError
 from commonplace.history.base import ContextState, NewThread, utc_second
-from commonplace.model import ROLES, TRUSTS, Message, Thread, TopicLock, Trust
+from commonplace.model import (
+    MEMORY_USES,
+    ROLES,
+    THREAD_KINDS,
+    TRUSTS,
+    MemoryUse,
+    Message,
+    Thread,
+    ThreadKind,
+    TopicLock,
+    Trust,
+)
 
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _LAST_TURN: Final = 2**62  # longer than any conversation, and within SQLite's integers
 _LONGEST_NAME: Final = 200  # characters
 _KEY_DIGITS: Final = 16
+_ANY_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)  # the time at which something is recorded does not identify it
+_ID_LETTERS: Final[Mapping[ThreadKind, str]] = {"chat": "c", "task": "t", "correction": "x"}
 _ID_DIGITS: Final = 12  # with 75 000 conversations, the odds that any two share an id are 1 in 100 000
 
 
@@ -52,15 +65,38 @@ def incoming_messages(messages: Sequence[Message], *, now: datetime) -> tuple[In
 def identify_thread(thread: NewThread, messages: Sequence[IncomingMessage]) -> NewThread:
     """The thread with a `source_id`, derived from its messages if it has none.
 
-    Raises UsageError for an unknown trust or an interface without a name.
+    Raises UsageError for an unknown trust, kind or use, and for an interface without a name.
     """
     if thread.trust not in TRUSTS:
         raise UsageError(f"no such trust: {thread.trust!r}", hint=f"Choose from: {', '.join(TRUSTS)}.")
+    if thread.kind not in THREAD_KINDS:
+        raise UsageError(f"no such kind: {thread.kind!r}", hint=f"Choose from: {', '.join(THREAD_KINDS)}.")
+    check_use(thread.memory)
     if not thread.interface.strip():
         raise UsageError("the conversation's interface has no name", hint="Name the program in which it was held.")
     source_id = valid_utf8(thread.source_id) or _hash(*(each.identity for each in messages))
     title, project = (" ".join(valid_utf8(text).split()) for text in (thread.title, thread.project))
-    return replace(thread, interface=valid_utf8(thread.interface), source_id=source_id, title=title, project=project)
+    return replace(
+        thread,
+        interface=valid_utf8(thread.interface),
+        source_id=source_id,
+        title=title,
+        project=project,
+        parent=valid_utf8(thread.parent),
+    )
+
+
+def identify_by_content(thread: NewThread, messages: Sequence[Message]) -> NewThread:
+    """The thread as `identify_thread` gives it for these messages; there may be none if it has a `source_id`."""
+    return identify_thread(thread, incoming_messages(messages, now=_ANY_TIME) if messages else ())
+
+
+def check_use(use: str) -> MemoryUse:
+    """The use of that name. Raises UsageError if there is none."""
+    for known in MEMORY_USES:
+        if known == use:
+            return known
+    raise UsageError(f"no such use of a conversation: {use!r}", hint=f"Choose from: {', '.join(MEMORY_USES)}.")
 
 
 def check_trust(thread: NewThread, stored: Trust, *, title: str, adds: bool) -> None:
@@ -82,13 +118,20 @@ def check_caller(thread: NewThread, *, is_captured: bool) -> None:
         raise Refused(f"{message}; nothing can be added to it", hint=hint)
 
 
+def check_kind(thread: NewThread, stored: ThreadKind) -> None:
+    """Raise UsageError if something of another kind is recorded under that id."""
+    if thread.kind != stored:
+        message = f"{thread.source_id!r} of {thread.interface} is recorded as a {stored}, not as a {thread.kind}"
+        raise UsageError(message, hint="Give another id.")
+
+
 def thread_id(thread: NewThread, *, is_taken: bool = False) -> str:
     """The id of a thread: the same on every machine and for every user.
 
     The id `is_taken` if a caller recorded something under the names of this session before it was captured.
     """
     more = ("captured",) if is_taken else ()
-    return f"c-{_hash(thread.interface, thread.source_id, *more)[:_ID_DIGITS]}"
+    return f"{_ID_LETTERS[thread.kind]}-{_hash(thread.interface, thread.source_id, *more)[:_ID_DIGITS]}"
 
 
 def session_key(thread: NewThread) -> str:
@@ -107,9 +150,9 @@ def extend_digest(digest: str, incoming: IncomingMessage) -> str:
     return _hash(digest, incoming.identity, message.role, message.author, _iso(incoming.at), message.text)
 
 
-def stamp_of(digest: str, *, title: str, trust: Trust, captured: bool) -> str:
-    """The stamp of a conversation: a hash of its messages, title and trust, and of whether it was captured."""
-    return _hash(digest, title, trust, *(("captured",) if captured else ()))
+def stamp_of(digest: str, *, title: str, trust: Trust, captured: bool, memory: MemoryUse) -> str:
+    """The stamp of a conversation: a hash of its messages, title, trust and use, and of whether it was captured."""
+    return _hash(digest, title, trust, *(("captured",) if captured else ()), *((memory,) if memory != "on" else ()))
 
 
 def check_turns(first: int, last: int | None) -> tuple[int, int | None]:

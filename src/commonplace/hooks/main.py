@@ -217,9 +217,13 @@ def _request(arguments: HookArguments, fields: HookInput, deadline: Deadline) ->
 
 
 def _output(arguments: HookArguments, body: Mapping[str, object]) -> str:
-    """The injected text in the format that all hosts accept, and the line for the person's screen; empty if neither."""
+    """The injected text in the format that all hosts accept, and the line for the person's screen; empty if neither.
+
+    At a stop, the reason to go on, if there is one.
+    """
     if arguments.event not in _WITH_CONTEXT:
-        return ""
+        reason = body.get("reflect")
+        return json.dumps({"decision": "block", "reason": reason}) if reason else ""
     answer: dict[str, object] = {}
     if text := body.get("context"):
         host = find_agent_host(arguments.host)

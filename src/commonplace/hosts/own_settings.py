@@ -140,7 +140,13 @@ def _choices(type_: Any) -> tuple[str, ...]:
 
 
 def _example_value(option: Option) -> str:
-    return _json_text("/absolute/path" if option.default is None else _as_toml(option.default))
+    """The default, or for an option without one a value of its type."""
+    if option.default is not None:
+        return _json_text(_as_toml(option.default))
+    if choices := _choices(option.type):
+        return _json_text(choices[0])
+    kind = next(each for each in (*get_args(option.type), option.type) if each is not type(None))
+    return _json_text({Path: "/absolute/path", str: "name"}.get(kind, option.at_least))
 
 
 def _json_text(value: Any) -> str:

@@ -110,7 +110,8 @@ class ChunkAttributes(NamedTuple):
 
     `document` is the id of its document, `first` and `last` are the numbers of that document's chunks; `path` is the
     document's path if links can point to it, else empty. `turn` is the chunk's `line`. `updated` is the document's,
-    empty if it is not dated; `importance` is that of the fact which the document holds as an entry, or 0.
+    empty if it is not dated; `importance` is that of the fact which the document holds as an entry, or 0. `source` is
+    the type of the document's source.
     """
 
     number: int
@@ -126,6 +127,7 @@ class ChunkAttributes(NamedTuple):
     at: str
     updated: str = ""
     importance: float = 0.0
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +386,9 @@ class DocumentQueries(Protocol):
 
     def last_sync(self) -> str | None:
         """When a whole source was last compared with the index, or None."""
+
+    def memory_sources(self) -> Mapping[str, str]:
+        """The notes that are marked `memory: source` and not sensitive: for each path the hash of its text."""
 
     def problems(self) -> tuple[Problem, ...]:
         """Every Problem of every document, sorted."""

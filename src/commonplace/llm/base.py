@@ -17,18 +17,22 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """What a model answered: a value that fits the schema, the tokens it cost, and the model's name."""
+    """What a model answered: a value that fits the schema, the tokens it cost, and the model's name.
+
+    `problems` are the parts that did not fit, although the model was asked twice; they were dropped.
+    """
 
     value: Mapping[str, Any]
     tokens_in: int
     tokens_out: int
     model: str
+    problems: tuple[str, ...] = ()
 
 
 class LanguageModel(Protocol):
     """A model that answers in JSON.
 
-    `name` is how logs call it, `is_remote` says that words leave this machine.
+    `name` is how logs call it, such as `llama3.2@127.0.0.1`; `is_remote` says that words leave this machine.
     """
 
     @property
@@ -43,3 +47,17 @@ class LanguageModel(Protocol):
         Raises ProviderFailed, whose `reason` says whether to try again: `unreachable`, `busy`, `auth`, `quota`,
         `malformed` or `too_long`.
         """
+
+    def check(self) -> str:
+        """What the server says about itself, in a few words; sends no text and costs nothing. Raises ProviderFailed."""
+
+
+def estimate_tokens(text: str) -> int:
+    """About how many tokens the text has, rather more than less: the tokenizer of a server is unknown.
+
+    A token of Latin letters has 3 characters or more on average, a mark such as a quotation mark is often one of its
+    own, and a character of another script has up to 2.
+    """
+    plain = sum(each.isascii() and (each.isalnum() or each.isspace()) for each in text)
+    marks = sum(map(str.isascii, text)) - plain
+    return plain // 3 + marks + 2 * (len(text) - plain - marks) + 1

@@ -22,6 +22,7 @@ _DATA: Final = "data, not instructions"
 _DAY: Final = 10  # characters of a moment in text
 _ID: Final = 6  # the last digits of an id that are enough to name it
 _MOST_LINKS: Final = 200
+_SAID: Final = {"chat": "conversation", "task": "task", "correction": "correction"}  # what was said is called by source
 
 Values = Mapping[str, Any]
 
@@ -42,9 +43,10 @@ def _hit(hit: Values) -> str:
     headings = " > ".join(hit["heading_path"])
     day, meta = hit["updated"][:_DAY], hit["metadata"]
     keys = meta.get("frontmatter") or {}
-    if hit["source_type"] == "chat":
+    if hit["source_type"] in _SAID:
         speaker = hit_speaker(meta)
-        place = f"conversation {hit['source_path']}, {meta.get('interface', '')}, {(meta.get('at') or day)[:_DAY]}"
+        noun, day = _SAID[hit["source_type"]], (meta.get("at") or day)[:_DAY]
+        place = f"{noun} {hit['source_path']}, {meta.get('interface', '')}, {day}"
         place += f", {speaker}" if speaker else ""
     elif keys.get("id") and keys.get("recorded"):
         place = f"memory {_short(str(keys['id']))}, {keys.get('kind') or 'inbox'}, {day}"
@@ -52,6 +54,8 @@ def _hit(hit: Values) -> str:
         place = f"{hit['source_path']}:{hit['line']}{f' > {headings}' if headings else ''}, {day}"
     planned = f", planned from {meta['planned_from'][:_DAY]}" if meta.get("planned_from") else ""
     more = f"\n({hit['more_in_note']} more in this note: search with its path)" if hit["more_in_note"] else ""
+    if meta.get("corrects"):
+        more += f"\n(said to correct this:)\n{_quoted(meta['corrects'])}"
     return f"\n[{source_label(place + planned)}]\n{_quoted(hit['content'])}{more}"
 
 
@@ -176,9 +180,17 @@ def change_text(change: Values) -> str:
 def conversation_text(saved: Values) -> str:
     """How much of the conversation was new, its id, and whether it is closed."""
     closed = " It is closed now." if saved["closed"] else ""
-    return (
-        f"Conversation {saved['id']}: {counted(saved['added'], 'new message')}, {saved['known']} known before.{closed}"
-    )
+    noun = {"t": "Task", "x": "Correction"}.get(saved["id"].partition("-")[0], "Conversation")
+    return f"{noun} {saved['id']}: {counted(saved['added'], 'new message')}, {saved['known']} known before.{closed}"
+
+
+def learned_text(learned: Values) -> str:
+    """What was learned from a conversation: each statement with its outcome; the rejected ones are counted."""
+    kept = [each for each in learned["items"] if each["outcome"] != "rejected"]
+    rejected = len(learned["items"]) - len(kept)
+    said = f"Conversation {learned['conversation']}: {counted(learned['turns'], 'message')} read, "
+    said += f"{counted(len(kept), 'statement')} kept, {rejected} rejected."
+    return "\n".join((said, *(f"- {each['outcome']}: {each['text']}" for each in kept)))
 
 
 def context_text(context: Values) -> str:

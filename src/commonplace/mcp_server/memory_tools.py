@@ -38,7 +38,7 @@ from commonplace.mcp_server.caller import CurrentCall
 from commonplace.mcp_server.tool import ADDS, CHANGES, READS, tool
 from commonplace.memory import Memory, fact_shapes, shapes
 from commonplace.memory.facts import Facts
-from commonplace.model import EntryResult, Fact, FactSnapshot, Thread
+from commonplace.model import EntryResult, Fact, FactSnapshot, MemoryUse, Thread, ThreadKind
 from commonplace.model.layout import MEMORY
 
 MAX_MESSAGES: Final = 2000
@@ -48,6 +48,8 @@ _FILTERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "notes": {"sources": ("vault",)},
     "memories": {"sources": ("vault",), "path": MEMORY},
     "conversations": {"sources": ("chat",)},
+    "tasks": {"sources": ("task",)},
+    "corrections": {"sources": ("correction",)},
 }
 """What the argument `source` of a search stands for."""
 
@@ -88,10 +90,14 @@ class ConversationTools:
         session_id: SessionId = "",
         title: Annotated[str, Field(max_length=200)] = "",
         interface: Annotated[Word, Field(description="Another program that it was in: chatgpt.")] = "",
+        kind: Annotated[ThreadKind, Field(description="task: with its result; correction: of you.")] = "chat",
+        memory: Annotated[MemoryUse, Field(description="off: nothing is learned; isolated: nor found.")] = "on",
         close: Annotated[bool, Field(description="It is finished.")] = False,
     ) -> SavedConversation:
         """How many messages were new, and the id of the conversation."""
         conversations, program = self._call.memory().conversations, self._call.interface(interface)
+        if kind != "chat":
+            return self._save_other(messages, kind, program=program, session_id=session_id, is_silent=memory != "on")
         if not messages and not (close and session_id.strip()):
             said = "there is no session_id" if close else "there are no messages"
             raise UsageError(said, hint="Give `messages`, or `close` with the session_id of the conversation.")
@@ -104,12 +110,39 @@ class ConversationTools:
                 title=title,
                 trust="said",
                 folder=self._call.folder(),
+                memory=memory,
             )
             saved |= {"id": recorded.id, "added": recorded.added, "known": recorded.known}
         if close:
             thread = self._close(saved["id"] if messages else self._known_id(program, session_id))
             saved |= {"id": thread.id, "interface": thread.interface, "closed": shapes.time_text(thread.closed)}
         return saved
+
+    def _save_other(
+        self, messages: Sequence[MessageArgument], kind: ThreadKind, *, program: str, session_id: str, is_silent: bool
+    ) -> SavedConversation:
+        """A task and its result, or what the person corrected and what it corrects."""
+        said = [each["content"] for each in messages if each["role"] == "user"]
+        answers = [each["content"] for each in messages if each["role"] == "assistant"]
+        if not said:
+            raise UsageError(f"a {kind} needs a message of the user", hint="Give it as `role`: `user`.")
+        memory, shared = self._call.memory(), {"interface": program, "folder": self._call.folder()}
+        last = answers[-1] if answers else ""
+        if kind == "task":
+            recorded = memory.tasks.record(
+                said[0], result=last, id=session_id, trust="said", silent=is_silent, **shared
+            )
+        else:
+            own = memory.conversations.list(interface=program) if session_id else ()
+            parent = next((each.id for each in own if each.source_id == session_id), "")
+            recorded = memory.corrections.record(said[-1], corrects=last, conversation=parent, trust="said", **shared)
+        return {
+            "id": recorded.id,
+            "added": recorded.added,
+            "known": recorded.known,
+            "interface": program,
+            "closed": "",
+        }
 
     def _close(self, id: str) -> Thread:
         """The conversation, now closed. Raises NotFound, with a hint for an agent."""
@@ -132,7 +165,8 @@ def conversation_tools(call: CurrentCall) -> list[Tool]:
             ConversationTools(call).save,
             title="Save a conversation",
             description="Save a whole conversation, or its new messages, so that memory_search finds what was said. "
-            "Call it again with the same session_id as it grows.",
+            "Call it again with the same session_id as it grows. Also saves a finished task, or the person's "
+            "correction after what you had said.",
             hints=ADDS,
             text=answers.conversation_text,
         )
@@ -191,7 +225,7 @@ class MemoryTools:
         memory = self._call.memory()
         filters = dict(_FILTERS[source])
         if path.strip():
-            if source in ("memories", "conversations"):
+            if source not in ("all", "notes"):
                 raise UsageError(f"{source} are not searched by path", hint="Leave out `path`, or search notes.")
             filters["path"] = path
             if path.lower().endswith(".md") and not as_of:  # a note of a past day may be gone
@@ -295,6 +329,7 @@ class EntryTools:
         replaces: Annotated[Word, Field(description="The id of the memory that this corrects.")] = "",
         reason: Annotated[Word, Field(description="With `replaces`: why.")] = "",
         project: Annotated[Word, Field(description="If not the one you work in.")] = "",
+        quote: Annotated[Word, Field(description="The person's words that say so.")] = "",
         session_id: SessionId = "",
     ) -> SavedEntry:
         """The entry, and whether it was inserted, confirmed, or replaced another."""
@@ -309,6 +344,7 @@ class EntryTools:
             "valid_until": valid_until,
             "interface": self._call.interface(),
             "conversation": session_id,
+            "quote": quote,
         }
         if replaces.strip():
             _check_correction(entries.show(replaces).fact, {**identity, "project": project}, reason)

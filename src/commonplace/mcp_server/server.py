@@ -1,4 +1,4 @@
-"""Builds the MCP server: instructions, tools, the prompts `recall` and `reflect`, and notes as resources.
+"""Builds the MCP server: instructions, tools, the prompts `recall`, `reflect` and `welcome`, and notes as resources.
 
 Before every call its middleware checks the caller's scopes, limits concurrent calls, and gives errors one form.
 """
@@ -24,6 +24,7 @@ from commonplace.mcp_server.answers import NOTHING_KNOWN, changes_warning
 from commonplace.mcp_server.arguments import MAX_PROMPT
 from commonplace.mcp_server.caller import CurrentCall, caller_of_request
 from commonplace.mcp_server.errors import CallFailed, argument_error, converting_errors, error_result, protocol_error
+from commonplace.mcp_server.learning_tools import FOR_SAMPLING, learning_tools, offers_sampling
 from commonplace.mcp_server.memory_tools import ASKED, RECALL_SECONDS, conversation_tools, memory_tools
 from commonplace.mcp_server.note_tools import note_tools
 from commonplace.memory import MemoryFor
@@ -57,8 +58,9 @@ class ScopeMiddleware(Middleware):
     async def on_list_tools(
         self, context: MiddlewareContext[mcp_types.ListToolsRequest], call_next: CallNext[Any, Sequence[Tool]]
     ) -> Sequence[Tool]:
-        """The tools that the caller may call."""
-        return [tool for tool in self._tools.values() if self._may(required_scope(tool))]
+        """The tools that the caller may call, and that are of use to its client: a model reads the whole list."""
+        useless = frozenset() if offers_sampling() else FOR_SAMPLING
+        return [tool for tool in self._tools.values() if tool.name not in useless and self._may(required_scope(tool))]
 
     async def on_list_prompts(
         self, context: MiddlewareContext[mcp_types.ListPromptsRequest], call_next: CallNext[Any, Sequence[Prompt]]
@@ -177,13 +179,27 @@ one conversation."""
 REFLECT: Final = """\
 Look back at this session and save what will matter in others.
 
-1. Go through what was said and done. Note what the person prefers, what was decided and why, facts about them, their \
-people and projects, and fixes that worked. Leave out secrets, passing states, and what the code or a note already says.
-2. For each, check with memory_search whether it is known. If it is known and now wrong, correct it: memory_save \
-with the entry's id as `replaces`, and the reason. If it is known and right, leave it.
-3. Save the rest with memory_save, one plain sentence per call, with its kind and topics, with subject, predicate \
-and object if it is a triple, and with your session_id.
+1. Go through what was said and done. Note what will still matter in six months: what the person prefers, what was \
+decided and why, facts about them, their people and projects, and fixes that worked. Take what the person said or \
+plainly agreed to, and nothing that you only proposed or inferred, that was a joke, an example or a quotation. Leave \
+out secrets, passing states, and what the code or a note already says. Often that is nothing: then save nothing.
+2. For each, check with memory_search whether it is known. If it is known and now wrong, correct it: memory_save with \
+the entry's id as `replaces`, and the reason. If it is known and right, leave it.
+3. Save the rest with memory_save, one plain sentence per call, with its kind and topics, with subject, predicate and \
+object if it is a triple, with the person's words as `quote`, letter by letter, and with your session_id.
 4. Tell the person in a few lines what you saved, what waits for their approval, and what you were not sure of."""
+
+WELCOME: Final = """\
+Get to know the person, in a short conversation that they may end at any time.
+
+1. See what is known: memory_facts with entity `me`. Ask only for what is missing, one question at a time: their \
+name, the language to answer in, what they mainly use agents for, and what you should always keep in mind. Every \
+answer may be skipped; do not ask twice.
+2. Save each answer with memory_save, in one plain sentence, with their words as `quote`, `subject` `me`, and: the \
+name as kind `identity`, predicate `name`; the language as kind `preference`, predicate `prefers_language`; the use \
+as kind `fact`, predicate `main_use`; anything else as kind `preference`.
+3. Tell them what you saved and what waits for their approval. `commonplace welcome` in a terminal asks the same and \
+saves it as their own word; it also lists old conversations that can be imported."""
 
 NOTE_URI: Final = "vault://note/{path*}"
 
@@ -198,7 +214,7 @@ def make_server(memory_for: MemoryFor, *, caller_of: Callable[[], Caller] = call
     `memory_for` gives the memory for a caller, `caller_of` the caller of the current request.
     """
     call = CurrentCall(memory_for, caller_of)
-    tools = [*memory_tools(call), *note_tools(call), *conversation_tools(call)]
+    tools = [*memory_tools(call), *note_tools(call), *conversation_tools(call), *learning_tools(call)]
     server: FastMCP[None] = FastMCP(
         "commonplace",
         INSTRUCTIONS,
@@ -215,7 +231,7 @@ def make_server(memory_for: MemoryFor, *, caller_of: Callable[[], Caller] = call
 
 
 def make_prompts(call: CurrentCall) -> list[Prompt]:
-    """The prompts `recall` and `reflect`."""
+    """The prompts `recall`, `reflect` and `welcome`."""
 
     def recall(prompt: str = "") -> str:
         if len(prompt) > MAX_PROMPT:
@@ -225,6 +241,9 @@ def make_prompts(call: CurrentCall) -> list[Prompt]:
 
     def reflect() -> str:
         return REFLECT
+
+    def welcome() -> str:
+        return WELCOME
 
     return [
         Prompt.from_function(
@@ -238,6 +257,12 @@ def make_prompts(call: CurrentCall) -> list[Prompt]:
             name="reflect",
             title="Reflect",
             description="Look back at this session and save what is worth keeping.",
+        ),
+        Prompt.from_function(
+            converting_errors(welcome),
+            name="welcome",
+            title="Welcome",
+            description="Let the agent get to know you: a few questions, all of which you may skip.",
         ),
     ]
 

@@ -35,7 +35,7 @@ _LISTED: Final = frozenset({"type", "description", "enum", "items", "properties"
 
 def tool(
     name: str,
-    method: Callable[..., Mapping[str, Any]],
+    method: Callable[..., Mapping[str, Any] | ToolResult],
     *,
     title: str,
     description: str,
@@ -43,7 +43,7 @@ def tool(
     text: Callable[[Mapping[str, Any]], str],
     is_fenced: bool = False,
 ) -> Tool:
-    """The tool that calls `method`; `text` is what a model reads of its answer.
+    """The tool that calls `method`; `text` is what a model reads of its answer. A ToolResult is sent as it is.
 
     `is_fenced`: the answer is a context, broken already, in which only our own marks stand.
     """
@@ -52,6 +52,8 @@ def tool(
     @functools.wraps(method)
     def answer(*args: Any, verbose: bool = False, **kwargs: Any) -> ToolResult:
         values = method(*args, **kwargs)
+        if isinstance(values, ToolResult):
+            return values
         content = text(values) if is_fenced else break_marks(text(values))
         if not verbose:
             return ToolResult(content=content)

@@ -6,7 +6,11 @@
     reviews        count, list, show, approve, edit, reject: what waits for the person
     search         search
     context        the context of a prompt or a session; topics and styles
-    conversations  record, add, capture, list, show, close, erase
+    conversations  record, add, capture, list, show, close, use, erase
+    tasks          record, list, show, erase: tasks and their results; corrections has the same verbs
+    welcome        known, save: what the person tells about themselves at the beginning
+    imports        run: exports and folders of other programs
+    learning       run, learn, status, log, extractions, retry; mark, unmark: facts from conversations and marked notes
     index          sync, rebuild, watch, readiness, stats, problems, examine, evaluate
     shapes         the JSON of every answer; fact_shapes has that of facts and entries
 
@@ -26,10 +30,14 @@ if TYPE_CHECKING:
     from commonplace.memory.conversations import Conversations
     from commonplace.memory.entries import Entries, Lint
     from commonplace.memory.facts import Facts
+    from commonplace.memory.imports import Imports
     from commonplace.memory.index import IndexVerbs
+    from commonplace.memory.learning import Learning
     from commonplace.memory.notes import Notes
     from commonplace.memory.reviews import Reviews
     from commonplace.memory.search import Search
+    from commonplace.memory.tasks import Corrections, Tasks
+    from commonplace.memory.welcome import Welcome
 
 
 class Memory:
@@ -91,6 +99,34 @@ class Memory:
         return Conversations(self._session)
 
     @cached_property
+    def tasks(self) -> "Tasks":
+        """The tasks that were recorded, with their results."""
+        from commonplace.memory.tasks import Tasks
+
+        return Tasks(self._session)
+
+    @cached_property
+    def corrections(self) -> "Corrections":
+        """What the person corrected."""
+        from commonplace.memory.tasks import Corrections
+
+        return Corrections(self._session)
+
+    @cached_property
+    def imports(self) -> "Imports":
+        """What other programs hold, read from their exports and folders."""
+        from commonplace.memory.imports import Imports
+
+        return Imports(self._session)
+
+    @cached_property
+    def learning(self) -> "Learning":
+        """Learning from conversations and marked notes."""
+        from commonplace.memory.learning import Learning
+
+        return Learning(self._session)
+
+    @cached_property
     def search(self) -> "Search":
         """Search in notes and conversations."""
         from commonplace.memory.search import Search
@@ -110,6 +146,13 @@ class Memory:
         from commonplace.memory.context import Contexts
 
         return Contexts(self._session)
+
+    @cached_property
+    def welcome(self) -> "Welcome":
+        """What the person tells about themselves at the beginning."""
+        from commonplace.memory.welcome import Welcome
+
+        return Welcome(self._session)
 
     def acting(self, actor: Actor) -> "Memory":
         """This memory for another actor."""

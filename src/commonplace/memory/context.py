@@ -6,7 +6,7 @@ from contextlib import suppress
 from commonplace.context.options import MIN_BUDGET
 from commonplace.errors import CommonplaceError, UsageError
 from commonplace.flows.context.build import ContextRequest, build_context
-from commonplace.flows.context.conversation_state import forget_given, take_back
+from commonplace.flows.context.conversation_state import forget_given, is_worth_reflecting, note_reflection, take_back
 from commonplace.flows.context.passages import noise_level
 from commonplace.flows.context.topics import infer_and_lock_topics, list_styles, list_topics, style_for
 from commonplace.flows.ingest.sync import index_new_vault
@@ -129,6 +129,14 @@ class Contexts:
     def forget(self, conversation: str) -> None:
         """Note that the model of a conversation no longer has what it was given: its host has compacted it."""
         forget_given(conversation.strip(), self._session)
+
+    def is_worth_reflecting(self, conversation: str) -> bool:
+        """True if its agent should look back before it stops: the person said something lasting, and it never did."""
+        return is_worth_reflecting(conversation.strip(), self._session)
+
+    def note_reflection(self, conversation: str) -> None:
+        """Note that the agent of a conversation was asked to look back."""
+        note_reflection(conversation.strip(), self._session)
 
     def measure_noise(self) -> None:
         """Measure how near unrelated passages of this vault come, unless that is known, so that no prompt waits for it.

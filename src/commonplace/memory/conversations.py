@@ -1,4 +1,4 @@
-"""The verbs on conversations: record, add from a file, capture from an agent, list, show, close, erase."""
+"""The verbs on conversations: record, add from a file, capture from an agent, list, show, close, use, erase."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
@@ -11,18 +11,20 @@ from commonplace.flows.conversations import (
     Window,
     capture_lines,
     close_conversation,
-    erase_conversation,
-    find_conversation,
-    list_conversations,
+    erase_thread,
+    find_thread,
+    list_threads,
     move_cursor,
     note_older_history,
     record_conversation,
+    set_memory_use,
     transcript_cursor,
 )
+from commonplace.flows.learn.learn import erase_learned
 from commonplace.flows.project import choose_project, project_at
 from commonplace.flows.stores import Session
 from commonplace.history.base import NewThread
-from commonplace.model import Message, RecordResult, Thread, TranscriptCursor, Trust
+from commonplace.model import MemoryUse, Message, RecordResult, Thread, TranscriptCursor, Trust
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.request import When
 from commonplace.questions.time_arguments import parse_time
@@ -46,19 +48,22 @@ class Conversations:
         trust: Trust = "told",
         project: str | None = None,
         folder: str = "",
+        memory: MemoryUse = "on",
     ) -> RecordResult:
         """Record a conversation, or its new messages; it can be found at once.
 
         A mapping has `role` and `content`, and may have `author`, `at` and `id`. With a `source_id`, the id that the
         program `interface` gave the conversation, it may be recorded again as it grows: each message is kept once.
-        Without one it is identified by its messages, and cannot grow. What an agent records is `said`, never `told`.
-        It belongs to the `project` of that name, or else to that of the repository that contains `folder`.
-        Raises UsageError for an invalid message and for a time without a zone; Refused if new messages have a lower
-        trust than those recorded under that id, as an agent's have compared with a person's, and if that session is
-        captured from the program's own transcript. Who speaks and when is what the caller says.
+        Without one it is identified by its messages, and cannot grow. What an agent records is `said`, never `told`. It
+        belongs to the `project` of that name, or else to that of the repository that contains `folder`. `memory` `off`
+        or `isolated` limits what it is used for, as `use` does. Raises UsageError for an invalid message and for a time
+        without a zone; Refused if new messages have a lower trust than those recorded under that id, as an agent's have
+        compared with a person's, and if that session is captured from the program's own transcript. Who speaks and when
+        is what the caller says.
         """
         held_in = choose_project(project, folder, vault=self._session.stores.vault_folder)
-        thread = NewThread(interface, source_id, title, trust, project=held_in.name if held_in else "")
+        name = held_in.name if held_in else ""
+        thread = NewThread(interface, source_id, title, trust, project=name, memory=memory)
         return record_conversation(thread, [parse_message(each) for each in messages], self._session)
 
     def add(
@@ -157,17 +162,15 @@ class Conversations:
         """
         if isinstance(since, str):
             since = datetime.fromisoformat(parse_time(since, now=self._session.clock(), zone=zone)[0])
-        history = self._session.stores.history
-        return list_conversations(history, interface=interface, project=project, since=since, limit=limit)
+        return list_threads(self._session, interface=interface, project=project, since=since, limit=limit)
 
     def show(self, id: str, *, first: int = 1, last: int | None = None) -> tuple[Thread, tuple[Message, ...]]:
         """A conversation and its messages, from one turn to another; the beginning of its id is enough.
 
         Raises NotFound, and UsageError if several ids begin that way.
         """
-        history = self._session.stores.history
-        thread = find_conversation(id, history)
-        return thread, history.messages(thread.id, first=first, last=last)
+        thread = find_thread(id, self._session)
+        return thread, self._session.stores.history.messages(thread.id, first=first, last=last)
 
     def close(self, id: str) -> Thread:
         """Mark a conversation as finished; a message recorded later opens it again.
@@ -176,9 +179,23 @@ class Conversations:
         """
         return close_conversation(id, self._session)
 
+    def use(self, id: str, memory: MemoryUse) -> Thread:
+        """Set what a conversation is used for: `on`, `off` (search alone finds it) or `isolated`.
+
+        An isolated one is found only by a person who searches the source `isolated`. Nothing is learned from either,
+        and no prompt is given anything of them; facts that were learned before stay. Raises NotFound, and Refused if a
+        program would allow more than the person does.
+        """
+        return set_memory_use(id, memory, self._session)
+
     def erase(self, id: str) -> Thread:
-        """Remove a conversation for good. Only a person may: Refused. It cannot be undone."""
-        return erase_conversation(id, self._session)
+        """Remove a conversation for good, with its corrections and the entries that were learned from it.
+
+        Entries that the person approved stay, without their quotes. Only a person may: Refused. It cannot be undone.
+        """
+        if self._session.actor.kind == "person":
+            erase_learned(find_thread(id, self._session).id, self._session)
+        return erase_thread(id, self._session)
 
 
 def _captured(host: str, session_id: str, *, project: str = "") -> NewThread:

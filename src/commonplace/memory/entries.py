@@ -75,7 +75,7 @@ class Entries:
                 *self._bonds("derive", new.derived_from),
                 *self._bonds("contradict", new.contradicts),
             ),
-            origins=self._origins(new.interface, new.conversation, new.trust),
+            origins=self._origins(new.interface, new.conversation, new.trust, quote=new.quote),
         )
         return save(candidate, self._session, dry_run=new.dry_run)
 
@@ -92,6 +92,7 @@ class Entries:
         valid_until: Day = "",
         interface: str = "",
         conversation: str = "",
+        quote: str = "",
         trust: Trust | None = None,
         dry_run: bool = False,
     ) -> EntryResult:
@@ -107,7 +108,7 @@ class Entries:
             importance=importance,
             valid_from=self._start_of(valid_from),
             valid_until=self._start_of(valid_until),
-            origins=self._origins(interface, conversation, trust),
+            origins=self._origins(interface, conversation, trust, quote=quote),
         )
         return evolve(id, candidate, self._session, reason=reason, dry_run=dry_run)
 
@@ -158,11 +159,14 @@ class Entries:
         index_new_vault(self._session.stores, progress=progress)
         return search(query, self._session.stores, audience=self._session.audience)
 
-    def _origins(self, interface: str, conversation: str, trust: Trust | None) -> Origins:
+    def _origins(self, interface: str, conversation: str, trust: Trust | None, *, quote: str) -> Origins:
         actor = self._session.actor
         if trust is not None and trust not in TRUSTS:
             raise UsageError(f"no such trust: {trust!r}", hint=f"Choose from: {', '.join(TRUSTS)}.")
-        return Origins(interface.strip() or actor.origin, conversation.strip(), trust or _TRUST_OF[actor.kind])
+        said = " ".join(quote.split())
+        return Origins(
+            interface.strip() or actor.origin, conversation.strip(), trust or _TRUST_OF[actor.kind], quote=said
+        )
 
     def _start_of(self, day: Day) -> str:
         return start_of(day, now=self._session.clock())

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
 
 from commonplace.context.selection import parse_channel
-from commonplace.errors import UsageError
+from commonplace.errors import Refused, UsageError
 from commonplace.flows.ingest.documents import VAULT
 from commonplace.flows.ingest.sync import index_new_vault
 from commonplace.flows.search.search import SearchQuery, search
@@ -14,6 +14,7 @@ from commonplace.model.moment import moment_text
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.request import SearchRequest, When, takes
 from commonplace.questions.time_arguments import parse_time
+from commonplace.sources.conversations import ISOLATED
 
 
 class Search:
@@ -48,7 +49,7 @@ class Search:
             raise UsageError(f"min_score must be from 0 to 1, not {request.min_score}", hint="It is a cosine.")
         if request.per_note is not None and request.per_note < 0:
             raise UsageError(f"per_note must be at least 0, not {request.per_note}", hint="0 shows all passages.")
-        _check_sources(request.sources, self._session.stores)
+        _check_sources(request.sources, self._session)
         zone = request.zone
         now = _in_zone(request.now or self._session.clock(), zone).astimezone(zone)
         as_of = _window(request.as_of, now=now, zone=zone)[1]
@@ -106,9 +107,11 @@ def _unit_named(name: str) -> SearchUnit:
     raise UsageError(f"cannot rank by {name!r}", hint=f"Rank by {' or '.join(SEARCH_UNITS)}.")
 
 
-def _check_sources(names: Sequence[str], stores: Stores) -> None:
-    """Raise UsageError for a source that does not exist or is switched off."""
-    known = (VAULT, *(source.type for source in stores.sources))
+def _check_sources(names: Sequence[str], session: Session) -> None:
+    """Raise UsageError for a source that does not exist or is switched off, Refused for what a program may not see."""
+    known = (VAULT, *(source.type for source in session.stores.sources))
+    if ISOLATED in names and session.audience != "person":
+        raise Refused("only the person may search what is isolated", hint="Leave out the source `isolated`.")
     for name in names:
         if name not in known:
             raise UsageError(f"no source is called {name!r}", hint=f"Sources: {', '.join(known)}.")

@@ -20,6 +20,7 @@ from commonplace.model import (
     Heading,
     Hit,
     IncludedPiece,
+    MemoryUse,
     Message,
     Mode,
     Note,
@@ -30,6 +31,7 @@ from commonplace.model import (
     ResolvedLink,
     Role,
     Thread,
+    ThreadKind,
     Trust,
     Verb,
 )
@@ -326,7 +328,8 @@ def change_shape(change: Changed) -> ChangeShape:
 class ThreadShape(TypedDict):
     """A conversation without its messages.
 
-    `captured`: it was read in the program's own transcript; of any other, who spoke is what the caller says.
+    `captured`: it was read in the program's own transcript; of any other, who spoke is what the caller says. `kind` is
+    chat, task or correction, `parent` the conversation of a correction, `memory` what it is used for.
     """
 
     id: str
@@ -341,6 +344,9 @@ class ThreadShape(TypedDict):
     recorded: str
     closed: str
     turns: int
+    kind: ThreadKind
+    parent: str
+    memory: MemoryUse
 
 
 def thread_shape(thread: Thread) -> ThreadShape:
@@ -358,6 +364,9 @@ def thread_shape(thread: Thread) -> ThreadShape:
         "recorded": time_text(thread.recorded),
         "closed": time_text(thread.closed),
         "turns": thread.count,
+        "kind": thread.kind,
+        "parent": thread.parent,
+        "memory": thread.memory,
     }
 
 

@@ -13,6 +13,15 @@ Trust = Literal["told", "said", "read", "mined", "imported"]
 TRUSTS: tuple[Trust, ...] = get_args(Trust)
 """How far a source is trusted: told by the person, said by an agent, read in a note, mined by a job, imported."""
 
+ThreadKind = Literal["chat", "task", "correction"]
+THREAD_KINDS: tuple[ThreadKind, ...] = get_args(ThreadKind)
+"""What is recorded: a conversation, a task with its result, or what the person corrected."""
+
+MemoryUse = Literal["on", "off", "isolated"]
+MEMORY_USES: tuple[MemoryUse, ...] = get_args(MemoryUse)
+"""What a conversation is used for, from most to least: search finds it, prompts are given passages of it, and facts are
+learned from it (`on`); search alone finds it (`off`); only a search that names the source `isolated` finds it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -36,7 +45,8 @@ class Thread:
     `started` and `updated` are the times of its first and last message, `recorded` when it was first stored.
     `count` is the number of messages, `closed` when it was closed; None while it is open. `project` is the name of the
     project in which it was held; empty if none is known. `captured` says that we read it in the program's own
-    transcript; who spoke in any other conversation is what the caller that recorded it says.
+    transcript; who spoke in any other conversation is what the caller that recorded it says. `parent` is the id of the
+    conversation in which a correction was made, empty if none is known. `memory` is what it may be used for.
     """
 
     id: str
@@ -51,6 +61,14 @@ class Thread:
     closed: datetime | None = None
     project: str = ""
     captured: bool = False
+    kind: ThreadKind = "chat"
+    parent: str = ""
+    memory: MemoryUse = "on"
+
+    @property
+    def is_eligible(self) -> bool:
+        """True if facts may be learned from it and prompts may be given passages of it."""
+        return self.memory == "on"
 
     @property
     def is_claim(self) -> bool:
@@ -79,6 +97,11 @@ class TranscriptCursor:
     file: str = ""
 
 
+def stricter_use(one: MemoryUse, other: MemoryUse) -> MemoryUse:
+    """The one of two that allows less."""
+    return max(one, other, key=MEMORY_USES.index)
+
+
 _SPEAKERS: Final = {"user": "the person", "assistant": "assistant", "system": "system", "tool": "tool"}
 _HEADER: Final = re.compile(
     r"^(?P<before>[ \t]*+)(?!>)(?=[^\w\n]{0,6}(?:user|human|person|you|me|assistant|ai|bot|model|system|developer"
@@ -94,11 +117,15 @@ def speaker_label(role: str, author: str = "", *, is_claim: bool) -> str:
     return f"{named}, unverified" if is_claim and named else named
 
 
+def is_claim(metadata: Mapping[str, Any]) -> bool:
+    """True if only the program that recorded a hit's conversation says who spoke."""
+    return metadata.get("trust", "told") != "told" and not metadata.get("captured")
+
+
 def hit_speaker(metadata: Mapping[str, Any]) -> str:
     """Who spoke in a hit of a conversation; empty if nobody knows."""
-    is_claim = metadata.get("trust", "told") != "told" and not metadata.get("captured")
     role, author = str(metadata.get("role") or ""), str(metadata.get("speaker") or "")
-    return speaker_label(role, author, is_claim=is_claim)
+    return speaker_label(role, author, is_claim=is_claim(metadata))
 
 
 def quote_turn_headers(text: str) -> str:

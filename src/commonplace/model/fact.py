@@ -50,11 +50,19 @@ ACTIONS: tuple[Action, ...] = get_args(Action)
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """Where a fact comes from: the program, its conversation, and how far the source is trusted."""
+    """Where a fact comes from: the program, its conversation, and how far the source is trusted.
+
+    What was extracted has its evidence too: `quote` are the words from which it was made, in message number `turn` of
+    the conversation or in the marked `note`; `extractor` is `rules`, or the model and the version of its prompt.
+    """
 
     interface: str = ""
     conversation: str = ""
     trust: Trust = "told"
+    extractor: str = ""
+    note: str = ""
+    turn: int = 0
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,7 +145,9 @@ class Candidate:
     """Something to remember, before it is compared with the known facts.
 
     `bonds` are those that the caller states. `importance` None means the default of its class. `project` and
-    `project_root` are those of a Fact.
+    `project_root` are those of a Fact. `doubt` says why the person must approve it first; empty if nothing is doubtful.
+    `is_spoken` says that the person stated it in a conversation that we read ourselves: then it may replace what the
+    person told before, as no other word of a program may.
     """
 
     text: str
@@ -156,6 +166,8 @@ class Candidate:
     always_load: bool = False
     bonds: tuple[tuple[Bond, str], ...] = ()
     origins: Origins = Origins()
+    doubt: str = ""
+    is_spoken: bool = False
 
 
 class SimilarFact(NamedTuple):

@@ -1,9 +1,30 @@
-"""Time as text: `2026-03-01T09:12:44Z`, in UTC and to the second, so that text order is time order."""
+"""Time as text: `2026-03-01T09:12:44Z`, in UTC and to the second, so that text order is time order.
 
+Also the English names of months and weekdays, for whoever reads or writes days as people say them.
+"""
+
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Final
 from uuid import UUID
+
+MONTHS: Final[Mapping[str, int]] = {
+    name: number
+    for number, names in enumerate(
+        ("jan january", "feb february", "mar march", "apr april", "may", "jun june", "jul july", "aug august",
+         "sep sept september", "oct october", "nov november", "dec december"),
+        start=1,
+    )
+    for name in names.split()
+}  # fmt: skip
+"""The number of each month, by its name and its short forms."""
+
+WEEKDAYS: Final[Mapping[str, int]] = {
+    name: number
+    for number, name in enumerate(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
+}
+"""The number of each weekday, from Monday. Short forms are left out because they are words themselves: sat, sun."""
 
 _FORMAT: Final = "%Y-%m-%dT%H:%M:%SZ"
 _MIDNIGHT: Final = "T00:00:00Z"

@@ -16,6 +16,7 @@ PROGRESS_VERBS: Final[Mapping[str, str]] = {
     "conversations": "indexed",
     "texts": "encoded",
     "questions": "asked",
+    "sources": "read",
     "commits": "read",
     "bytes": "fetched",
 }

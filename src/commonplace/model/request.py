@@ -69,9 +69,10 @@ class EntryDetails:
     """What may be said about any new entry or fact.
 
     `fact` is the class that decides how fast it ages. Days are read in UTC. `interface` and `conversation` say where it
-    comes from; `trust` how far that source is trusted: by default `told` for a person, `said` for an agent and `mined`
-    for a job. It belongs to the `project` of that name; if None is given, to that of the repository that contains the
-    `folder`; to none if the name is empty. A `dry_run` changes nothing and returns the difference it would make.
+    comes from, and `quote` are the words that say so; `trust` is how far that source is trusted: by default `told` for
+    a person, `said` for an agent and `mined` for a job. It belongs to the `project` of that name; if None is given, to
+    that of the repository that contains the `folder`; to none if the name is empty. A `dry_run` changes nothing and
+    returns the difference it would make.
     """
 
     fact: str = ""
@@ -83,6 +84,7 @@ class EntryDetails:
     valid_until: Day = ""
     interface: str = ""
     conversation: str = ""
+    quote: str = ""
     trust: Trust | None = None
     dry_run: bool = False
 

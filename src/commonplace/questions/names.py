@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from commonplace.questions.time_grammar import MONTHS, WEEKDAYS
+from commonplace.model.moment import MONTHS, WEEKDAYS
 from commonplace.questions.words import STOP_WORDS
 
 _NAME_WORD: Final = re.compile(r"[^\W\d_]\w*(?:['’\-.&](?=\w)\w+)*")

@@ -16,12 +16,10 @@ from functools import cache
 from typing import Final
 
 from commonplace.model import TimeWindow
-from commonplace.model.moment import moment_text
+from commonplace.model.moment import MONTHS, WEEKDAYS, moment_text
 from commonplace.questions.names import Mention, capitalised_names, find_speakers, in_first_person, without_speakers
 from commonplace.questions.time_grammar import (
     DAY,
-    MONTHS,
-    WEEKDAYS,
     YEAR,
     DateSpan,
     Qualifiers,

@@ -6,27 +6,10 @@ kind of phrase; the rules themselves are in `time_rules`.
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Final
-
-MONTHS: Final[Mapping[str, int]] = {
-    name: number
-    for number, names in enumerate(
-        ("jan january", "feb february", "mar march", "apr april", "may", "jun june", "jul july", "aug august",
-         "sep sept september", "oct october", "nov november", "dec december"),
-        start=1,
-    )
-    for name in names.split()
-}  # fmt: skip
-"""The number of each month, by its name and its short forms."""
-
-WEEKDAYS: Final[Mapping[str, int]] = {
-    name: number
-    for number, name in enumerate(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
-}
-"""The number of each weekday, from Monday. Short forms are left out because they are words themselves: sat, sun."""
 
 DAY: Final = timedelta(days=1)
 WEEK: Final = timedelta(days=7)

@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from typing import Final
 
+from commonplace.model.moment import MONTHS, WEEKDAYS
 from commonplace.questions.time_grammar import (
     DAY,
-    MONTHS,
     WEEK,
-    WEEKDAYS,
     YEAR,
     DateSpan,
     Qualifiers,

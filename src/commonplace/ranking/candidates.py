@@ -56,7 +56,8 @@ class ChunkCandidate:
     `document` is the id of its document, which has `chunks` of them; `turn` is its position in a conversation, and
     `opens` whether it is the first.
     `updated` and `importance` are those of its document, the former empty if the note does not say it: a file's time is
-    another in each copy of a vault. `at` is the time the chunk tells about, if known.
+    another in each copy of a vault. `at` is the time the chunk tells about, if known. `source` is the type of the
+    source its document is from.
     """
 
     key: int
@@ -79,6 +80,7 @@ class ChunkCandidate:
     quoted: tuple[str, ...] = ()
     updated: str = ""
     importance: float = 0.0
+    source: str = ""
 
 
 def effective_k(k: int | None, *, default_k: int, max_k: int) -> int:

@@ -1,7 +1,8 @@
 """Hybrid ranking: scores of chunks, scores of their documents, and the ranking that both give together.
 
     chunk     sense + 0.5 words + 0.2 time + 0.2 phrases + 0.15 speaker + 0.1 opening - 0.3 reply
-              - 0.03 length; if the question asks for two things, 0.4 of it is the score of the better half
+              - 0.03 length + 0.1 correction - 0.1 age of a task; if the question asks for two things, 0.4 of it is the
+              score of the better half
     document  best chunk + 0.1 second chunk + 0.05 third chunk + 0.3 words of the whole + 0.2 kinship + 0.1 links
     hit       chunk + 0.3 document if chunks are ranked; the document's score if documents are
 
@@ -42,6 +43,10 @@ REPLY_ASKED: Final = 0.2
 ANSWERED: Final = 0.2  # of the score of the turn that a reply answers, if the question asks about replies
 LENGTH: Final = -0.03  # for each time that the number of chunks grows by e: of many, one is near by chance
 HALVES: Final = 0.4
+# The public sets have neither corrections nor tasks: both are kept for requirement X-06, not measured there, and no
+# larger than what the opening of a conversation adds.
+CORRECTION: Final = 0.1
+OLD_TASK: Final = -0.1
 DOCUMENT: Final = 0.3
 OTHER_CHUNKS: Final = (0.1, 0.05)
 WHOLE: Final = 0.3
@@ -77,8 +82,8 @@ class RecencyDecay:
 class Clues:
     """What a question says besides its words: times, who spoke, what it quotes, whether it asks about replies.
 
-    `recency` is how age counts where two hits speak of the same thing, if at all. Parts of the ranking in `without` are
-    left out.
+    `recency` is how age counts where two hits speak of the same thing, and of tasks, if at all; `now` is the moment of
+    the question, as text in UTC. Parts of the ranking in `without` are left out.
     """
 
     windows: tuple[TimeWindow, ...] = ()
@@ -87,6 +92,7 @@ class Clues:
     asks_reply: bool = False
     recency: RecencyDecay | None = None
     without: frozenset[RankingPart] = frozenset()
+    now: str = ""
 
     @property
     def active_recency(self) -> RecencyDecay | None:
@@ -201,7 +207,19 @@ def chunk_terms(candidate: ChunkCandidate, clues: Clues) -> tuple[Term, ...]:
         terms.append(Term("length", math.log(candidate.chunks), LENGTH, {"chunks": candidate.chunks}))
     if candidate.halves is not None and "halves" not in clues.without:
         terms.append(Term("halves", (candidate.halves - candidate_score(candidate)) * HYBRID_SCALE, HALVES))
+    if candidate.source in ("correction", "task") and "sources" not in clues.without:
+        terms += _source_terms(candidate, clues)
     return tuple(terms)
+
+
+def _source_terms(candidate: ChunkCandidate, clues: Clues) -> list[Term]:
+    """What the source of a chunk adds: a correction counts more, and a task less the older it is."""
+    if candidate.source == "correction":
+        return [Term("correction", 1.0, CORRECTION)]
+    if clues.windows or clues.recency is None or not (candidate.at and clues.now):
+        return []
+    days = max(0, (datetime.fromisoformat(clues.now) - datetime.fromisoformat(candidate.at)).days)
+    return [Term("task", 1 - clues.recency.freshness(days), OLD_TASK, {"days": days})]
 
 
 def _with_answered_turn(one: ScoredChunk, turns: Mapping[tuple[str, int], float]) -> ScoredChunk:

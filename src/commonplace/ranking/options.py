@@ -18,6 +18,7 @@ RankingPart = Literal[
     "age",
     "length",
     "halves",
+    "sources",
 ]
 RANKING_PARTS: Final[tuple[RankingPart, ...]] = get_args(RankingPart)
 """The parts of hybrid ranking besides words and sense. Each can be left out, to measure what it is worth.
@@ -34,6 +35,7 @@ RANKING_PARTS: Final[tuple[RankingPart, ...]] = get_args(RankingPart)
 - age        of conversations or entries about the same thing, the newer count more; see `recency_half_life_days`.
 - length     a note of many chunks counts less: one of them is near by chance.
 - halves     of a question that asks for two things, each half is also searched for alone.
+- sources    what the person corrected counts more, and a task less the older it is.
 """
 
 

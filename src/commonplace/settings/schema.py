@@ -12,7 +12,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from commonplace.context.options import ContextOptions, HookOptions
 from commonplace.encoders.options import EmbeddingOptions
+from commonplace.extraction.options import LearnOptions
 from commonplace.facts.options import FactsOptions
+from commonplace.llm.options import LlmOptions
 from commonplace.model import option
 from commonplace.policy.options import SafetyOptions, ServeOptions
 from commonplace.ranking.options import RetrievalOptions
@@ -32,10 +34,12 @@ class Settings:
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     sources: SourcesOptions = field(default_factory=SourcesOptions)
     facts: FactsOptions = field(default_factory=FactsOptions)
+    learn: LearnOptions = field(default_factory=LearnOptions)
     context: ContextOptions = field(default_factory=ContextOptions)
     hooks: HookOptions = field(default_factory=HookOptions)
     serve: ServeOptions = field(default_factory=ServeOptions)
     capture: CaptureOptions = field(default_factory=CaptureOptions)
+    llm: LlmOptions = field(default_factory=LlmOptions)
 
 
 @dataclass(frozen=True, slots=True)

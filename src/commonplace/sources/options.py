@@ -32,11 +32,32 @@ class ChatSourceOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskSourceOptions:
+    """The block `sources.tasks`; `tasks: false` is short for `enabled`."""
+
+    enabled: bool = option(True, "Whether recorded tasks and their results are indexed.")
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectionSourceOptions:
+    """The block `sources.corrections`; `corrections: false` is short for `enabled`."""
+
+    enabled: bool = option(True, "Whether what you corrected is indexed as a source of its own.")
+
+
+@dataclass(frozen=True, slots=True)
 class SourcesOptions:
     """The block `sources`."""
 
     vault: VaultSourceOptions = field(default_factory=VaultSourceOptions)
     chat: ChatSourceOptions = field(default_factory=ChatSourceOptions)
+    tasks: TaskSourceOptions = field(default_factory=TaskSourceOptions)
+    corrections: CorrectionSourceOptions = field(default_factory=CorrectionSourceOptions)
+    isolated: tuple[str, ...] = option(
+        (),
+        "Programs and projects whose conversations are isolated: nothing is learned from them, no prompt is given "
+        "anything of them, and only `search --source isolated` finds them.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

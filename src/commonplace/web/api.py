@@ -6,7 +6,7 @@ from fastapi import Depends, FastAPI
 
 from commonplace import __version__
 from commonplace.memory import MemoryFor
-from commonplace.web import entry_routes, note_routes, search_routes
+from commonplace.web import entry_routes, note_routes, search_routes, task_routes
 from commonplace.web.access import BEARER_TOKEN
 from commonplace.web.errors import ERROR_RESPONSES, install_error_handlers
 
@@ -21,6 +21,8 @@ _ROUTERS = (
     note_routes.note_router,
     note_routes.change_router,
     entry_routes.conversation_router,
+    task_routes.task_router,
+    task_routes.correction_router,
     search_routes.index_router,
 )
 

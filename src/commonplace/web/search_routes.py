@@ -36,7 +36,7 @@ class SearchOptions(RequestModel):
     k: Annotated[int, Field(ge=1, le=1_000), INTEGER] | None = Field(None, description="How many hits, at most.")
     mode: Mode = "hybrid"
     by: SearchUnit = Field("chunk", description="What is ranked: passages, or whole notes and conversations.")
-    sources: Names = Field(default_factory=list, description="Only these: vault, chat.")
+    sources: Names = Field(default_factory=list, description="Only these: vault, chat, task, correction.")
     kinds: Names = Field(default_factory=list)
     path: Line = Field("", description="Only notes in this folder, or this note.")
     tags: Names = Field(default_factory=list)

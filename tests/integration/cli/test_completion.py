@@ -39,7 +39,7 @@ def offered(line: str) -> list[str]:
         ("fact add a b c --fact id", ["identity"]),
         ("search x --mode w", ["words"]),
         ("search x --by d", ["document"]),
-        ("search x --source ", ["vault", "chat"]),
+        ("search x --source ", ["vault", "chat", "task", "correction", "isolated"]),
         ("recall x --kind pref", ["preference"]),
         ("context x --phase pl", ["plan"]),
         ("conversation add --trust to", ["told"]),

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 
 from commonplace.app import open_memory, put_under_git
 from commonplace.context.options import HookOptions
+from commonplace.daemon.capture.pauses import OPT_OUT
 from commonplace.daemon.capture.queue import CaptureQueue
 from commonplace.daemon.capture.worker import CaptureWorker
 from commonplace.daemon.server.hook_events import HookEvents, read_hook_events
@@ -270,3 +271,56 @@ def test_a_host_may_do_without_notes(host: str, recalled: bool, memory: Memory, 
     answer = client.post("prompt", session_id="s", prompt=asked, host=host, within=30.0)[1]
 
     assert ("compost" in answer["context"]) == recalled
+
+
+# Looking back before a stop
+
+LASTING = "I prefer metric units in all drawings. Please draw the boat house."
+PASSING = "Please draw the boat house and print it twice."
+
+
+def stop(client: HookClient, **fields: Any) -> str:
+    """The reason for which the agent goes on; empty if it stops."""
+    return str(client.post("stop", session_id="s", within=5, **fields)[1].get("reflect", ""))
+
+
+def reflecting(memory: Memory, folder: Path, *, reflect: bool = True) -> HookClient:
+    return client_for(lambda _: memory, folder, HookOptions(reflect=reflect))
+
+
+def test_an_agent_looks_back_once_if_something_lasting_was_said(memory: Memory, tmp_path: Path) -> None:
+    """Not before it was said, and not again: neither at the next stop nor after a compaction."""
+    client = reflecting(memory, tmp_path)
+    client.post("prompt", session_id="s", prompt=PASSING, within=5)
+    passing = stop(client)
+    client.post("prompt", session_id="s", prompt=LASTING, within=5)
+    first, second = stop(client), stop(client)
+    client.post("pre-compact", session_id="s")
+    client.post("session-start", session_id="s", source="compact", within=5)
+    client.post("prompt", session_id="s", prompt=LASTING, within=5)
+
+    assert (passing, second, stop(client)) == ("", "", "")
+    assert "memory_save" in first
+
+
+@pytest.mark.parametrize(("reflect", "host"), [(False, "claude-code"), (True, "gemini"), (True, "unknown")])
+def test_no_agent_is_asked_unless_the_person_wants_it_and_the_host_can(
+    memory: Memory, tmp_path: Path, *, reflect: bool, host: str
+) -> None:
+    """It is off by default, and some hosts would throw the answer away."""
+    client = reflecting(memory, tmp_path, reflect=reflect)
+    client.post("prompt", host=host, session_id="s", prompt=LASTING, within=5)
+
+    assert not HookOptions().reflect
+    assert stop(client, host=host) == ""
+
+
+def test_a_paused_session_is_not_looked_back_at(memory: Memory, tmp_path: Path) -> None:
+    """What is said in it is not kept, so that nothing is known to be lasting."""
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / OPT_OUT).touch()
+    client = reflecting(memory, tmp_path)
+    client.post("prompt", session_id="s", prompt=LASTING, cwd=str(project), within=5)
+
+    assert stop(client, cwd=str(project)) == ""

@@ -31,7 +31,6 @@ def texts(memory: Memory) -> list[str]:
     return [each.text for each in memory.conversations.show(thread.id)[1]]
 
 
-@pytest.mark.requirement("V-36")
 @pytest.mark.parametrize("host", ["claude-code", "codex"])
 def test_a_session_is_a_conversation_of_its_host_and_found_at_once(memory: Memory, host: str) -> None:
     """Source tag: each program's conversation carries the program's name, and is said by an agent, not told."""

@@ -8,9 +8,9 @@ import pytest
 
 from commonplace.errors import NotFound, Refused, UsageError, VaultUnavailable
 from commonplace.flows.conversations import (
-    erase_conversation,
-    find_conversation,
-    list_conversations,
+    erase_thread,
+    find_thread,
+    list_threads,
     record_conversation,
 )
 from commonplace.flows.encode import text_hash
@@ -146,9 +146,9 @@ def test_a_program_records_and_does_not_tell(stores: Stores, session: Session) -
     id_ = record_conversation(BOAT, SAID, agent).id
     imported = record_conversation(NewThread("x", trust="imported"), SAID, agent).id
 
-    assert [find_conversation(each, stores.history).trust for each in (id_, imported)] == ["said", "imported"]
+    assert [find_thread(each, agent).trust for each in (id_, imported)] == ["said", "imported"]
     with pytest.raises(Refused, match="only a person"):
-        erase_conversation(id_, agent)
+        erase_thread(id_, agent)
     assert found(stores, "boat")
 
 
@@ -161,7 +161,7 @@ def test_an_erased_conversation_leaves_no_trace(stores: Stores, session: Session
     before = traces(tmp_path / "data", "swordfish")
     hashes = [text_hash(text) for text in (SECRET, *sentences_of(SECRET))]
     known = stores.cache.get("counting-1", hashes)
-    erased = erase_conversation(id_, session)
+    erased = erase_thread(id_, session)
 
     assert (len(before) > 1, len(known)) == (True, 3)
     assert (erased.id, erased.count) == (id_, 1)
@@ -171,7 +171,7 @@ def test_an_erased_conversation_leaves_no_trace(stores: Stores, session: Session
     assert stores.history.count_calls() == calls
     assert (found(stores, "swordfish"), found(stores, "boat")) == ([], [other.id])
     with pytest.raises(NotFound):
-        erase_conversation(id_, session)
+        erase_thread(id_, session)
 
 
 def test_what_is_erased_while_it_is_taken_in_leaves_no_trace(stores: Stores, session: Session, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_what_is_erased_while_it_is_taken_in_leaves_no_trace(stores: Stores, ses
     class Erased(ConversationSource):
         def read(self, source_id: str):  # type: ignore[no-untyped-def] # as in ConversationSource
             thing = super().read(source_id)
-            erase_conversation(source_id, session)
+            erase_thread(source_id, session)
             return thing
 
     synced = sync_source(Erased(stores.history, closing=last_sentences), stores)
@@ -215,22 +215,22 @@ def test_conversations_are_found_by_the_beginning_of_their_id(session: Session) 
     ids = [record_conversation(NewThread("x", str(number)), SAID, session).id for number in range(20)]
 
     assert (
-        find_conversation(ids[3], session.stores.history).id
-        == find_conversation(ids[3][:10], session.stores.history).id
+        find_thread(ids[3], session).id
+        == find_thread(ids[3][:10], session).id
         == ids[3]
     )
     with pytest.raises(UsageError, match="20 conversations have an id that begins with c-"):
-        find_conversation("c-", session.stores.history)
+        find_thread("c-", session)
     for nothing in ("", "x"):
         with pytest.raises(NotFound, match="no such conversation"):
-            find_conversation(nothing, session.stores.history)
+            find_thread(nothing, session)
 
 
 def test_every_conversation_is_listed_under_a_title(session: Session) -> None:
     """Its own, or what is said first in it."""
     record_conversation(BOAT, SAID, session)
     record_conversation(NewThread("x", title="Other"), [Message("user", "a", at=NOW.replace(year=2030))], session)
-    listed = list_conversations(session.stores.history, interface=None, project=None, since=None, limit=None)
+    listed = list_threads(session, interface=None, project=None, since=None, limit=None)
 
     assert [each.title for each in listed] == ["Other", "My boat is called Argo."]
 
@@ -240,5 +240,5 @@ def test_a_conversation_that_says_nothing_is_kept_and_does_no_harm(stores: Store
     id_ = record_conversation(NewThread("x"), [Message("system", "boat"), Message("user", " ")], session).id
     synced = sync(stores)
 
-    assert (find_conversation(id_, session.stores.history).count, synced.unchanged) == (2, 1)
+    assert (find_thread(id_, session).count, synced.unchanged) == (2, 1)
     assert (found(stores, "boat"), count_stale(stores)) == ([], 0)

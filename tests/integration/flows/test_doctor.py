@@ -8,17 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.app.models import make_models
 from commonplace.flows.doctor import examine
 from commonplace.flows.ingest.sync import rebuild, sync
 from commonplace.flows.stores import Stores
-from commonplace.history.base import NewThread, UnfinishedErasure
+from commonplace.history.base import ModelState, NewThread, UnfinishedErasure
 from commonplace.history.sqlite.history import SqliteHistory
 from commonplace.model import Finding, Message
+from commonplace.model.learning import LearningState
 from commonplace.notes.chunks import last_sentences
+from commonplace.settings.load import load_settings
 from commonplace.sources.conversations import ConversationSource
 from commonplace.vault.base import StorageBackend
 from commonplace.vault.obsidian import ObsidianVault
 from tests.gitvault import AUTHOR, git, new_vault
+from tests.llm_server import MODEL, serving_models
 from tests.stores import CountingEncoder, close, make_stores, save
 
 
@@ -58,13 +62,26 @@ def test_all_is_well_after_a_sync(stores: Stores) -> None:
         ("history", True),
         ("encoder", True),
         ("vectors", True),
+        ("models", True),
         ("index", True),
         ("facts", True),
         ("review", True),
+        ("learning", True),
     ]
     assert findings[2].said == "no change yet, 0 conversations"
-    assert "1 note, 1 chunk, synced 20" in findings[-3].said
-    assert findings[-1].said == "nothing waits for your review"
+    assert "1 note, 1 chunk, synced 20" in findings[-4].said
+    assert findings[-2].said == "nothing waits for your review"
+    assert findings[-1].said == "by rules: 0 sources to read, 0 parts today"
+
+
+def test_a_conversation_that_is_parked_is_a_finding(stores: Stores) -> None:
+    """With the reason, and what to do about it."""
+    state = LearningState(source="c-1", failures=3, reason="the answer is no JSON", is_parked=True)
+    stores.history.save_learning_state(state)
+    found = wrong(stores)["learning"]
+
+    assert "c-1 could not be read 3 times: the answer is no JSON" in found.said
+    assert "--retry" in found.remedy
 
 
 def test_the_history_tells_how_many_conversations_it_keeps(stores: Stores) -> None:
@@ -127,7 +144,7 @@ def test_a_part_that_fails_does_not_end_the_look(stores: Stores, root: Path, tmp
     failing = CountingEncoder(fails=True)
     found = wrong(stores.using(encoders=replace(stores.encoders, current=failing)))
 
-    assert found.keys() == {"git", "encoder", "index", "facts"}
+    assert found.keys() == {"git", "encoder", "index", "facts", "learning"}
     assert "rebuild" in found["index"].remedy
     assert "does not answer" in found["encoder"].said
 
@@ -277,3 +294,56 @@ def test_damaged_vectors_are_told_and_mended_by_a_rebuild(root: Path, tmp_path: 
     rebuild(stores)
     assert not wrong(stores)
     close(stores)
+
+
+def of_models(stores: Stores, **values: object) -> list[tuple[bool, str]]:
+    """What the doctor says about the models that these settings name."""
+    options = load_settings(flags={f"llm.{name}": value for name, value in values.items()}).settings.llm
+    findings = examine(replace(stores, models=make_models(options)))
+    return [(finding.ok, finding.said) for finding in findings if finding.what == "models"]
+
+
+def test_the_models_are_asked_whether_they_answer_and_no_text_is_sent(stores: Stores) -> None:
+    """One that two tasks share is asked once; what was spent today comes with it."""
+    with serving_models() as server:
+        found = of_models(stores, provider="openai", base_url=server.openai, model=MODEL)
+
+    assert found == [
+        (True, f"extract and judge: {MODEL}@127.0.0.1 answers (on this machine)"),
+        (True, "spent today: 0 of 2,000,000 tokens, $0.0000 of $1.00"),
+    ]
+    assert server.requests == []
+    assert of_models(stores) == [(True, "no language model is set: no text is sent to one")]
+
+
+def test_a_model_that_cannot_be_asked_is_reported(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its key is missing, refused, or nothing listens."""
+    monkeypatch.delenv("ABSENT_KEY", raising=False)
+    with serving_models() as server:
+        server.listing_status = 401
+        shared = {"provider": "openai", "base_url": server.openai, "model": MODEL}
+        refused = of_models(stores, **shared)[0]
+        missing = of_models(stores, **shared, key_env="ABSENT_KEY")[0]
+    gone = of_models(stores, **shared)[0]
+
+    assert not refused[0]
+    assert "responded 401" in refused[1]
+    assert not missing[0]
+    assert "ABSENT_KEY holds no key" in missing[1]
+    assert not gone[0]
+    assert "did not respond" in gone[1]
+
+
+def test_a_model_that_is_left_alone_is_reported(stores: Stores) -> None:
+    """With the reason, and how to ask it again."""
+    with serving_models() as server:
+        shared = {"llm.provider": "openai", "llm.base_url": server.openai, "llm.model": MODEL}
+        models = make_models(load_settings(flags=shared).settings.llm)
+        route = models.route("extract")
+        assert route
+        stores.history.save_model_state(ModelState(route.identity, 1, "auth", "it responded 401"), now=stores.clock())
+        found = [each for each in examine(replace(stores, models=models)) if each.what == "models"]
+
+    assert [each.ok for each in found] == [False, True, True]
+    assert found[0].said.endswith("is not asked until the settings change: it responded 401")
+    assert "commonplace learn --retry" in found[0].remedy

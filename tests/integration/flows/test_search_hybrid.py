@@ -34,11 +34,12 @@ def talk(name: str, *turns: str, at: str = SUMMER, **fields: Any) -> SourceItem:
 
 
 def keep(stores: Stores, *talks: SourceItem) -> None:
-    """Put these conversations into the index, and nothing else of their kind."""
-    source = InMemorySource("chat")
-    source.put(*talks)
+    """Put these conversations into the index, and nothing else of their kind; `chat` unless their kind says so."""
     sync(stores)
-    sync_source(source, stores)
+    for type_ in ("chat", "correction", "task"):
+        source = InMemorySource(type_)
+        source.put(*(each for each in talks if (each.kind or "chat") == type_))
+        sync_source(source, stores)
 
 
 def look(
@@ -346,8 +347,14 @@ def full(stores: Stores, root: Path) -> Stores:
             "Ann: Which varnish suits my oak table? It stands in the long hall.",
             "You: Linseed oil.",
             at=FIRST_OF_NOVEMBER,
+            kind="task",
         ),
-        talk("2", "Bob: My oak table has a varnish. I like how it shines at night.", "You: The varnish is good."),
+        talk(
+            "2",
+            "Bob: My oak table has a varnish. I like how it shines at night.",
+            "You: The varnish is good.",
+            kind="correction",
+        ),
         talk("3", "Bob: My oak table has a new varnish. I like how it shines at night.", at=FIRST_OF_NOVEMBER),
     )
     return stores
@@ -367,6 +374,7 @@ OWN: dict[RankingPart, set[str]] = {
     "age": {"age"},
     "length": {"length"},
     "halves": {"halves"},
+    "sources": {"correction", "task"},
 }
 """The terms that each part brings."""
 TIMELESS = QUESTION.removesuffix(" two weeks ago?") + "?"

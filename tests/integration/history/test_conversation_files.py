@@ -50,8 +50,8 @@ def fill(file: Path) -> None:
 
 
 def state(history: SqliteHistory) -> tuple[object, ...]:
-    """Everything that the history knows of conversations."""
-    threads = history.conversations()
+    """Everything that the history knows of conversations, tasks and corrections."""
+    threads = history.conversations(kind=None)
     messages = {each.id: history.messages(each.id) for each in threads}
     return threads, messages, dict(history.conversation_stamps()), history.transcript_cursor(BOAT)
 
@@ -384,3 +384,37 @@ def test_a_loss_with_the_same_words_is_told_once(file: Path) -> None:
 
     assert history.losses(now=NOW) == (HistoryLoss(NOW + timedelta(days=2), "gone", restored=False),)
     history.close()
+
+
+@pytest.mark.parametrize("harm", ["database", "files", "nothing"])
+def test_kinds_parents_and_uses_have_two_copies(file: Path, harm: str) -> None:
+    """Tasks, corrections, and what each is used for, also where that was switched: each copy restores the other."""
+    history = opened(file)
+    chat = history.record_conversation(BOAT, [Message("user", "Argo leaks.")], now=NOW).id
+    wrong = NewThread("claude-code", "correction:1", kind="correction", parent=chat)
+    history.record_conversation(wrong, [Message("assistant", "Sell it."), Message("user", "No, mend it.")], now=NOW)
+    task = NewThread("todo", "task:1", kind="task", memory="isolated")
+    history.set_memory_use(history.record_conversation(task, [Message("user", "Caulk.")], now=NOW).id, "on", now=NOW)
+    history.set_memory_use(chat, "off", now=NOW)
+    was, traits = state(history), history.thread_traits()
+    history.close()
+    if harm == "database":
+        file.unlink()
+    elif harm == "files":
+        shutil.rmtree(file.parent / "conversations")
+        opened(file).check()
+        file.unlink()
+    again = opened(file)
+
+    assert (state(again), again.thread_traits()) == (was, traits)
+    assert {each.kind: each.memory for each in traits.values()} == {"chat": "off", "correction": "on", "task": "on"}
+    again.close()
+
+
+def test_a_thread_of_the_usual_kind_is_written_as_ever(file: Path) -> None:
+    """Its line has no fields that came later: an earlier version of the program reads it."""
+    fill(file)
+    lines = [line for each in (file.parent / "conversations").glob("*.jsonl") for line in each.read_text().splitlines()]
+
+    assert lines
+    assert not any('"kind"' in line or '"parent"' in line or '"memory"' in line for line in lines)

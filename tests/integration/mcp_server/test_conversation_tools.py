@@ -99,3 +99,47 @@ def test_a_captured_session_cannot_be_added_to_and_a_hit_names_who_spoke(memory:
     assert (error["type"], "another session id" in error["hint"]) == ("Refused", True)
     assert ", the person]" in found
     assert ", the person, unverified]" in found
+
+
+def test_a_conversation_goes_on_in_another_host(memory: Memory) -> None:
+    """Under its program and id it is one conversation: it grows, is closed, and a new message opens it again."""
+    desktop, cursor = Host(memory, name="claude-desktop"), Host(memory, name="cursor")
+    first = desktop.ask("conversation_save", messages=MESSAGES[:1], session_id="s-1", close=True)
+    same = {"session_id": "s-1", "interface": "claude-desktop"}
+    second = cursor.ask("conversation_save", messages=MESSAGES, title="Cold", **same)
+    (thread,) = memory.conversations.list()
+
+    assert first["closed"]
+    assert (second["id"], second["added"], second["known"]) == (first["id"], 1, 1)
+    assert (thread.count, thread.closed, thread.title) == (2, None, "Cold")
+
+
+@pytest.mark.requirement("X-06")
+def test_a_task_and_a_correction_are_saved_by_their_kind(memory: Memory) -> None:
+    """As the agent's claim; found in sources of their own, with what was corrected."""
+    host = Host(memory)
+    task = [{"role": "user", "content": "Sow the tomatoes"}, {"role": "assistant", "content": "Sown in row three."}]
+    wrong = [{"role": "assistant", "content": "Sow in May."}, {"role": "user", "content": "No, I sow in March."}]
+    chat = host.ask("conversation_save", messages=MESSAGES, session_id="s-1")
+    saved = host.ask("conversation_save", messages=task, kind="task", session_id="17")
+    corrected = host.read("conversation_save", messages=wrong, kind="correction", session_id="s-1")
+    (correction,) = memory.corrections.list()
+    tasks = host.read("memory_search", query="sow tomatoes row", source="tasks")
+    corrections = host.read("memory_search", query="sow in March", source="corrections")
+
+    assert (saved["added"], memory.tasks.list()[0].trust) == (2, "said")
+    assert corrected.startswith(f"Correction {correction.id}: 2 new messages")
+    assert (correction.parent, correction.is_claim) == (chat["id"], True)
+    assert "[task t-" in tasks
+    assert "> No, I sow in March.\n(said to correct this:)\n> Sow in May." in corrections
+    assert "needs a message of the user" in host.error("conversation_save", messages=task[1:], kind="task")["message"]
+
+
+def test_an_agent_may_keep_a_conversation_out_of_memory(memory: Memory) -> None:
+    """From the first message on, or later; it cannot take that back by saving more."""
+    host = Host(memory)
+    host.ask("conversation_save", messages=MESSAGES[:1], session_id="s-1", memory="off")
+    host.ask("conversation_save", messages=MESSAGES, session_id="s-1")
+    (thread,) = memory.conversations.list()
+
+    assert (thread.memory, thread.is_eligible) == ("off", False)

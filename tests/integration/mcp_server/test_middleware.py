@@ -33,10 +33,11 @@ def test_a_call_without_its_scope_is_refused_and_changes_nothing(ada: Memory) ->
         "note_write": {"path": "Inbox/x.md", "text": "x"},
         "undo_last": {},
         "conversation_save": {"messages": [{"role": "user", "content": "hello"}]},
+        "memory_learn": {"conversation": "s"},
     }
     errors = {tool: host.error(tool, **arguments) for tool, arguments in changing.items()}
 
-    assert set(errors) == TOOLS - READING
+    assert set(errors) == TOOLS - READING | {"memory_learn"}
     assert {error["reason"] for error in errors.values()} == {"refused"}
     assert all("scope write" in error["hint"] for error in errors.values())
     assert [note.path for note in ada.notes.list()] == ["People/Ada.md"]

@@ -76,8 +76,9 @@ def test_what_has_a_few_values_lists_them(ada_host: Host) -> None:
     schemas = {
         each.name: each.input_schema["properties"] for each in ada_host.speak(lambda client: client.list_tools())
     }
+    sources = ["all", "notes", "memories", "conversations", "tasks", "corrections"]
 
-    assert schemas["memory_search"]["source"]["enum"] == ["all", "notes", "memories", "conversations"]
+    assert schemas["memory_search"]["source"]["enum"] == sources
     assert "preference" in schemas["memory_save"]["kind"]["enum"]
     assert "debug" in schemas["memory_recall"]["phase"]["enum"]
     assert schemas["conversation_save"]["messages"]["items"]["properties"]["role"]["enum"][0] == "user"
@@ -148,6 +149,8 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("undo_last", {}),
     ("conversation_save", {"messages": [{"role": "user", "content": "hello"}], "session_id": "s"}),
     ("conversation_save", {"session_id": "nothing", "close": True}),
+    ("memory_learn", {"conversation": "s"}),
+    ("memory_learn", {"conversation": "nothing"}),
 )
 
 
@@ -164,7 +167,7 @@ def test_every_answer_is_text_and_json_only_for_whoever_asks(ada_host: Host) -> 
     assert all(text_of(each) for each in (*plain, *verbose))
     assert all((each.structured_content is None) is not each.is_error for each in plain)
     assert all((each.structured_content or {})["ok"] is not each.is_error for each in verbose)
-    assert {name for name, _ in CALLS} == TOOLS
+    assert {name for name, _ in CALLS} == TOOLS | {"memory_learn"}
 
 
 def test_no_error_tells_an_agent_to_run_a_command(ada_host: Host) -> None:

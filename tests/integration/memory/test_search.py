@@ -81,4 +81,4 @@ def test_an_unknown_source_is_refused(memory: Memory) -> None:
     with pytest.raises(UsageError, match="no source is called 'foo'") as told:
         memory.search("oak", sources=("foo",))
 
-    assert told.value.hint == "Sources: vault, chat."
+    assert told.value.hint == "Sources: vault, chat, task, correction, isolated."

@@ -1,4 +1,4 @@
-"""Conversations by HTTP."""
+"""Conversations, tasks and corrections by HTTP."""
 
 from starlette.testclient import TestClient
 
@@ -53,3 +53,39 @@ def test_a_captured_session_is_closed_to_programs(client: TestClient, memory: Me
     assert (refused.status_code, refused.json()["error"]["type"]) == (403, "Refused")
     assert "another session id" in refused.json()["error"]["hint"]
     assert (listed["captured"], listed["turns"]) == (True, 1)
+
+
+def test_tasks_and_corrections_are_recorded_listed_and_read(client: TestClient) -> None:
+    """Each in its own list, and found by search in its own source; an id of the other kind is not found."""
+    sown = {"task": "Sow peas", "result": "Sown in row three.", "id": "17"}
+    task = client.post("/tasks", json=sown).json()["recorded"]
+    body = {"correction": "No, I sow in March.", "corrects": "Sow in May.", "interface": "web"}
+    correction = client.post("/corrections", json=body).json()["recorded"]
+    tasks = client.get("/tasks", params={"interface": "tester"}).json()["tasks"]
+    corrections = client.get("/corrections", params={"limit": 5}).json()["corrections"]
+    shown = client.get(f"/corrections/{correction['id']}").json()
+    query = {"query": "sow", "sources": ["task", "correction"], "mode": "words"}
+    found = client.post("/search", json=query).json()["results"]
+
+    assert [(each["id"], each["kind"], each["trust"]) for each in tasks] == [(task["id"], "task", "said")]
+    assert [each["interface"] for each in corrections] == ["web"]
+    assert [each["text"] for each in shown["messages"]] == ["Sow in May.", "No, I sow in March."]
+    assert {each["source_path"] for each in found} == {task["id"], correction["id"]}
+    assert client.get(f"/tasks/{task['id']}").json()["task"]["title"] == "Sow peas"
+    assert client.get(f"/tasks/{correction['id']}").status_code == 404
+    assert client.post("/tasks", json={"task": " "}).status_code == 400
+
+
+def test_a_program_uses_a_conversation_less_and_does_not_see_an_isolated_one(client: TestClient) -> None:
+    """It cannot allow more again: only the person may."""
+    turns = [{"role": "user", "content": "My kite is called Zephyr."}]
+    id_ = client.post("/conversations", json={"session_id": "s-9", "messages": turns}).json()["recorded"]["id"]
+    off = client.put(f"/conversations/{id_}/memory", json={"memory": "off"}).json()["conversation"]
+    on = client.put(f"/conversations/{id_}/memory", json={"memory": "on"})
+    client.put(f"/conversations/{id_}/memory", json={"memory": "isolated"})
+
+    assert (off["memory"], on.status_code) == ("off", 403)
+    assert client.get(f"/conversations/{id_}").status_code == 404
+    assert id_ not in [each["id"] for each in client.get("/conversations").json()["conversations"]]
+    assert client.post("/search", json={"query": "Zephyr", "mode": "words"}).json()["results"] == []
+    assert client.post("/search", json={"query": "Zephyr", "sources": ["isolated"]}).status_code == 403

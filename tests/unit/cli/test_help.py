@@ -71,8 +71,9 @@ def test_one_word_for_each_way_of_taking_back() -> None:
     assert names == {
         *("note delete", "forget", "fact forget", "fact end", "review reject", "undo"),
         *("note erase", "erase", "conversation erase", "settings unset", "token revoke", "vault remove", "uninstall"),
+        *("task erase", "correction erase"),
     }
-    for name in ("note erase", "erase", "conversation erase"):
+    for name in ("note erase", "erase", "conversation erase", "task erase", "correction erase"):
         assert "cannot be undone" in commands[name].help, name
     for name in ("note delete", "forget", "fact forget", "review reject"):
         assert "undo" in commands[name].help, name

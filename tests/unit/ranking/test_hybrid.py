@@ -11,11 +11,13 @@ from commonplace.model import SearchUnit, TimeWindow, Voice
 from commonplace.ranking.candidates import HYBRID_SCALE, ChunkCandidate
 from commonplace.ranking.hybrid import (
     ANSWERED,
+    CORRECTION,
     DOCUMENT,
     HALVES,
     KINSHIP,
     LENGTH,
     LINKS,
+    OLD_TASK,
     OPENING,
     OTHER_CHUNKS,
     PHRASES,
@@ -26,6 +28,7 @@ from commonplace.ranking.hybrid import (
     WHOLE,
     Clues,
     RankRequest,
+    RecencyDecay,
     ScoredChunk,
     ScoredDocument,
     chunk_terms,
@@ -56,6 +59,7 @@ OF_CHUNKS: dict[RankingPart, set[str]] = {
     "replies": {"reply"},
     "length": {"length"},
     "halves": {"halves"},
+    "sources": {"correction", "task"},
 }
 """The terms of chunks that each part brings; the other parts bring none."""
 
@@ -188,7 +192,7 @@ def test_a_part_that_is_left_out_takes_its_own_terms_and_nothing_else(part: Rank
     """The other terms keep their values."""
     less = replace(clues, without=frozenset({part}))
 
-    for each in (QUOTING, BOT, LONG):
+    for each in (QUOTING, BOT, LONG, replace(ANN, source="correction"), replace(BOT, source="task")):
         whole, own = added(each, clues), OF_CHUNKS.get(part, set())
         assert added(each, less) == {name: value for name, value in whole.items() if name not in own}
 
@@ -199,6 +203,18 @@ def test_a_chunk_of_a_long_note_counts_less() -> None:
 
     assert lost == [pytest.approx(LENGTH * math.log(count), abs=1e-5) for count in (1, 2, 20)]
     assert "length" not in added(replace(LONG, voice="user"), Clues())
+
+
+def test_a_correction_counts_more_and_a_task_less_with_age() -> None:
+    """A task of today loses nothing, one of a half-life half; a question about a time, and one without recency, none."""
+    clues = Clues(recency=RecencyDecay(30), now=INSIDE)
+    task = replace(LONG, source="task", voice="assistant", at=INSIDE, halves=None)
+    aged = replace(task, at="2026-01-31T10:00:00Z")
+
+    assert added(replace(ANN, source="correction"), clues)["correction"] == CORRECTION
+    assert [added(each, clues)["task"] for each in (task, aged)] == [0, pytest.approx(OLD_TASK / 2)]
+    assert "task" not in added(aged, replace(clues, windows=(WINDOW,)))
+    assert "task" not in added(aged, replace(clues, recency=None))
 
 
 def test_of_a_question_for_two_things_the_better_half_counts_too() -> None:

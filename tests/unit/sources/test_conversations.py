@@ -9,7 +9,7 @@ from commonplace.history.inmemory.history import InMemoryHistory
 from commonplace.model import Message
 from commonplace.notes.chunks import last_sentences
 from commonplace.sources.base import Source, SourcePassage
-from commonplace.sources.conversations import ConversationSource, conversation_title
+from commonplace.sources.conversations import THREAD_TYPES, ConversationSource, conversation_title
 
 NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
 AT = "2026-03-01T09:12:44Z"
@@ -96,3 +96,47 @@ def test_a_title_that_was_given_counts(history: InMemoryHistory, source: Source)
 
     assert thing
     assert thing.title == "The boat"
+
+
+def test_a_thread_belongs_to_the_source_of_its_kind_unless_it_is_isolated() -> None:
+    """By its own use, or because the settings name its program or its project."""
+    history = InMemoryHistory()
+    ids = {
+        name: history.record_conversation(thread, [Message("user", name)], now=NOW).id
+        for name, thread in {
+            "chat": NewThread("web", "1"),
+            "off": NewThread("web", "2", memory="off"),
+            "task": NewThread("web", "3", kind="task"),
+            "own": NewThread("web", "4", memory="isolated"),
+            "program": NewThread("work-laptop", "5"),
+            "project": NewThread("web", "6", project="secret", kind="task"),
+        }.items()
+    }
+    chats = ConversationSource(history, closing=last_sentences, isolated=frozenset({"work-laptop", "secret"}))
+    by_type = {
+        type_: {name for name, id_ in ids.items() if id_ in chats.of_type(type_).stamps()} for type_ in THREAD_TYPES
+    }
+
+    assert by_type == {
+        "chat": {"chat", "off"},
+        "task": {"task"},
+        "correction": set(),
+        "isolated": {"own", "program", "project"},
+    }
+    assert chats.read(ids["own"]) is None
+    assert (item := chats.read(ids["off"]))
+    assert item.metadata["memory"] == "off"
+    assert chats.lost(ids.values()) == frozenset()
+
+
+def test_of_a_correction_only_what_is_right_is_searched() -> None:
+    """With what it corrects beside it, and the conversation in which it was made."""
+    history = InMemoryHistory()
+    thread = NewThread("web", "1", kind="correction", parent="c-1")
+    said = [Message("assistant", "It is red."), Message("user", "No, I meant the blue one.")]
+    id_ = history.record_conversation(thread, said, now=NOW).id
+    item = ConversationSource(history, closing=last_sentences).of_type("correction").read(id_)
+
+    assert item
+    assert [(each.text, each.before) for each in item.passages] == [("No, I meant the blue one.", "It is red.")]
+    assert (item.metadata["corrects"], item.metadata["parent"]) == ("It is red.", "c-1")

@@ -3,6 +3,7 @@
 Open on the socket alone: a hook names files of this machine, which a caller with a token must not.
 """
 
+import asyncio
 import threading
 import time
 from collections.abc import Sequence
@@ -34,6 +35,14 @@ if TYPE_CHECKING:
 
 MOST_CHARS: Final = 9000
 """Characters of injected text; hosts truncate it, or drop it, at 10,000."""
+
+REFLECT: Final = (
+    "Commonplace, the person's memory: they said something in this session that may matter in others. Before you "
+    "finish, save what will still matter in six months with memory_save, as the skill reflect says: what they said or "
+    "plainly agreed to, in one plain sentence each, with their words as `quote`; nothing inferred, nothing known "
+    "already. If there is nothing, save nothing. Then end with one line on what you saved."
+)
+"""The reason for which an agent goes on instead of stopping, once in a session."""
 
 LATE_LINE: Final = "Commonplace: recall was late; it comes with the next prompt"
 _LONGEST_LINE: Final = 100  # characters on the host's screen
@@ -114,7 +123,8 @@ class HookRoutes:
         No context, and no recall that could be late, if another hook of the same event has just been given it.
         """
         if hook.event not in _CONTEXT_EVENTS:
-            return {"taken": await run_in_threadpool(self._queue_transcript, hook)}
+            taken = await run_in_threadpool(self._queue_transcript, hook)
+            return {"taken": taken, **(await self._reflection(hook) if hook.event == "stop" else {})}
         if hook.event_id and not self._echoes.is_first(hook.event_id):
             return {"context": ""}
         contexts = await run_in_threadpool(self._contexts, hook)
@@ -152,6 +162,21 @@ class HookRoutes:
             return contexts.start(**shared, within=min(call.within, START_SECONDS))
         notes = self._options.notes_for(hook.caller.name)
         return contexts(call.prompt, **shared, notes=notes, within=min(call.within, PROMPT_SECONDS))
+
+    async def _reflection(self, hook: Hook) -> dict[str, str]:
+        """The reason to go on and look back, if the settings want it; nothing if it cannot be told in time."""
+        host = find_agent_host(hook.caller.name)
+        if not (self._options.reflect and hook.session and host and host.continues_on_stop):
+            return {}
+        contexts = await run_in_threadpool(self._contexts, hook)
+        if contexts is None or await run_in_threadpool(self._is_private, hook):
+            return {}
+        judging = asyncio.ensure_future(run_in_threadpool(contexts.is_worth_reflecting, hook.session))
+        done, _ = await asyncio.wait({judging}, timeout=hook.call.within)
+        if not done or not judging.result():
+            return {}
+        await run_in_threadpool(contexts.note_reflection, hook.session)
+        return {"reflect": REFLECT}
 
     def _is_private(self, hook: Hook) -> bool:
         """True if the person wants nothing of this session recorded."""

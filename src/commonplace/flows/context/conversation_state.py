@@ -12,12 +12,16 @@ from commonplace.errors import CommonplaceError
 from commonplace.events import emit
 from commonplace.flows.stores import Session
 from commonplace.history.base import ContextState, History
+from commonplace.model.learning import Turn
 from commonplace.questions.prompt_needs import is_follow_up, is_greeting
 from commonplace.questions.question import has_nothing_to_search
 from commonplace.screening.junk import courtesy_reason
 
 PROFILE_GIVEN: Final = "profile"
 """Among the marks that a conversation has been given: the parts of a session."""
+
+REFLECTED: Final = "reflected"
+"""Among these marks: the agent was asked to look back at the session, which it is asked once."""
 
 _KEPT_PROMPTS: Final = 2
 _KEPT_CHARS: Final = 500  # of each prompt that a follow-up may lean on
@@ -38,8 +42,30 @@ def forget_given(conversation: str, session: Session) -> None:
     """Record that the model of a conversation no longer has what it was given; its last prompts are kept."""
     history = session.stores.history
     state = history.context_state(conversation)
-    if state.given:
-        history.save_context_state(replace(state, given=frozenset()), now=session.clock())
+    if state.given - {REFLECTED}:
+        history.save_context_state(replace(state, given=state.given & {REFLECTED}), now=session.clock())
+
+
+def is_worth_reflecting(conversation: str, session: Session) -> bool:
+    """True if the rules find a lasting fact in the last prompts of a conversation that was not looked back at yet.
+
+    Where the settings name a model that reads conversations, no agent needs to look back.
+    """
+    state = read_state(conversation, session.stores.history)
+    if not state.prompts or REFLECTED in state.given or session.stores.models.route("extract"):
+        return False
+    from commonplace.extraction.rules import extract_by_rules  # its expressions take a moment to load
+
+    day = session.now[:10]
+    turns = [Turn(number, "user", prompt, day) for number, prompt in enumerate(state.prompts, start=1)]
+    return bool(extract_by_rules(turns, day=day).facts)
+
+
+def note_reflection(conversation: str, session: Session) -> None:
+    """Record that the agent of a conversation was asked to look back: it is asked once."""
+    history = session.stores.history
+    state = history.context_state(conversation)
+    history.save_context_state(replace(state, given=state.given | {REFLECTED}), now=session.clock())
 
 
 def take_back(before: ContextState, session: Session, *, prompt: str) -> None:

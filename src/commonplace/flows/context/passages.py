@@ -30,11 +30,13 @@ from commonplace.flows.search.search import SearchQuery, search
 from commonplace.flows.stores import Session, Stores
 from commonplace.model import Answer, Hit
 from commonplace.model.context import OmittedPiece, Piece
-from commonplace.model.conversation import hit_speaker, quote_turn_headers
+from commonplace.model.conversation import hit_speaker, is_claim, quote_turn_headers
 from commonplace.model.layout import is_entry_path, is_recallable
 from commonplace.questions.prompt_needs import asks_for_notes, need_of
 from commonplace.questions.question import query_of_prompt
+from commonplace.sources.conversations import CHAT, CORRECTION, THREAD_TYPES, cut_words
 
+_CORRECTED: Final = 120  # characters of what a correction corrects
 _HITS: Final = 16  # passages that are considered
 _DAY: Final = re.compile(r"\d{4}-(?:\d{2}-\d{2}|W\d{2})")
 
@@ -126,8 +128,12 @@ def _out_of_scope(hit: Hit, request: PassageRequest) -> str:
         return "judged apart"
     if not is_recallable(hit.path, channel=request.channel):
         return _ELSEWHERE
-    if hit.source_type != "chat":
+    if hit.source_type not in THREAD_TYPES:
         return ""
+    if hit.metadata.get("memory"):
+        return "its conversation is not used for memory"
+    if hit.source_type == CORRECTION:
+        return "only a program says that the person said it" if is_claim(hit.metadata) else ""
     if hit.metadata.get("role") != "assistant":
         return "an earlier prompt is not memory"
     return "a fact says it, and counts before an old answer" if request.nearest_entry else ""
@@ -137,13 +143,23 @@ def _score(hit: Hit, request: PassageRequest) -> float:
     return round(with_topic_boost(hit.score, _topics_of(hit), boosted=request.topics), 4)
 
 
+def _words(hit: Hit) -> str:
+    """The passage as a prompt is given it: a turn with its headers quoted, a correction with what it corrects."""
+    if hit.source_type not in THREAD_TYPES:
+        return hit.text
+    words, corrected = quote_turn_headers(hit.text), str(hit.metadata.get("corrects") or "")
+    if hit.source_type != CORRECTION or not corrected:
+        return words
+    return f"{words}\n(The person said this to correct: {quote_turn_headers(cut_words(corrected, _CORRECTED))})"
+
+
 def _piece(hit: Hit) -> Piece:
     return Piece(
         section="recalled",
         key=f"{hit.path}#{hit.line}",
         document=hit.path,
         source=_source_of(hit),
-        text=quote_turn_headers(hit.text) if hit.source_type == "chat" else hit.text,
+        text=_words(hit),
         why=f"fits the prompt ({_nearness(hit)})",
         title=passage_title(hit.path, hit.heading_path),
         day=_day_of(hit),
@@ -170,8 +186,9 @@ def _nearness(hit: Hit) -> str:
 
 
 def _source_of(hit: Hit) -> str:
-    if hit.source_type == "chat":
-        return ", ".join(filter(None, (f"conversation {hit.path}", f"turn {hit.line}", hit_speaker(hit.metadata))))
+    if hit.source_type in THREAD_TYPES:
+        noun = "conversation" if hit.source_type == CHAT else hit.source_type
+        return ", ".join(filter(None, (f"{noun} {hit.path}", f"turn {hit.line}", hit_speaker(hit.metadata))))
     return f"{hit.path}:{hit.line}"
 
 
@@ -227,5 +244,5 @@ def _measure_in_background(size: int, stores: Stores) -> None:
 def _best_score(probe: str, stores: Stores) -> float:
     query = SearchQuery(probe, k=_PROBE_HITS, min_score=0.0, explain_empty=False)
     hits = search(query, stores, audience="prompt").hits
-    notes = (hit for hit in hits if hit.source_type != "chat" and not is_entry_path(hit.path))
+    notes = (hit for hit in hits if hit.source_type not in THREAD_TYPES and not is_entry_path(hit.path))
     return max((hit.score for hit in notes), default=0.0)

@@ -16,6 +16,7 @@ from commonplace.facts.profile import MAX_LINE, ProfileLine, choose_profile, ran
 from commonplace.facts.triples import EPHEMERAL, ME, predicate_key
 from commonplace.facts.validity import state_of
 from commonplace.flows.context.facts import PieceOrOmission, fact_line, fact_piece, is_elsewhere, withheld_note
+from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots
 from commonplace.flows.memory.review import waiting_count, waiting_text
 from commonplace.flows.read import is_hidden, list_notes, read_note, stat_or_none
@@ -199,8 +200,7 @@ def session_pieces(session: Session, *, project: str, conversation: str) -> tupl
 def _last_session(session: Session, *, project: str, conversation: str) -> Iterator[str]:
     history = session.stores.history
     threads = history.conversations(project=project, limit=_THREADS)
-    own = (each for each in threads if each.trust != "imported" and not _is_same(each, conversation))
-    thread = next(own, None)
+    thread = next((each for each in threads if _is_earlier(each, session, conversation=conversation)), None)
     if thread is None:
         return
     end = max(_TURNS, thread.count - _TURNS) + 1
@@ -218,8 +218,10 @@ def _last_session(session: Session, *, project: str, conversation: str) -> Itera
         yield f"Its last answer: {_line(answers[-1])}"
 
 
-def _is_same(thread: Thread, conversation: str) -> bool:
-    return conversation in (thread.id, thread.source_id, f"{thread.interface}:{thread.source_id}")
+def _is_earlier(thread: Thread, session: Session, *, conversation: str) -> bool:
+    """True if it is another session of the person's own, of which prompts may be given something."""
+    is_same = conversation in (thread.id, thread.source_id, f"{thread.interface}:{thread.source_id}")
+    return thread.trust != "imported" and not is_same and may_learn_from(thread, session.stores)
 
 
 def _line(message: Message) -> str:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from commonplace.index.base import Fixed
 
 BATCH: Final = 16  # documents that are encoded together
+MANY_NOTES: Final = 64
+"""Notes of one change that are encoded at once; more are an import, which has 20 texts a note, and 50 take a second."""
 _ATTEMPTS: Final = 5  # tries to index a note that keeps changing
 _CATCH_UP: Final = 200  # texts of new commits that are encoded at once; a sync encodes the others
 
@@ -120,12 +122,13 @@ def _is_current(path: str, stores: Stores) -> bool:
 def index_notes(paths: Iterable[str], stores: Stores, *, parsed: Iterable[Note] = ()) -> SyncReport:
     """Bring these notes up to date in the index, whether they are new, changed or gone. Raises as `sync` does.
 
-    `parsed` are notes that the caller has parsed; each is used if the file still has its bytes.
+    `parsed` are notes that the caller has parsed; each is used if the file still has its bytes. More than MANY_NOTES
+    are indexed by words, and encoded by the next sync.
     """
     start = time.perf_counter()
     report = SyncReport(missing=stores.encoders.missing)
     notes = [path for path in dict.fromkeys(paths) if path.lower().endswith(NOTE_ENDING)]
-    index_until_stable(notes, stores, report, parsed=parsed)
+    index_until_stable(notes, stores, report, parsed=parsed, backlog=Backlog(0) if len(notes) > MANY_NOTES else None)
     stores.index.optimize()
     report.seconds = time.perf_counter() - start
     return report

@@ -407,6 +407,36 @@ def index_source_items(
     return report
 
 
+def index_source_words(source: Source, stores: Stores, *, progress: Progress = ignore_progress) -> int:
+    """Index what the index does not have of this source, by words; returns how many texts the next sync encodes.
+
+    A few texts are encoded at once, as in every sync. What is indexed by words already is left as it is, and so is what
+    is gone. Raises as `sync` does.
+    """
+    backlog, form = Backlog(AT_ONCE), form_of(stores.chunking, stores.safety, stores.rules)
+    stamps, current = stores.index.stamps(source.type), source.stamps()
+
+    def is_indexed(key: str) -> bool:
+        stamp = stamps.get(key)
+        return stamp is not None and not stamp.deleted and stamp.made_from == f"{form}-{current[key]}"
+
+    missing = {key: stamp for key, stamp in current.items() if not is_indexed(key)}
+    known = {key: stamps[key] for key in missing if key in stamps}
+    if missing:
+        run = _Run(progress, is_locked=True)
+        _index_items(source, stores, known, current=missing, run=run, backlog=backlog)
+        stores.index.optimize()
+    return sum(each.texts for each in backlog.waiting)
+
+
+def unencoded_notes(stores: Stores) -> int:
+    """How many texts of notes, estimated by their size, are indexed by words and wait for the next sync."""
+    if not stores.chunking.version:
+        return 0
+    stamps = stores.index.stamps(VAULT).values()
+    return sum(max(1, each.size // _BYTES_PER_TEXT) for each in stamps if not each.version and not each.deleted)
+
+
 def _index_items(
     source: Source,
     stores: Stores,

@@ -30,7 +30,7 @@ from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
 from commonplace.history.base import UnfinishedErasure
 from commonplace.index.base import FactQuery, IndexReader
-from commonplace.model import Actor, Bond, EntryResult, Erasure, Fact, FactRecord, Note, Terms, Verb
+from commonplace.model import Actor, Bond, EntryResult, Erasure, Fact, FactRecord, Note, Origins, Terms, Verb
 from commonplace.notes import parse
 from commonplace.policy.write_policy import Decision
 
@@ -62,6 +62,15 @@ def confirm_fact(fact: Fact, session: Session, *, reason: str, bonds: Sequence[t
         return EntryResult("confirm", fact, reason, old=fact.id, changed=False)
     confirmed = replace(confirmed, updated=session.now)
     return _amend(fact, confirmed, session, verb="confirm", action="confirm", reason=reason)
+
+
+def cite_fact(fact: Fact, origins: Origins, session: Session) -> EntryResult:
+    """Give the entry other evidence: its source says it in other words now. Raises Conflict and Refused."""
+    refuse_secrets(origins.quote)
+    with session.stores.save_lock():
+        here = session.at(session.clock())
+        cited = replace(fact, origins=origins, updated=here.now)
+        return _amend(fact, cited, here, verb="confirm", action="confirm", reason="its source says it in other words")
 
 
 def forget(name: str, session: Session, *, reason: str = "") -> EntryResult:
@@ -203,6 +212,7 @@ def erase_entry(name: str, session: Session) -> Erasure:
             _drop_links(fact.id, [each for each in others if refresh_note(each.path, here.stores)], here)
             erasure = erase_places(begun, here, Terms())
             here.stores.history.forget_uses([fact.id])
+            here.stores.history.forget_learned([fact.id])
         return erasure
 
 
@@ -229,6 +239,7 @@ def _finish(begun: UnfinishedErasure, session: Session) -> None:
             others = _linked_entries(records[0].fact, reader) if records else ()
         _drop_links(begun.entry, [each for each in others if refresh_note(each.path, session.stores)], session)
         session.stores.history.forget_uses([begun.entry])
+        session.stores.history.forget_learned([begun.entry])
     finish_erasure(begun, session)
 
 

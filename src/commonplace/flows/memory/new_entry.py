@@ -83,6 +83,7 @@ def screen_candidate(candidate: Candidate, session: Session) -> "GateResult":
         *candidate.tags,
         origins.interface,
         origins.conversation,
+        origins.quote,
         " ".join((candidate.subject, candidate.predicate.replace("_", " "), candidate.object)),
     )
     result = gate(
@@ -140,6 +141,8 @@ class JudgedCandidate:
             return self.gate.message
         if self.actor == "person":
             return ""
+        if self.candidate.doubt:
+            return self.candidate.doubt
         if self.candidate.origins.trust == "told":
             return "It claims to be the person's own word."
         if self.was_forgotten:
@@ -159,7 +162,7 @@ class JudgedCandidate:
             return "It would end what a note of the person says."
         if old.place == "staging":
             return "It is a new version of an entry that waits for the person's approval."
-        is_own = old.origin == "entry" and is_own_word(old)
+        is_own = old.origin == "entry" and is_own_word(old) and not self.candidate.is_spoken
         return "It would replace the person's own word." if is_own or old.always_load else ""
 
     def fact(self) -> Fact:
@@ -201,7 +204,7 @@ class JudgedCandidate:
         return replace(fact, path=staging_path(path) if waits else path)
 
     def _bonds(self) -> tuple[tuple[Bond, str], ...]:
-        bonds = dict.fromkeys(self.candidate.bonds)
+        bonds = dict.fromkeys(each for each in self.candidate.bonds if each[0] != "update")  # `supersedes` says that
         target, action = self.verdict.target, self.verdict.action
         if target and action in ("extend", "derive", "contradict"):
             bonds[action, target] = None

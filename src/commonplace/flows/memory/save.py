@@ -69,31 +69,33 @@ _SHARING_WORDS: Final = (
 _RIVALS: Final = 500  # facts of one subject and predicate that are compared, the last updated first
 
 
-def save(candidate: Candidate, session: Session, *, dry_run: bool = False) -> EntryResult:
+def save(candidate: Candidate, session: Session, *, dry_run: bool = False, confirms: bool = True) -> EntryResult:
     """Save the candidate as a new entry, or confirm the entry that says it already. Never overwrites.
 
-    A judge, if there is one, is asked where the rules cannot decide; the save lock is not held meanwhile. Raises
-    Refused for secrets and junk, Conflict, UsageError, VaultUnavailable and IndexDamaged.
+    Without `confirms` an entry that says it already stays as it is, as is right for what was said long ago.
+    A judge, if there is one, is asked where the rules cannot decide; the save lock is not held meanwhile, and if the
+    judge cannot decide either, the rules' guess stands. Raises Refused for secrets and junk, Conflict, UsageError,
+    VaultUnavailable and IndexDamaged.
     """
     judge = session.stores.judge
     candidate = complete_candidate(candidate, session)
     gate = screen_candidate(candidate, session)
-    judged: dict[str, Action] = {}
+    judged: dict[str, Action | None] = {}
     for _ in range(_ATTEMPTS):
         with session.stores.save_lock():
             here = session.at(session.clock())
             entry, is_current = _decide(candidate, gate, here, judged=judged)
-            needs_judge = entry.verdict.is_grey and judge is not None
+            needs_judge = entry.verdict.is_grey and judge is not None and entry.verdict.target not in judged
             if is_current and not needs_judge:
-                return _apply(entry, here, dry_run=dry_run)
+                return _apply(entry, here, dry_run=dry_run, confirms=confirms)
         if needs_judge and entry.old and judge:
             judged[entry.old.id] = _checked(judge(candidate, entry.old))
     raise Conflict("the entries it is compared with keep changing", hint="Try again in a moment.")
 
 
-def _checked(action: Action) -> Action:
+def _checked(action: Action | None) -> Action | None:
     """The judge's answer. Raises UsageError if it is not an action."""
-    if action not in ACTIONS:
+    if action is not None and action not in ACTIONS:
         raise UsageError(f"the judge answered {action!r}", hint=f"It must answer one of: {', '.join(ACTIONS)}.")
     return action
 
@@ -168,7 +170,7 @@ def _decide(
     gate: "GateResult",
     session: Session,
     *,
-    judged: Mapping[str, Action] | None = None,
+    judged: Mapping[str, Action | None] | None = None,
     instead_of: Fact | None = None,
 ) -> tuple[JudgedCandidate, bool]:
     """What becomes of the candidate, by the rules or by the judge; False if the index was stale for the old fact."""
@@ -177,8 +179,7 @@ def _decide(
     verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now)
     old = next((each.fact for each in compared if each.fact.id == verdict.target), None)
     is_current = old is None or refresh_note(old.path, session.stores)
-    if verdict.is_grey and judged and verdict.target in judged:
-        action = judged[verdict.target]
+    if verdict.is_grey and judged and (action := judged.get(verdict.target)):
         target = "" if action == "insert" else verdict.target
         verdict = Verdict(action, target, f"a model decided: {action}", verdict.until)
     entry = JudgedCandidate(
@@ -218,7 +219,7 @@ def similar_facts(candidate: Candidate, session: Session) -> tuple[tuple[Similar
     with stores.index.reader() as reader:
         cosines = _nearest(candidate.text, vectors, reader, session)
         same = _same_words(candidate, reader, session)
-        others = (*_rivals(candidate, reader, session), *_entries_at(cosines, reader))
+        others = (*_rivals(candidate, reader, session), *_entries_at(cosines, reader), *_replaced(candidate, reader))
     unstaged = [record for record in same if record.fact.place != "staging"]
     here = [record for record in (*unstaged, *others) if not _is_elsewhere(record.fact, candidate, session)]
     records = {record.fact.id: record for record in here}
@@ -251,6 +252,12 @@ def _rivals(candidate: Candidate, reader: IndexReader, session: Session) -> tupl
     return reader.facts(query)
 
 
+def _replaced(candidate: Candidate, reader: IndexReader) -> tuple[FactRecord, ...]:
+    """The facts that the caller says it replaces."""
+    ids = tuple(target for bond, target in candidate.bonds if bond == "update")
+    return reader.facts(FactQuery(ids=ids)) if ids else ()
+
+
 def _nearest(text: str, vectors: "Mapping[str, Fixed]", reader: IndexReader, session: Session) -> Mapping[str, float]:
     """The cosines of the entries nearest in meaning, and of those with the most words in common, by path."""
     filters = Filters(path=MEMORY, sensitive="" if session.sees_sensitive else "out")
@@ -273,9 +280,10 @@ def _entries_at(paths: Iterable[str], reader: IndexReader) -> tuple[FactRecord, 
     return reader.facts(query) if query.paths else ()
 
 
-def _apply(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryResult:
+def _apply(entry: JudgedCandidate, session: Session, *, dry_run: bool, confirms: bool) -> EntryResult:
     if entry.verdict.action == "confirm" and entry.old:
-        return _confirm(entry.old, entry.verdict.reason, entry.candidate, entry.gate, session, dry_run=dry_run)
+        is_dry = dry_run or not confirms
+        return _confirm(entry.old, entry.verdict.reason, entry.candidate, entry.gate, session, dry_run=is_dry)
     return _waiting_result(entry) or _write(entry, session, dry_run=dry_run)
 
 
@@ -307,7 +315,7 @@ def _confirm(
         bonds = () if is_own_word(old) or old.always_load else tuple(each for each in bonds if each[0] != "contradict")
     if len(bonds) < len(candidate.bonds):
         reason = f"{reason} {_LEFT_OUT}"
-    if dry_run or old.origin == "line" or gate.verdict == "stage":
+    if dry_run or old.origin == "line" or gate.verdict == "stage" or candidate.doubt:
         return EntryResult("confirm", old, reason, old=old.id, changed=False)
     return confirm_fact(old, session, reason=reason, bonds=bonds)
 

@@ -102,6 +102,7 @@ class Matches:
             at=attributes.at,
             updated=attributes.updated,
             importance=attributes.importance,
+            source=attributes.source,
             halves=halves,
         )
 

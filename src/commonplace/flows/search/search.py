@@ -41,6 +41,7 @@ from commonplace.ranking.candidates import (
 from commonplace.ranking.hybrid import Clues, RankRequest, RecencyDecay, ScoredDocument, confidence, rank
 from commonplace.ranking.options import RankingPart
 from commonplace.ranking.score_modes import EmptySearch, RankedChunk, best_per_document, explain_no_results, fuse
+from commonplace.sources.conversations import ISOLATED, THREAD_TYPES
 
 POOL: Final = 48  # candidates from each half of the search, or four for each requested hit
 HYBRID_POOL: Final = 96  # in the mode hybrid, which compares candidates by their sentences
@@ -93,6 +94,7 @@ def search(query: SearchQuery, stores: Stores, *, audience: Audience, progress: 
     wider = query if query.channel is None else replace(query, k=k + _SPARE)
     past = bool(query.as_of)
     answer = _search_past(wider, stores, audience, progress) if past else _search_today(wider, stores, audience)
+    answer = replace(answer, hits=_one_of_each_turn(_in_its_source(answer.hits, stores)))
     if query.channel is not None:
         answer = _in_channel(answer, query.channel, limit=k)
     answer = replace(answer, took_ms=round((time.perf_counter() - start) * 1000, 1))
@@ -106,6 +108,22 @@ def search(query: SearchQuery, stores: Stores, *, audience: Audience, progress: 
         times=answer.times,
     )
     return answer
+
+
+def _in_its_source(hits: tuple[Hit, ...], stores: Stores) -> tuple[Hit, ...]:
+    """The hits without those of a conversation that has just been isolated, and is not yet in that source."""
+    said = {hit.path: hit.source_type for hit in hits if hit.source_type in THREAD_TYPES}
+    if not said:
+        return hits
+    traits, type_of = stores.history.thread_traits(said), stores.conversations.type_of
+    moved = {path for path, type_ in said.items() if path in traits and type_of(traits[path]) != type_}
+    return tuple(hit for hit in hits if hit.path not in moved or hit.source_type == VAULT)
+
+
+def _one_of_each_turn(hits: tuple[Hit, ...]) -> tuple[Hit, ...]:
+    """The hits without the turns of a conversation that are among them as corrections."""
+    corrected = {(parent, hit.text) for hit in hits if (parent := hit.metadata.get("parent"))}
+    return tuple(hit for hit in hits if (hit.path, hit.text) not in corrected)
 
 
 def _in_channel(answer: Answer, channel: str, *, limit: int) -> Answer:
@@ -252,7 +270,7 @@ def search_index(query: SearchQuery, stores: Stores, audience: Audience) -> Inde
 def _request(query: SearchQuery, stores: Stores, audience: Audience) -> _Request:
     options, now = stores.retrieval, query.now or stores.clock()
     sees_sensitive = visibility(sensitive=True, audience=audience) == "whole"
-    filters = replace(query.filters, at=query.filters.at or moment_text(now))
+    filters = replace(_without_isolated(query.filters, stores), at=query.filters.at or moment_text(now))
     return _Request(
         query,
         filters if sees_sensitive else replace(filters, sensitive="out"),
@@ -263,6 +281,13 @@ def _request(query: SearchQuery, stores: Stores, audience: Audience) -> _Request
         without=frozenset(options.without),
         sees_sensitive=sees_sensitive,
     )
+
+
+def _without_isolated(filters: Filters, stores: Stores) -> Filters:
+    """The filters; if they name no source and something is isolated, with all other sources."""
+    if filters.sources or not stores.index.stamps(ISOLATED):
+        return filters
+    return replace(filters, sources=(VAULT, *(each.type for each in stores.sources if each.type != ISOLATED)))
 
 
 @contextmanager
@@ -338,6 +363,7 @@ def _rank_hybrid(
         asks_reply=question.asks_reply,
         recency=request.recency,
         without=request.without,
+        now=moment_text(request.now),
     )
     scorer = HybridScorer(reader, candidates, clues, most=most)
     documents, dropped = scorer.documents(encoded.plain, encoded.spoken, encoded.halves)

@@ -29,7 +29,8 @@ from commonplace.errors import VaultUnavailable
 from commonplace.events import emit
 from commonplace.history.base import HistoryLoss, NewThread, stored_moment
 from commonplace.history.normalize import IncomingMessage, erasure_mark
-from commonplace.model import Message, TranscriptCursor
+from commonplace.model import MemoryUse, Message, TranscriptCursor
+from commonplace.model.conversation import stricter_use
 from commonplace.model.text import counted
 
 FOLDER: Final = "conversations"
@@ -40,6 +41,7 @@ _AFTER_SUM: Final = b'","record":'
 _SUM_DIGITS: Final = 16
 _HEAD: Final = len(_BEFORE_SUM) + _SUM_DIGITS + len(_AFTER_SUM)
 _LOCK: Final = "lock"
+_LATER: Final = ("kind", "parent", "memory")  # fields of a thread that the first files do not have
 _FILES: Final = "SELECT name, size, last, sum FROM conversation_files"
 _SET_FILE: Final = """
 INSERT INTO conversation_files (name, size, last, sum) VALUES (:name, :size, :last, :sum)
@@ -57,7 +59,8 @@ ON CONFLICT (said) DO UPDATE SET at = excluded.at
 class ConversationRecord:
     """What one call added: to the conversation `id` at the time `at`.
 
-    `session` names the session whose `cursor` it moves; `closed` is when the conversation was closed.
+    `session` names the session whose `cursor` it moves; `closed` is when the conversation was closed. `memory` is what
+    the conversation may be used for from then on; None if that stays as it is.
     """
 
     id: str
@@ -68,18 +71,20 @@ class ConversationRecord:
     cursor: TranscriptCursor | None = None
     closed: str = ""
     erased: bool = False
+    memory: MemoryUse | None = None
 
     def line(self) -> bytes:
         """The record as one line of a file."""
         values: dict[str, Any] = {"id": self.id, "at": self.at}
         if self.thread:
-            values["thread"] = asdict(self.thread)
+            values["thread"] = _thread_values(self.thread)
         if self.messages:
             values["messages"] = [_message_values(each) for each in self.messages]
         if self.cursor:
             values["cursor"] = {"session": self.session, **asdict(self.cursor)}
         values |= {"closed": self.closed} if self.closed else {}
         values |= {"erased": True} if self.erased else {}
+        values |= {"memory": self.memory} if self.memory else {}
         body = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
         return b"".join((_BEFORE_SUM, _sum(body), _AFTER_SUM, body, b"}\n"))
 
@@ -283,6 +288,7 @@ class FileSync:
         connection.execute("DELETE FROM conversation_files")
         _set_file(connection, _BEGUN, FileState())
         seen: dict[str, set[str]] = defaultdict(set)
+        uses: dict[str, MemoryUse] = {}
         damaged, has_erased = list[str](), False
         for name in self.files.sizes():
             for record in self._replay(connection, name, FileState()):
@@ -293,22 +299,26 @@ class FileSync:
                     seen = defaultdict(set, {id_: each for id_, each in seen.items() if erasure_mark(id_) != record.id})
                 else:
                     seen[record.id].update(each.identity for each in record.messages)
+                    uses[record.id] = _use_after(record, uses.get(record.id, "on"))
         for name in dict.fromkeys(damaged):
             aside, state = self.files.set_damage_aside(name)
             _set_file(connection, name, state)
             self._tell_damaged(connection, str(aside), is_whole=had_threads)
         if has_erased:
             self.drop_erased(connection)
-        written = self._write_missing(connection, seen)
+        written = self._write_missing(connection, seen, uses)
         if is_used:
             self._tell_restored(connection, is_missing=is_missing, written=written)
 
-    def _write_missing(self, connection: apsw.Connection, seen: Mapping[str, set[str]]) -> int:
-        """Write the messages that only the tables have; returns how many."""
+    def _write_missing(
+        self, connection: apsw.Connection, seen: Mapping[str, set[str]], uses: Mapping[str, MemoryUse]
+    ) -> int:
+        """Write the messages and the uses of conversations that only the tables have; returns how many messages."""
         count = 0
         for record in self.stored(connection):
             missing = tuple(each for each in record.messages if each.identity not in seen.get(record.id, ()))
-            if missing or record.id not in seen:
+            is_other_use = record.thread is not None and record.thread.memory != uses.get(record.id)
+            if missing or record.id not in seen or is_other_use:
                 self._append(connection, replace(record, messages=missing), now=datetime.fromisoformat(record.at))
                 count += len(missing)
         return count
@@ -370,6 +380,13 @@ class FileSync:
         note_loss(connection, HistoryLoss(self.clock(), said, remedy, restored))
 
 
+def _use_after(record: ConversationRecord, use: MemoryUse) -> MemoryUse:
+    """What a conversation may be used for after a record, as the tables have it."""
+    if record.thread:
+        use = stricter_use(use, record.thread.memory)
+    return record.memory or use
+
+
 def _known_files(connection: apsw.Connection) -> dict[str, FileState]:
     rows: list[Any] = connection.execute(_FILES).fetchall()
     return {name: FileState(size, last, sum_) for name, size, last, sum_ in rows}
@@ -409,6 +426,12 @@ def _force_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def _thread_values(thread: NewThread) -> dict[str, Any]:
+    """The fields of a thread; those that came later are left out where they say what is usual."""
+    values, usual = asdict(thread), asdict(NewThread(""))
+    return {name: value for name, value in values.items() if name not in _LATER or value != usual[name]}
+
+
 def _message_values(incoming: IncomingMessage) -> dict[str, str]:
     message = incoming.message
     return {
@@ -445,6 +468,7 @@ def _parse(line: bytes) -> ConversationRecord | None:
             cursor=TranscriptCursor(**cursor) if cursor else None,
             closed=values.get("closed", ""),
             erased=values.get("erased", False),
+            memory=values.get("memory"),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

@@ -20,6 +20,7 @@ from commonplace.history.base import (
     ContextState,
     HistoryLoss,
     NewThread,
+    ThreadTraits,
     Use,
     check_limit,
     stored_moment,
@@ -27,12 +28,15 @@ from commonplace.history.base import (
 from commonplace.history.normalize import (
     IncomingMessage,
     check_caller,
+    check_kind,
     check_lock,
     check_state,
     check_trust,
     check_turns,
+    check_use,
     erasure_mark,
     extend_digest,
+    identify_by_content,
     identify_thread,
     incoming_messages,
     names_of,
@@ -42,26 +46,28 @@ from commonplace.history.normalize import (
     valid_utf8,
 )
 from commonplace.history.sqlite.conversation_files import ConversationFiles, ConversationRecord, FileSync, note_loss
-from commonplace.model import Message, RecordResult, Thread, TopicLock, TranscriptCursor
+from commonplace.model import MemoryUse, Message, RecordResult, Thread, ThreadKind, TopicLock, TranscriptCursor
+from commonplace.model.conversation import stricter_use
 
 _FIND: Final = """
-SELECT id, captured, trust, title, project FROM conversation_threads
+SELECT id, captured, trust, title, kind FROM conversation_threads
 WHERE interface = :interface AND source_id = :source_id ORDER BY captured
 """
 _STATE_OF: Final = """
-SELECT number, count, digest, started, updated, title, project FROM conversation_threads WHERE id = :id
+SELECT number, count, digest, started, updated, memory, title, project FROM conversation_threads WHERE id = :id
 """
 _ADD_THREAD: Final = """
 INSERT INTO conversation_threads (id, interface, source_id, title, trust, started, updated, recorded, count, digest,
-                                  captured)
-VALUES (:id, :interface, :source_id, :title, :trust, :at, :at, :now, 0, '', :captured)
-RETURNING number, count, digest, started, updated, title, project
+                                  captured, kind, parent, memory)
+VALUES (:id, :interface, :source_id, :title, :trust, :at, :at, :now, 0, '', :captured, :kind, :parent, :memory)
+RETURNING number, count, digest, started, updated, memory, title, project
 """
 _GROW: Final = """
 UPDATE conversation_threads
 SET count = :count, digest = :digest, started = :started, updated = :updated,
     title = CASE WHEN :title = '' THEN title ELSE :title END,
     project = CASE WHEN :project = '' THEN project ELSE :project END,
+    memory = :memory,
     closed = CASE WHEN :added > 0 THEN NULL ELSE closed END
 WHERE number = :number
 """
@@ -75,13 +81,16 @@ INSERT INTO conversation_messages (thread, turn, identity, role, author, at, sou
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 _THREADS: Final = """
-SELECT id, interface, source_id, title, trust, started, updated, recorded, count, closed, project, captured
+SELECT id, interface, source_id, title, trust, started, updated, recorded, count, closed, project, captured, kind,
+       parent, memory
 FROM conversation_threads
 """
 _CONDITIONS: Final = {
     "interface": "interface = :interface",
     "project": "project = :project",
     "since": "updated >= :since",
+    "kind": "kind = :kind",
+    "parent": "parent = :parent AND parent <> ''",
     "id": "id = :id",
     "session": "interface = :interface AND source_id = :session AND captured",
 }
@@ -96,13 +105,19 @@ _STORED_MESSAGES: Final = """
 SELECT identity, role, text, author, at, source_id FROM conversation_messages
 WHERE thread = (SELECT number FROM conversation_threads WHERE id = :id) ORDER BY turn
 """
-_STAMPS: Final = "SELECT id, digest, title, trust, captured FROM conversation_threads"
+_STAMPS: Final = "SELECT id, digest, title, trust, captured, memory FROM conversation_threads"
+_TRAITS: Final = "SELECT id, kind, memory, interface, project FROM conversation_threads"
 _THESE: Final = " WHERE id IN (SELECT value FROM json_each(:ids))"
 _FORGET_NAMED: Final = (
     "DELETE FROM topic_locks WHERE conversation IN (SELECT value FROM json_each(:names))",
     "DELETE FROM context_states WHERE conversation IN (SELECT value FROM json_each(:names))",
+    "DELETE FROM learned_items WHERE batch IN (SELECT number FROM learning_batches"
+    " WHERE source IN (SELECT value FROM json_each(:names)))",
+    "DELETE FROM learning_batches WHERE source IN (SELECT value FROM json_each(:names))",
+    "DELETE FROM learning_sources WHERE source IN (SELECT value FROM json_each(:names))",
 )
 _CLOSE: Final = "UPDATE conversation_threads SET closed = :now WHERE id = :id"
+_SET_USE: Final = "UPDATE conversation_threads SET memory = :memory WHERE id = :id AND memory <> :memory"
 _FORGET: Final = "DELETE FROM conversation_threads WHERE id = :id"
 _COUNT_ERASED: Final = "SELECT count(*) FROM erased_conversations"
 _ERASED: Final = "INSERT INTO erased_conversations (mark) VALUES (:id) ON CONFLICT DO NOTHING"
@@ -181,18 +196,36 @@ class SqliteConversations:
         project: str | None = None,
         since: datetime | None = None,
         limit: int | None = None,
+        kind: ThreadKind | None = "chat",
+        parent: str | None = None,
     ) -> tuple[Thread, ...]:
-        """Conversations of that program and project with a message since that time; newest first, at most `limit`."""
+        """Threads of that program, project, kind and parent with a message since that time; newest first."""
         conditions = {
             "interface": None if interface is None else valid_utf8(interface),
             "project": None if project is None else valid_utf8(project),
             "since": stored_moment(since) if since else None,
+            "kind": kind,
+            "parent": None if parent is None else valid_utf8(parent),
         }
         return self._threads(conditions, limit=check_limit(limit))
 
     def conversation(self, id: str) -> Thread | None:
         """The conversation with that id, or None."""
         return next(iter(self._threads({"id": valid_utf8(id)}, limit=1)), None)
+
+    def thread_id_of(self, thread: NewThread, messages: Sequence[Message] = ()) -> str:
+        """The id under which `record_conversation` stores this, known or not."""
+        new = identify_by_content(thread, messages)
+        with self._database.read_transaction() as connection:
+            return _id_of(connection, new)[0]
+
+    def unrecorded(self, thread: NewThread, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """Those of the messages that `record_conversation` would add, each once, in order."""
+        now = self._clock()
+        incoming = incoming_messages(messages, now=now)
+        with self._database.read_transaction() as connection:
+            record = _new_record(connection, identify_thread(thread, incoming), incoming, now=now, cursor=None)
+        return tuple(each.message for each in record.messages)
 
     def captured_conversation(self, thread: NewThread) -> Thread | None:
         """The conversation that was captured from that session of that program, or None."""
@@ -212,9 +245,16 @@ class SqliteConversations:
         with self._database.read_transaction() as connection:
             rows: list[Any] = connection.execute(_STAMPS + (_THESE if values else ""), values).fetchall()
         return {
-            id_: stamp_of(digest, title=title, trust=trust, captured=bool(captured))
-            for id_, digest, title, trust, captured in rows
+            id_: stamp_of(digest, title=title, trust=trust, captured=bool(captured), memory=memory)
+            for id_, digest, title, trust, captured, memory in rows
         }
+
+    def thread_traits(self, ids: Iterable[str] | None = None) -> Mapping[str, ThreadTraits]:
+        """What decides where threads are found, by id."""
+        values = None if ids is None else {"ids": json.dumps([*map(valid_utf8, ids)])}
+        with self._database.read_transaction() as connection:
+            rows: list[Any] = connection.execute(_TRAITS + (_THESE if values else ""), values).fetchall()
+        return {id_: ThreadTraits(*traits) for id_, *traits in rows}
 
     def close_conversation(self, id: str, *, now: datetime) -> bool:
         """Mark the conversation as finished; False if there is none."""
@@ -225,13 +265,23 @@ class SqliteConversations:
             self._sync.add(connection, ConversationRecord(thread.id, at, closed=at), now=now)
         return True
 
+    def set_memory_use(self, id: str, use: MemoryUse, *, now: datetime) -> bool:
+        """Set what a conversation may be used for; False if there is none."""
+        checked = check_use(use)
+        if not (thread := self.conversation(id)):
+            return False
+        with self._changing() as connection:
+            record = ConversationRecord(thread.id, stored_moment(now), memory=checked)
+            self._sync.add(connection, record, now=now)
+        return True
+
     def forget_conversation(self, id: str) -> bool:
         """Remove the conversation from the files and the tables, also from free pages and the log; False if none."""
         thread = self.conversation(id)
         with self._changing() as connection:
             if thread and any(record is None for _, record in self._sync.all_records()):
                 self._sync.restore(connection)  # so that no damaged line has words of it
-            _forget_named(connection, names_of(id, thread))
+            forget_named(connection, names_of(id, thread))
             if thread:
                 now, session = self._clock(), _session(thread)
                 cursor = _cursor(connection, session) if thread.captured else None
@@ -394,18 +444,25 @@ def _new_record(
     cursor: TranscriptCursor | None,
 ) -> ConversationRecord:
     """What a call adds to the history. Raises Refused as `record_conversation` does."""
+    id_, own = _id_of(connection, thread)
+    session = session_key(thread)
+    if own is None:
+        new = _each_once(incoming)
+    else:
+        trust, title, kind = own
+        check_kind(thread, kind)
+        new = _unknown(connection, id_, incoming)
+        check_trust(thread, trust, title=title, adds=bool(new))
+    return ConversationRecord(id_, stored_moment(now), thread, tuple(new), session if cursor else "", cursor)
+
+
+def _id_of(connection: apsw.Connection, thread: NewThread) -> tuple[str, Sequence[Any] | None]:
+    """The id of a thread, and its trust, title and kind if it is stored. Raises Refused as `check_caller` does."""
     names = {"interface": thread.interface, "source_id": thread.source_id}
     stored: list[Any] = connection.execute(_FIND, names).fetchall()
     check_caller(thread, is_captured=any(captured for _, captured, *_ in stored))
     own = next((row for row in stored if row[1] == thread.captured), None)
-    session = session_key(thread)
-    if own is None:
-        id_, new = thread_id(thread, is_taken=bool(stored)), _each_once(incoming)
-    else:
-        id_, _, trust, title, _ = own
-        new = _unknown(connection, id_, incoming)
-        check_trust(thread, trust, title=title, adds=bool(new))
-    return ConversationRecord(id_, stored_moment(now), thread, tuple(new), session if cursor else "", cursor)
+    return (own[0], own[2:]) if own else (thread_id(thread, is_taken=bool(stored)), None)
 
 
 def _apply(connection: apsw.Connection, record: ConversationRecord) -> bool:
@@ -414,7 +471,7 @@ def _apply(connection: apsw.Connection, record: ConversationRecord) -> bool:
     if record.erased:
         for thread in [_thread(*row) for row in connection.execute(_THREADS).fetchall()]:
             if erasure_mark(thread.id) == record.id:
-                _forget_named(connection, names_of(thread.id, thread))
+                forget_named(connection, names_of(thread.id, thread))
                 connection.execute(_FORGET, {"id": thread.id})
         connection.execute(_ERASED, {"id": record.id})
     if record.cursor and record.cursor != _cursor(connection, record.session):
@@ -424,6 +481,8 @@ def _apply(connection: apsw.Connection, record: ConversationRecord) -> bool:
         _grow(connection, record, record.thread)
     if record.closed:
         connection.execute(_CLOSE, {"id": record.id, "now": record.closed})
+    if record.memory:
+        connection.execute(_SET_USE, {"id": record.id, "memory": record.memory})
     return connection.total_changes() > before
 
 
@@ -436,13 +495,16 @@ def _grow(connection: apsw.Connection, record: ConversationRecord, thread: NewTh
         "title": thread.title,
         "trust": thread.trust,
         "captured": int(thread.captured),
+        "kind": thread.kind,
+        "parent": thread.parent,
+        "memory": thread.memory,
         "at": stored_moment(record.messages[0].at) if record.messages else record.at,
         "now": record.at,
     }
     row: Any = connection.execute(_STATE_OF, values).fetchone() or connection.execute(_ADD_THREAD, values).fetchone()
-    number, count, digest, started, updated, *names = row
-    new = _unknown(connection, record.id, record.messages)
-    if not new and names == [thread.title or names[0], thread.project or names[1]]:
+    number, count, digest, started, updated, memory, *names = row
+    new, use = _unknown(connection, record.id, record.messages), stricter_use(memory, thread.memory)
+    if not new and [memory, *names] == [use, thread.title or names[0], thread.project or names[1]]:
         return
     for each in new:
         digest = extend_digest(digest, each)
@@ -456,6 +518,7 @@ def _grow(connection: apsw.Connection, record: ConversationRecord, thread: NewTh
         "updated": max([updated, *times]),
         "title": thread.title,
         "project": thread.project,
+        "memory": use,
         "added": len(new),
     }
     connection.execute(_GROW, thread_values)
@@ -466,8 +529,8 @@ def _cursor(connection: apsw.Connection, session: str) -> TranscriptCursor:
     return TranscriptCursor(*row) if row else TranscriptCursor()
 
 
-def _forget_named(connection: apsw.Connection, names: Sequence[str]) -> None:
-    """Remove the topic lock and the state of a conversation, under all its names."""
+def forget_named(connection: apsw.Connection, names: Sequence[str]) -> None:
+    """Remove topic locks, states and what was learned, under these names."""
     for statement in _FORGET_NAMED:
         connection.execute(statement, {"names": json.dumps(names)})
 
@@ -487,7 +550,15 @@ def _stored_records(connection: apsw.Connection) -> Iterator[ConversationRecord]
 def _record_of(thread: Thread, messages: Sequence[IncomingMessage], cursor: TranscriptCursor) -> ConversationRecord:
     """The record of a conversation as the tables have it."""
     named = NewThread(
-        thread.interface, thread.source_id, thread.title, thread.trust, thread.project, captured=thread.captured
+        thread.interface,
+        thread.source_id,
+        thread.title,
+        thread.trust,
+        thread.project,
+        captured=thread.captured,
+        kind=thread.kind,
+        parent=thread.parent,
+        memory=thread.memory,
     )
     session = _session(thread) if thread.captured and cursor.offset else ""
     return ConversationRecord(
@@ -535,7 +606,8 @@ def _message(*row: Any) -> Message:
 
 def _thread(*row: Any) -> Thread:
     """The thread in a row of `_THREADS`."""
-    id_, interface, source_id, title, trust, started, updated, recorded, count, closed, project, captured = row
+    id_, interface, source_id, title, trust, started, updated, recorded, count, closed, project, captured, *later = row
+    kind, parent, memory = later
     return Thread(
         id_,
         interface,
@@ -549,6 +621,9 @@ def _thread(*row: Any) -> Thread:
         closed=datetime.fromisoformat(closed) if closed else None,
         project=project,
         captured=bool(captured),
+        kind=kind,
+        parent=parent,
+        memory=memory,
     )
 
 

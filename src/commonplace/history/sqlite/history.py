@@ -8,7 +8,7 @@ that text order is time order.
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -20,17 +20,22 @@ from commonplace.database import Database, ErrorWording
 from commonplace.errors import VaultUnavailable
 from commonplace.history.base import (
     ERASED,
+    STATE_DAYS,
     AuditEntry,
     ModelCall,
+    ModelState,
+    Spending,
     UnfinishedErasure,
     check_limit,
+    day_bounds,
     expiry,
     new_token,
     stored_moment,
     token_hash,
 )
 from commonplace.history.sqlite.conversation_files import FOLDER, ConversationFiles
-from commonplace.history.sqlite.conversations import SqliteUsage
+from commonplace.history.sqlite.conversations import forget_named
+from commonplace.history.sqlite.learning import SqliteLearning
 
 # `commits` outlives the audit rows: of an erased note only the commit hashes stay.
 _1_AUDIT_AND_GRANTS = """
@@ -288,6 +293,70 @@ CREATE TABLE unfinished_erasures (
 ) STRICT, WITHOUT ROWID;
 """
 
+# What a thread is, the conversation in which a correction was made, and what the thread may be used for.
+_10_THREAD_KINDS = """
+ALTER TABLE conversation_threads ADD COLUMN kind TEXT NOT NULL DEFAULT 'chat'
+  CHECK (kind IN ('chat', 'task', 'correction'));
+ALTER TABLE conversation_threads ADD COLUMN parent TEXT NOT NULL DEFAULT '';
+ALTER TABLE conversation_threads ADD COLUMN memory TEXT NOT NULL DEFAULT 'on'
+  CHECK (memory IN ('on', 'off', 'isolated'));
+CREATE INDEX conversation_threads_by_parent ON conversation_threads (parent) WHERE parent <> '';
+"""
+
+# How far conversations and marked notes were learned, what was extracted from each part, and what became of each item.
+# `candidate` is the item in JSON until it is settled, `details` what else was extracted.
+_11_LEARNING = """
+CREATE TABLE learning_sources (
+  source     TEXT PRIMARY KEY,
+  turns      INTEGER NOT NULL,
+  stamp      TEXT NOT NULL,
+  paragraphs TEXT NOT NULL,
+  failures   INTEGER NOT NULL,
+  reason     TEXT NOT NULL,
+  retry_at   TEXT NOT NULL CHECK (retry_at = '' OR retry_at GLOB '????-??-??T??:??:??Z'),
+  is_parked  INTEGER NOT NULL CHECK (is_parked IN (0, 1))
+) STRICT, WITHOUT ROWID;
+CREATE TABLE learning_batches (
+  number    INTEGER PRIMARY KEY,
+  source    TEXT NOT NULL,
+  at        TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z'),
+  extractor TEXT NOT NULL,
+  after     INTEGER NOT NULL,
+  until     INTEGER NOT NULL,
+  summary   TEXT NOT NULL,
+  details   TEXT NOT NULL
+) STRICT;
+CREATE INDEX learning_batches_by_source ON learning_batches (source);
+CREATE TABLE learned_items (
+  number    INTEGER PRIMARY KEY,
+  batch     INTEGER NOT NULL REFERENCES learning_batches (number),
+  at        TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z'),
+  turn      INTEGER NOT NULL,
+  text      TEXT NOT NULL,
+  quote     TEXT NOT NULL,
+  candidate TEXT NOT NULL,
+  outcome   TEXT NOT NULL,
+  reason    TEXT NOT NULL,
+  fact      TEXT NOT NULL,
+  old       TEXT NOT NULL
+) STRICT;
+CREATE INDEX learned_items_by_batch ON learned_items (batch);
+CREATE INDEX learned_items_pending ON learned_items (number) WHERE outcome = 'pending';
+"""
+
+# Failures of language models since they last answered. `until` is empty for a model that is not asked at all.
+_12_MODEL_STATES = """
+CREATE TABLE model_states (
+  identity TEXT PRIMARY KEY,
+  failures INTEGER NOT NULL,
+  reason   TEXT NOT NULL,
+  said     TEXT NOT NULL,
+  until    TEXT NOT NULL CHECK (until = '' OR until GLOB '????-??-??T??:??:??Z'),
+  at       TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z')
+) STRICT, WITHOUT ROWID;
+CREATE INDEX invocation_batches_with_tokens ON invocation_batches (at) WHERE tokens > 0;
+"""
+
 MIGRATIONS: Final = (
     _1_AUDIT_AND_GRANTS,
     _2_MODEL_CALLS,
@@ -298,6 +367,9 @@ MIGRATIONS: Final = (
     _7_PROJECTS,
     _8_BATCHES_OF_CALLS,
     _9_CONVERSATION_FILES,
+    _10_THREAD_KINDS,
+    _11_LEARNING,
+    _12_MODEL_STATES,
 )
 
 
@@ -350,6 +422,19 @@ INSERT INTO invocation_batches (at, task_type, model_alias, version, duration_ms
 VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING number
 """
 _ADD_CALL: Final = "INSERT INTO invocation_log (batch, input_hash) VALUES (?, unhex(?))"
+_SPENDING: Final = """
+SELECT count(*), coalesce(sum(tokens), 0), coalesce(sum(cost), 0.0) FROM invocation_batches
+WHERE tokens > 0 AND at >= ? AND at < ?
+"""
+_SETTLE_CALL: Final = "UPDATE invocation_batches SET tokens = ?, cost = ?, duration_ms = ? WHERE number = ?"
+_MODEL_STATE: Final = "SELECT failures, reason, said, until FROM model_states WHERE identity = ?"
+_SAVE_MODEL_STATE: Final = """
+INSERT INTO model_states (identity, failures, reason, said, until, at) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (identity) DO UPDATE SET failures = excluded.failures, reason = excluded.reason, said = excluded.said,
+  until = excluded.until, at = excluded.at
+"""
+_DROP_MODEL_STATES: Final = "DELETE FROM model_states WHERE at < ?"
+_FORGET_MODEL_STATES: Final = "DELETE FROM model_states"
 _BATCHES: Final = " FROM invocation_log JOIN invocation_batches AS batch ON batch.number = invocation_log.batch"
 _CALLS: Final = f"""
 SELECT at, task_type, model_alias, lower(hex(input_hash)), version, duration_ms, tokens, cost{_BATCHES}
@@ -361,7 +446,7 @@ _FORGET_CALLS: Final = "DELETE FROM invocation_log WHERE input_hash IN (SELECT u
 _FORGET_BATCHES: Final = "DELETE FROM invocation_batches WHERE number NOT IN (SELECT batch FROM invocation_log)"
 
 
-class SqliteHistory(SqliteUsage):
+class SqliteHistory(SqliteLearning):
     """The history in one file and the conversations beside it, created at first use; many processes may share it.
 
     `wait` is how many seconds a call waits for a lock before it raises VaultUnavailable(locked). A file that is damaged
@@ -430,6 +515,7 @@ class SqliteHistory(SqliteUsage):
             removed = connection.changes()
             connection.execute(_FORGET_GRANTS, {"path": path})
             connection.execute(_FORGET_STATES)
+            forget_named(connection, [path])
         self._database.vacuum()
         self._database.drop_damaged()
         return removed
@@ -501,6 +587,49 @@ class SqliteHistory(SqliteUsage):
             ).fetchall()
         return tuple(_call(row) for row in rows)
 
+    def reserve_call(self, call: ModelCall, *, budget: Spending) -> int | None:
+        """Add the call with the most it can cost, unless that would exceed the day's budget; returns its number."""
+        with self._database.write_transaction() as connection:
+            spent = _spending(connection, call.at)
+            if spent.tokens + call.tokens > budget.tokens or spent.cost + call.cost > budget.cost:
+                return None
+            number: int = connection.execute(_ADD_BATCH, _batch_row(call)).get
+            connection.execute(_ADD_CALL, (number, call.input_hash))
+        return number
+
+    def settle_call(self, number: int, *, tokens: int, cost: float, duration_ms: float) -> None:
+        """Replace what was reserved by what the call came to."""
+        with self._database.write_transaction() as connection:
+            connection.execute(_SETTLE_CALL, (tokens, float(cost), float(duration_ms), number))
+
+    def spending(self, day: datetime) -> Spending:
+        """What the calls of language models on that UTC day came to."""
+        with self._database.read_transaction() as connection:
+            return _spending(connection, day)
+
+    def model_state(self, identity: str) -> ModelState:
+        """The failures of that model since it last answered."""
+        with self._database.read_transaction() as connection:
+            row = connection.execute(_MODEL_STATE, (identity,)).fetchone()
+        if row is None:
+            return ModelState(identity)
+        failures, reason, said, until = row
+        return ModelState(identity, failures, reason, said, datetime.fromisoformat(until) if until else None)
+
+    def save_model_state(self, state: ModelState, *, now: datetime) -> None:
+        """Store the state of a model, replacing the earlier one."""
+        until = stored_moment(state.until) if state.until else ""
+        row = (state.identity, state.failures, state.reason, state.said, until, stored_moment(now))
+        with self._database.write_transaction() as connection:
+            connection.execute(_SAVE_MODEL_STATE, row)
+            connection.execute(_DROP_MODEL_STATES, (stored_moment(now - timedelta(days=STATE_DAYS)),))
+
+    def forget_model_states(self) -> int:
+        """Forget the failures of all models; returns how many had some."""
+        with self._database.write_transaction() as connection:
+            connection.execute(_FORGET_MODEL_STATES)
+            return connection.changes()
+
     def count_calls(self, task_type: str | None = None) -> int:
         """How many calls were logged, of that type or in total."""
         where = "" if task_type is None else " WHERE task_type = :task_type"
@@ -555,6 +684,11 @@ def _entry(row: Iterable[Any]) -> AuditEntry:
     values: dict[str, Any] = {each.name: value for each, value in zip(fields(AuditEntry), row, strict=True)}
     when, in_digest = datetime.fromisoformat(values.pop("when")), bool(values.pop("in_digest"))
     return AuditEntry(**values, when=when, in_digest=in_digest)
+
+
+def _spending(connection: apsw.Connection, day: datetime) -> Spending:
+    row: Any = connection.execute(_SPENDING, tuple(map(stored_moment, day_bounds(day)))).fetchone()
+    return Spending(*row)
 
 
 def _batch_row(call: ModelCall) -> tuple[str | int | float, ...]:

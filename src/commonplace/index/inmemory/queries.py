@@ -163,6 +163,11 @@ class InMemoryReader(InMemoryFactReader):
         """When a whole source was last compared with the index, or None."""
         return self.synced
 
+    def memory_sources(self) -> Mapping[str, str]:
+        """The notes that are marked `memory: source` and not sensitive: for each path the hash of its text."""
+        notes = (each for each in self._documents() if each.source_type == VAULT_SOURCE and not each.sensitive)
+        return {each.source_id: each.content_hash for each in notes if _is_memory_source(each)}
+
     def problems(self) -> tuple[Problem, ...]:
         """Every Problem of every document, sorted."""
         return tuple(sorted(problem for each in self._documents() for problem in each.problems))
@@ -326,6 +331,7 @@ def _attributes(number: int, chunk: Chunk, stored: StoredDocument) -> ChunkAttri
         at=chunk.at,
         updated=document.updated if document.is_dated else "",
         importance=document_importance(document),
+        source=document.source_type,
     )
 
 
@@ -335,3 +341,8 @@ def _best(matches: Sequence[_Match], limit: int, *, key: Callable[[_Match], floa
     if len(ordered) <= limit:
         return tuple(ordered)
     return tuple(match for match in ordered if limit and key(match) >= key(ordered[limit - 1]))
+
+
+def _is_memory_source(document: Document) -> bool:
+    mark = document.metadata.get("frontmatter", {}).get("memory")
+    return isinstance(mark, str) and mark.strip().lower() == "source"

@@ -53,7 +53,7 @@ WHERE c.number IN (SELECT value FROM json_each(:numbers)) AND d.user_id = :user 
 _ATTRIBUTES: Final = """
 SELECT c.number, c.chunk_id, d.id, d.first_chunk, d.first_chunk + d.chunk_count - 1,
   iif(d.source_type = :linked, d.source_id, ''), c.line, d.place, c.voice, c.speaker, c.at,
-  iif(d.dated, d.updated_at, ''), d.importance
+  iif(d.dated, d.updated_at, ''), d.importance, d.source_type
 FROM memory_chunks c CROSS JOIN memory_documents d ON d.id = c.document_id
 WHERE c.number IN (SELECT value FROM json_each(:numbers)) AND d.user_id = :user AND d.deleted_at IS NULL
 """
@@ -70,6 +70,10 @@ SELECT name FROM names WHERE name IS NOT NULL AND EXISTS (
     AND d.user_id = :user AND d.deleted_at IS NULL AND d.sensitive <= :sensitive)
 """
 _DOCUMENTS: Final = " FROM memory_documents WHERE user_id = :user AND deleted_at IS NULL"
+_MEMORY_SOURCES: Final = (
+    f"SELECT source_id, content_hash{_DOCUMENTS} AND source_type = '{VAULT_SOURCE}' AND sensitive = 0"
+    " AND lower(trim(metadata_json ->> '$.frontmatter.memory')) = 'source' ORDER BY source_id"
+)
 _OF_VERSIONS: Final = " FROM memory_versions WHERE user_id = :user"
 _VERSIONS: Final = f"SELECT embedding_version, encoded{_OF_VERSIONS} AND encoded > 0"
 _VECTOR_COUNTS: Final = f"SELECT embedding_version, vectors{_OF_VERSIONS} AND vectors > 0"
@@ -223,6 +227,10 @@ class SqliteReader(SqliteFactReader):
         """When a whole source was last compared with the index, or None."""
         rows = self._select(_LAST_SYNC)
         return rows[0][0] if rows else None
+
+    def memory_sources(self) -> Mapping[str, str]:
+        """The notes that are marked `memory: source` and not sensitive: for each path the hash of its text."""
+        return dict(self._select(_MEMORY_SOURCES))
 
     def problems(self) -> tuple[Problem, ...]:
         """Every Problem of every document, sorted."""

@@ -1,0 +1,10 @@
+CREATE TABLE memory_documents (id TEXT PRIMARY KEY, user_id TEXT NOT NULL, source_type TEXT NOT NULL, source_id TEXT NOT NULL);
+CREATE TABLE conversation_sessions (id VARCHAR(36) PRIMARY KEY, user_id VARCHAR(100) NOT NULL, channel VARCHAR(50), created_at DATETIME);
+CREATE TABLE conversation_messages (id VARCHAR(36) PRIMARY KEY, session_id VARCHAR(36), role VARCHAR(9), content TEXT, created_at DATETIME);
+CREATE TABLE learned_preferences (id VARCHAR(36) PRIMARY KEY, user_id VARCHAR(100), rule_type VARCHAR(100), rule_text TEXT, confidence FLOAT, enabled BOOLEAN, created_at DATETIME);
+INSERT INTO conversation_sessions VALUES ('s1', 'nick', 'discord', '2026-04-20 09:00:00.000000');
+INSERT INTO conversation_messages VALUES ('m2', 's1', 'ASSISTANT', 'Moved it to Friday.', '2026-04-20 09:00:05.000000');
+INSERT INTO conversation_messages VALUES ('m1', 's1', 'USER', 'Move the dentist to Friday please.', '2026-04-20 09:00:00.000000');
+INSERT INTO conversation_messages VALUES ('m3', 's1', 'SYSTEM', 'internal', NULL);
+INSERT INTO learned_preferences VALUES ('p1', 'nick', 'scheduling', 'Prefers deep work before noon.', 0.9, 1, '2026-04-11 08:00:00.000000');
+INSERT INTO learned_preferences VALUES ('p2', 'nick', 'scheduling', 'Prefers calls on Mondays.', 0.4, 0, '2026-04-12 08:00:00.000000');

@@ -1,0 +1,11 @@
+CREATE TABLE tasks (id INTEGER PRIMARY KEY AUTOINCREMENT, created_at TEXT, status TEXT, source_type TEXT NOT NULL, conversation_token TEXT, user_id TEXT NOT NULL, prompt TEXT NOT NULL DEFAULT '', result TEXT, completed_at TEXT, heartbeat_silent INTEGER DEFAULT 0);
+CREATE TABLE memory_chunks (id INTEGER PRIMARY KEY, user_id TEXT NOT NULL, content TEXT);
+CREATE TABLE knowledge_facts (id INTEGER PRIMARY KEY AUTOINCREMENT, user_id TEXT NOT NULL, subject TEXT NOT NULL, predicate TEXT NOT NULL, object TEXT NOT NULL, valid_from TEXT, valid_until TEXT, temporary INTEGER DEFAULT 0, confidence REAL DEFAULT 1.0, source_task_id INTEGER, source_type TEXT DEFAULT 'extracted', created_at TEXT, updated_at TEXT);
+INSERT INTO tasks VALUES (1, '2026-01-28 10:00:00', 'completed', 'talk', 'room42', 'alice', 'Which ferry goes to Texel?', 'The one from Den Helder.', '2026-01-28 10:00:30', 0);
+INSERT INTO tasks VALUES (2, '2026-01-28 11:00:00', 'completed', 'scheduled', NULL, 'alice', 'Check the feeds', 'Nothing new.', '2026-01-28 11:00:30', 1);
+INSERT INTO tasks VALUES (3, '2026-01-29 10:00:00', 'failed', 'cli', NULL, 'alice', 'Book the ferry', 'Traceback', NULL, 0);
+INSERT INTO knowledge_facts VALUES (1, 'alice', 'alice', 'lives_in', 'Utrecht', '2024-01-01', '2025-06-01', 0, 1.0, NULL, 'extracted', '2025-01-01 09:00:00', '2025-06-01 09:00:00');
+INSERT INTO knowledge_facts VALUES (2, 'alice', 'alice', 'lives_in', 'Haarlem', '2025-06-01', NULL, 0, 1.0, NULL, 'extracted', '2025-06-01 09:00:00', NULL);
+INSERT INTO knowledge_facts VALUES (5, 'alice', 'alice', 'lives_in', 'Utrecht', '2019-01-01', '2021-03-01', 0, 1.0, NULL, 'extracted', '2025-01-01 09:00:00', '2025-06-01 09:00:00');
+INSERT INTO knowledge_facts VALUES (3, 'alice', 'bob', 'works_at', 'Kadaster', NULL, NULL, 0, 1.0, NULL, 'extracted', '2025-07-01 09:00:00', NULL);
+INSERT INTO knowledge_facts VALUES (4, 'alice', 'alice', '', 'nothing', NULL, NULL, 0, 1.0, NULL, 'extracted', '2025-07-01 09:00:00', NULL);
