@@ -152,7 +152,7 @@ def test_everything_found_stands_where_it_says(raw: bytes) -> None:
         assert written.endswith(")" if link.form == "markdown" else "]]")
         assert note.text.count("\n", 0, link.start) + 1 == link.line
     for line in [each.line for each in note.observations] + [each.line for each in note.relations]:
-        assert lines[line - 1].lstrip()[0] in "-*+"
+        assert lines[line - 1].removeprefix("\ufeff").lstrip()[0] in "-*+"
     for section in sections(note):
         assert "\n".join(lines[section.line - 1 : section.end_line - 1]) == section.text.removesuffix("\n")
 

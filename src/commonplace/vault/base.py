@@ -13,6 +13,7 @@ The seam moves bytes: it knows nothing of Markdown, YAML or policy.
 """
 
 import hashlib
+import shlex
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -216,6 +217,19 @@ class CommitChange:
 
 
 @dataclass(frozen=True, slots=True)
+class LostVersion:
+    """A version of a file that a git command took off the disk, and that only this commit has."""
+
+    path: str
+    commit: str
+
+    @property
+    def command(self) -> str:
+        """What prints it, in the vault's folder."""
+        return f"git show {shlex.quote(f'{self.commit}:./{self.path}')}"
+
+
+@dataclass(frozen=True, slots=True)
 class Merge:
     """A three-way merge. `conflict` is the first hunk in which both sides changed the same lines, with its markers."""
 
@@ -279,6 +293,15 @@ class HistoricBackend(StorageBackend, Protocol):
 
     def rehearse(self, at: Locator, *, wait: float = 10.0) -> None:
         """Do all that creating this file would do, without making or leaving it. Raises what would stop a write."""
+
+    def recover(self, *, wait: float = 10.0) -> object:
+        """Complete or take back what a crash cut short, and bring back what a git command took by accident.
+
+        Raises VaultUnavailable: locked, or repository_busy during a merge or the like.
+        """
+
+    def lost_versions(self) -> tuple[LostVersion, ...]:
+        """What git commands took by accident lately and `recover` does not bring back: the files changed since."""
 
     def held_by(self, at: Locator, *more: Locator) -> tuple[int, tuple[str, ...]]:
         """How many commits changed one of the files, and the names of the remotes that may have them too."""

@@ -28,6 +28,7 @@ from commonplace.vault.base import (
     Label,
     Listing,
     Locator,
+    LostVersion,
     Merge,
     OnCommit,
     Revision,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:  # reading does not load git
     from commonplace.vault.git.path_state import TrackedBlobs
     from commonplace.vault.git.repository import AllowedBlobs, Repository
     from commonplace.vault.recovery import RecoveryReport
+    from commonplace.vault.repair import Repair
 
 _SNAPSHOT_TRAILERS = ((KIND, "snapshot"),)
 _ATTEMPTS: Final = 5  # of a commit, when git commands keep undoing it
@@ -363,9 +365,16 @@ class ObsidianVault(Folder):
                 write_derived(self._tree, path, content, unfinished=self._unfinished())
 
     def recover(self, *, wait: float = 10.0) -> "RecoveryReport | None":
-        """Recover from a crash, and report what was done; None when there was nothing to do."""
+        """Recover from a crash, and report what was done; None when there was nothing to do.
+
+        What a git command took by accident, because one of our commits met it, is brought back too.
+        """
         with self._hold(wait=wait):
             return self._recover()
+
+    def lost_versions(self) -> tuple[LostVersion, ...]:
+        """What git commands dropped by accident lately and `recover` does not bring back: the files changed since."""
+        return self._repair().lost_versions()
 
     def revisions(
         self, at: Locator | None = None, *, ours: bool = False, limit: int | None = None
@@ -464,7 +473,16 @@ class ObsidianVault(Folder):
             if (self._tree.root / ".git").exists():
                 remove_workshops(self._tree.root)
             self._is_prepared = True
-        return recover(self._tree, self._git, self._journal())
+        report = recover(self._tree, self._git, self._journal())
+        with defer_interrupts():
+            self._repair().run()
+        return report
+
+    def _repair(self) -> "Repair":
+        from commonplace.vault.repair import Repair, SettledCollisions
+
+        settled = SettledCollisions(self._lock.beside("locks", ".collisions"))
+        return Repair(self._tree, self._git, self._journal(), settled)
 
     def _journal(self) -> JournalFile:
         with translate_os_errors(str(self._tree.root), doing="find the journal of"):

@@ -27,7 +27,8 @@ from commonplace.vault.tree import FolderTree
 Outcome = Literal["completed", "rolled back"]
 
 _MOST_PATH_TRAILERS: Final = 50
-_PASSING: Final = ("locked", "repository_busy")  # reasons of errors that pass when another program has finished
+PASSING: Final = ("locked", "repository_busy")
+"""The reasons of errors that pass when another program has finished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ def _settle_or_explain(
     try:
         return _settle(tree, git, journal, locks=locks)
     except CommonplaceError as error:
-        if error.reason in _PASSING:
+        if error.reason in PASSING:
             raise
         raise VaultUnavailable(
             f"a change that was cut short can be neither completed nor taken back: {error.message}",

@@ -9,6 +9,7 @@ A commit of ours touches exactly our paths, whatever else a person has staged, e
 - `path_state`  what git knows about paths: blobs, attributes, ignored, excluded
 - `conversion`  line endings and encodings on the way into git and out
 - `commit`      commits: objects, branch and index, moved together under git's locks
+- `collisions`  traces of a person's git command that one of our commits met halfway
 - `objects`     trees read and changed, and new objects written
 - `index_file`  the index file read and changed
 - `history`     revisions, trailers, the tree at a point in time, three-way merge

@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from commonplace.errors import Conflict, VaultUnavailable
+from commonplace.vault.git.collisions import REFLOG_MESSAGE
 from commonplace.vault.git.history import trailer_lines
 from commonplace.vault.git.index_file import IndexFile, ParsedIndex
 from commonplace.vault.git.location import FILE_MODES, RepositoryLocation
@@ -55,7 +56,6 @@ StillPublished = Callable[[], bool]
 
 _PAUSE_S: Final = 0.02
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
-_REFLOG_MESSAGE: Final = "commit (commonplace)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +289,7 @@ class Draft:
         else:
             new = self.ids[-1]
             old = self._tip.commit or "0" * len(new)
-            self._place.git.run("update-ref", "-m", _REFLOG_MESSAGE, self._tip.branch, new, old)
+            self._place.git.run("update-ref", "-m", REFLOG_MESSAGE, self._tip.branch, new, old)
 
     def _rehearse_move(self) -> None:
         """Let git lock a branch that only git can move; the locks of any other are ours by now."""
@@ -303,7 +303,7 @@ class Draft:
         if not self._tip.is_plain or not self._keeps_logs:
             return
         ids = f"{self._tip.commit or '0' * len(new)} {new} ".encode()
-        line = ids + self._request.author.line(time.time()) + f"\t{_REFLOG_MESSAGE}\n".encode()
+        line = ids + self._request.author.line(time.time()) + f"\t{REFLOG_MESSAGE}\n".encode()
         append_to_log(location.git_dir, "logs/HEAD", line)
         append_to_log(location.common_dir, f"logs/{self._tip.branch}", line)
 

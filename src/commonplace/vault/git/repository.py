@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from commonplace.vault.base import CommitChange, Listing, Merge, Revision, Skip
-from commonplace.vault.git import history, path_state, state
+from commonplace.vault.git import collisions, history, path_state, state
+from commonplace.vault.git.collisions import LogEntry, LostEdits, MergeCollision
 from commonplace.vault.git.commit import (
     Author,
     CommitRequest,
@@ -161,6 +162,22 @@ class Repository:
         """True if a branch that is not checked out has the commit in its history."""
         return bool(self._git.try_run("for-each-ref", f"--contains={commit}", "--count=1", "refs/heads").stdout)
 
+    def log(self) -> list[LogEntry]:
+        """The newest moves of the branch, oldest first, from git's own log."""
+        return collisions.read_log(self._location, state.branch(self._git, self._location))
+
+    def merge_collision(self, log: Sequence[LogEntry]) -> MergeCollision | None:
+        """The newest merge, if it met a commit of ours and the branch has not been moved back since."""
+        return collisions.merge_collision(self._location, log)
+
+    def lost_edits(self, collision: MergeCollision, *, bases: Sequence[str]) -> LostEdits | None:
+        """The edits that the merge put aside and did not apply; `bases` are the commits of ours that it met."""
+        return collisions.lost_edits(self._git, self._location, self.paths.objects, collision=collision, bases=bases)
+
+    def is_above(self, commit: str, base: str) -> bool:
+        """True if both commits exist and the first has the second in its history."""
+        return self._git.try_run("merge-base", "--is-ancestor", base, commit).ok
+
     def find_mutation(self, mutation: str) -> str | None:
         """The commit whose trailer has that id, if it is among the newest of the branch."""
         return history.find_mutation(self._git, mutation)
@@ -225,6 +242,10 @@ class Repository:
     def inside(self, path: str) -> str:
         """The path relative to the root of the working tree, of which the vault may be a part."""
         return self._location.inside(path)
+
+    def outside(self, path: str) -> str | None:
+        """The vault's path of a file, which is given relative to the root of the working tree; None for another's."""
+        return path.removeprefix(self._location.prefix) if path.startswith(self._location.prefix) else None
 
     def maintain(self) -> None:
         """Run git's maintenance (pack and prune) if git considers it due and no `git gc` of the person runs."""
