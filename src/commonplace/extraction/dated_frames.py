@@ -193,7 +193,8 @@ def _without_subject(match: re.Match[str]) -> Statement | None:
     """ "staying in Visby until the 26th": the person is meant."""
     if is_vague(match["what"]):
         return None
-    return Statement(text=as_sentence(f"is {match['what']}"), kind="event", fact="event", needs_date=True)
+    what = re.sub(r"(?i)^start\b", "starting", match["what"])
+    return Statement(text=as_sentence(f"is {what}"), kind="event", fact="event", needs_date=True)
 
 
 def _booked(match: re.Match[str]) -> Statement | None:
@@ -302,7 +303,10 @@ DATED_FRAMES: Final[tuple[Frame, ...]] = (
         _own_event,
     ),
     frame(r"(?:from .+? )?no more (?P<thing>[a-z].+)$", _no_more_of),
-    frame(r"(?P<what>(?:staying|flying|leaving|arriving|moving) (?:in|at|with|to|on|from) .+)$", _without_subject),
+    frame(
+        r"(?P<what>(?:staying|flying|leaving|arriving|moving|starting|start) (?:in|at|with|to|on|from) .+)$",
+        _without_subject,
+    ),
     frame(rf"(?:that's|it's|which is) (?:my|our|the) (?P<what>next (?:{_APPOINTMENTS}).*)$", _next_appointment),
     frame(
         rf"(?:i|we)(?:'ve| have)?(?: got)? (?P<what>(?:an?|my|our"

@@ -102,7 +102,8 @@ _LASTING_VERBS: Final = (
 _KIN_STATES: Final = (
     r"(?:lives?|works?|studies|teaches|speaks?|plays?|loves?|hates?|likes?|prefers?|dislikes?|eats?"
     r"|drinks?|doesn't|don't"
-    r"|can't|has|have|suffers|goes to|attends|owns|drives|swims|moved|died|retired|is|are|'s|'re|was born|were born)"
+    r"|can't|has|have|had|suffers|goes to|attends|owns|drives|swims|moved|died|retired|is|are|'s|'re"
+    r"|was born|were born)"
 )
 _KIN_VALUES: Final = LazyPattern(
     r"(?i)(?:(?:now |also |both |severely |very )*(?:called|named|allergic|vegan|vegetarian|coeliac|celiac|diabetic"
@@ -253,7 +254,7 @@ def _lasting(match: re.Match[str]) -> Statement | None:
 
 def _habit(match: re.Match[str]) -> Statement | None:
     verb = match["verb"].lower()
-    if verb in _ERRAND_VERBS or is_past(verb) or is_vague(match["thing"]):
+    if verb in _ERRAND_VERBS or is_past(verb) or is_vague(match["thing"] or ""):
         return None
     return Statement(text=about_person(match.group()), kind="preference", fact="preference")
 
@@ -275,7 +276,7 @@ def _kin(match: re.Match[str]) -> Statement | None:
         return None
     if verb in {"is", "are", "'s", "'re"} and not (_KIN_VALUES.match(rest) or has_capital(rest[:1])):
         return None
-    if verb in {"has", "have"} and not re.search(rf"(?i){_HAS_LASTING}", rest):
+    if verb in {"has", "have", "had"} and not re.search(rf"(?i){_HAS_LASTING}", rest):
         return None
     if verb in {"doesn't", "don't", "can't"} and not re.match(
         r"(?i)(?:eat|drink|like|speak|drive|have)\b|.* any ?more\b", rest
@@ -284,7 +285,9 @@ def _kin(match: re.Match[str]) -> Statement | None:
     return Statement(text=about_person(_full_verb(match)), kind="fact")
 
 
-_HAS_LASTING: Final = r"allerg|asthma|diabet|adhd|epilep|kids|children|dogs?\b|cats?\b|autis|dyslex|a phd|a degree"
+_HAS_LASTING: Final = r"type [12]\b|cancer|a stroke|a heart attack|dementia|alzheimer|allerg|asthma|diabet|adhd"
+r"|epilep"
+r"|kids|children|dogs?\b|cats?\b|autis|dyslex|a phd|a degree"
 
 
 def _full_verb(match: re.Match[str]) -> str:
@@ -477,7 +480,7 @@ PERSONAL_FRAMES: Final[tuple[Frame, ...]] = (
     frame(rf"@i@(?:now |also |both |still )?(?:{_LASTING_VERBS})\s+(?P<thing>.+)$", _lasting),
     frame(
         r"@i@(?P<adverb>always|usually|normally|typically|generally|never|rarely|mostly"
-        r"|only ever) @adv@(?P<verb>[a-z']+)\s+(?P<thing>.+)$",
+        r"|only ever) @adv@(?P<verb>[a-z']+)(?P<thing>\s.+)?$",
         _habit,
     ),
     frame(
@@ -495,7 +498,8 @@ PERSONAL_FRAMES: Final[tuple[Frame, ...]] = (
         _course,
     ),
     frame(
-        rf"(?:my|our|the|(?-i:[A-ZÄÖÜÅ])[\w-]+'s) (?:\w+ )?@kin@(?:,? (?-i:[A-Z])[\w-]+)?,?"
+        rf"(?:(?:my|our|the|(?-i:[A-ZÄÖÜÅ])[\w-]+'s) (?:\w+ )?@kin@|mum|mom|dad|grandma|grandpa"
+        rf"|granny)(?:,? (?-i:[A-Z])[\w-]+)?,?"
         rf" ?(?:@adv@)(?P<verb>{_KIN_STATES})\s+(?P<rest>.+)$",
         _kin,
     ),
@@ -531,7 +535,7 @@ PERSONAL_FRAMES: Final[tuple[Frame, ...]] = (
         _regimen,
     ),
     frame(
-        r"(?:my|our) (?P<new>new )?(?P<noun>[a-z-]+(?: [a-z-]+){0,2}) is (?:still |now |actually )?"
+        r"(?:my|our) (?P<new>new )?(?P<noun>[a-z-]+(?: [a-z-]+){0,2}) (?:is|are) (?:still |now |actually )?"
         r"(?P<value>(?-i:[A-ZÄÖÜÅ0-9]|an? [A-Z]).*)$",
         _own_value,
     ),

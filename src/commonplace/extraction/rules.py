@@ -109,6 +109,7 @@ _PLACE: Final = LazyPattern(
     r"\b(?:in|to) (?P<place>(?!January|February|March|April|May|June|July|August|September|October|November|December"
     r"|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)[A-ZÄÖÜÅ][\w-]+)"
 )
+_SWITCHED: Final = LazyPattern(r"(?i)(?:i|we) (?:switched|changed)(?: my| our)? (?P<topic>[\w-]+(?: [\w-]+)?)$")
 _SETTLED: Final = LazyPattern(
     r"(?i)(?:the |my |our )?(?P<topic>[\w-]+(?: [\w-]+)?) (?:is|are) (?:done|sorted|settled|fixed)$"
 )
@@ -390,7 +391,7 @@ def _joined(
     if statement.kind == "event":
         when = re.search(r"(?i)\bon .+$", last.text)
         return (replace(statement, text=as_sentence(f"{text} is {when.group()}")), last.start) if when else None
-    match = _SETTLED.match(last.text)
+    match = _SETTLED.match(last.text) or _SWITCHED.match(last.text)
     if match is None:
         return None
     topic = match["topic"]

@@ -92,6 +92,7 @@ _CLAUSE_END: Final = LazyPattern(
     r"|,\s{1,3}(?:and |but )?(?=(?-i:[A-ZÄÖÜÅ])[\w-]+ (?:is|was|has|does|will|can|takes|wants|left|isn't|doesn't)\b)"
     r"|,\s{1,3}(?=(?:put|add|make|write|send|tell|give|show|include|mention|change|update|fix|check|do) "
     r"(?:that|it|this|them|me)\b)"
+    r"|,\s{1,3}(?=(?:hope|hoping|hopefully|wish|fingers crossed)\b)"
     r"|\s{1,3}(?:and|but|so|though|although|while|whereas)\s{1,3}(?:also\s{1,3})?"
     r"(?=(?:i|i'm|i've|i'd|i'll|we|we're|we've|we'll|my|our|it's|that's|he's|she's|they're|they|he|she|never|always"
     r"|please|can you|could you|from now on|remember)\b)"

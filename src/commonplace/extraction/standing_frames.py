@@ -164,6 +164,19 @@ def _responsible(match: re.Match[str]) -> Statement | None:
     return Statement(text=as_sentence(f"{name}{verb}{match['rest']}"), kind="fact")
 
 
+def _kept_in(match: re.Match[str]) -> Statement | None:
+    """ "designs live in Figma": where things of the team are."""
+    if is_vague(match["noun"]) or is_vague(match["place"]) or not (has_name(match["place"]) or "/" in match["place"]):
+        return None
+    return Statement(text=about_person(match.group()), kind="fact")
+
+
+def _limit(match: re.Match[str]) -> Statement | None:
+    if is_vague_rule(match["rule"]):
+        return None
+    return Statement(text=about_person(match.group()), kind="preference", fact="preference")
+
+
 def _duty(match: re.Match[str]) -> Statement | None:
     """ "our tenders must be in Dutch", "mypy strict is mandatory in CI"."""
     if is_vague(match["noun"]) or is_vague(match["rest"]) or _ERRAND.match(match["noun"]):
@@ -190,7 +203,9 @@ def _no_rule(match: re.Match[str]) -> Statement | None:
     return Statement(text=as_sentence(match.group()), kind="preference", fact="preference")
 
 
-def _split_work(match: re.Match[str]) -> Statement:
+def _split_work(match: re.Match[str]) -> Statement | None:
+    if is_vague(match["rest"]):
+        return None
     return Statement(text=about_person(match.group()), kind="workflow")
 
 
@@ -261,6 +276,17 @@ STANDING_FRAMES: Final[tuple[Frame, ...]] = (
         r"(?P<article>our |the )?(?P<noun>revenue|turnover|profit|headcount|sales) (?:was"
         r"|were) (?P<value>.*\b(?:19|20)\d\d\b.*)$",
         _value,
+    ),
+    frame(
+        r"(?P<noun>(?:the |our |all )?[a-z][\w-]*(?: [a-z][\w-]*)?) (?:live|lives|belong|belongs|go|goes"
+        r"|are (?:kept|stored)"
+        r"|is (?:kept|stored)) (?:in|into|on|under|to) (?P<place>.+)$",
+        _kept_in,
+    ),
+    frame(
+        r"(?P<rule>.+?) is our (?:limit|rule|convention|standard|policy|default|norm|maximum"
+        r"|minimum)\b.*$",
+        _limit,
     ),
     frame(r"we(?:'ve| have)? agreed with [\w ]{2,40}: (?P<choice>.+)$", _agreement),
     frame(r"(?:decision|decided|final decision|verdict)\s*:\s*(?P<choice>.+)$", _decision),

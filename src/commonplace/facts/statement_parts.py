@@ -294,9 +294,9 @@ def _and_parts(part: str) -> list[str]:
 
 def _clause(text: str) -> Clause:
     label, colon, value = text.partition(": ")
-    if colon and 0 < len(label.split()) <= _LABEL_WORDS:
-        named = words_of(label)
-        subject = tuple(root_of(word) for word in named if is_content(word))
+    named = words_of(label) if colon else ()
+    subject = tuple(root_of(word) for word in named if is_content(word))
+    if subject and len(label.split()) <= _LABEL_WORDS:  # "From now on: ..." names nothing
         return Clause(subject, _owner(named), is_person=False, verb="be", rest=_without_small_words(words_of(value)))
     written = [word for word in text.split() if words_of(word)]
     words = [words_of(word)[0] for word in written]

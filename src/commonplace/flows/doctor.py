@@ -22,7 +22,7 @@ from commonplace.model import Actor, Problem, Stat
 from commonplace.model.diagnostics import Finding
 from commonplace.model.layout import MEMORY, wordless_path
 from commonplace.model.text import counted
-from commonplace.sources.conversations import THREAD_TYPES
+from commonplace.sources.conversations import CHAT, THREAD_TYPES
 from commonplace.vault.base import Capability
 
 Check = Callable[[Stores], Iterator[Finding]]
@@ -66,7 +66,7 @@ def _history(stores: Stores) -> Iterator[Finding]:
     stores.history.check()
     newest = stores.history.entries(limit=1)
     changed = f"last change {newest[0].when.isoformat()}" if newest else "no change yet"
-    kept = len(stores.history.conversation_stamps())
+    kept = sum(each.kind == CHAT for each in stores.history.thread_traits().values())
     yield Finding("history", ok=True, said=f"{changed}, {counted(kept, 'conversation')}")
     for loss in stores.history.losses(now=stores.clock()):
         said = f"on {loss.at.date().isoformat()}: {loss.said}"

@@ -302,8 +302,9 @@ class ConversationStore(Protocol):
         A known message is left as it is, whatever its text is now. A message without a time gets the time of the one
         before it in the same call, the first one `now`. A given title or project replaces the old one; the trust, the
         kind and the parent stay what they were at first. Raises UsageError for a conversation without messages, a time
-        without a zone, an unknown role, trust, kind or use, and an id of another kind of thread; Refused for a new message or title of lower trust than the stored conversation, and for
-        anything from a caller about a session that is captured.
+        without a zone, an unknown role, trust, kind or use, and an id of another kind of thread; Refused for a new
+        message or title of lower trust than the stored conversation, and for anything from a caller about a session
+        that is captured.
         """
 
     def transcript_cursor(self, thread: NewThread) -> TranscriptCursor:

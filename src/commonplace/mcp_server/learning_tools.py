@@ -63,8 +63,14 @@ class LearningTools:
 
 
 def offers_sampling() -> bool:
-    """True if the client of the current call lets us ask its model, in a version of MCP in which a tool can."""
-    session = get_context().session
+    """True if the client of the current call lets us ask its model, in a version of MCP in which a tool can.
+
+    True outside a call, where the reference lists every tool.
+    """
+    context = get_context()
+    if context.request_context is None:
+        return True
+    session = context.session
     capabilities = session.client_capabilities
     is_offered = capabilities is not None and capabilities.sampling is not None
     return is_offered and session.protocol_version in MODERN_PROTOCOL_VERSIONS

@@ -42,6 +42,12 @@ STATED = {
     # relatives
     "my sister lives in Ghent": "The sister lives in Ghent.",
     "my son Emil is allergic to nuts": "The son Emil is allergic to nuts.",
+    "my doctor, Dr Bauer, is thrilled": "The doctor is Dr Bauer.",
+    "Emma is left-handed": "Emma is left-handed.",
+    "dad had type 2 diabetes": "Dad had type 2 diabetes.",
+    "I get seasick so no ferries please": "Gets seasick.",
+    "I've been at the energy agency for 12 years": "Has been at the energy agency for 12 years.",
+    "atorvastatin 10 mg, evenings": "Takes atorvastatin 10 mg, evenings.",
     # rules and instructions
     "from now on put migrations into db/changes": "From now on: Put migrations into db/changes.",
     "as a rule: every endpoint gets a test": "Every endpoint gets a test.",
@@ -50,6 +56,11 @@ STATED = {
     "we pay after 30 days, that's our policy": "Pays after 30 days.",
     "log with structlog, never print": "Log with structlog, never print.",
     "remember that the boiler service is due every April": "The boiler service is due every April.",
+    "new rule from legal: customer names never go into ticket titles": "Customer names never go into ticket titles.",
+    "our tenders must be in Dutch and French": "The tenders must be in Dutch and French.",
+    "mypy strict is mandatory in CI since then": "Mypy strict is mandatory in CI.",
+    "we do snake_case in python": "Does snake_case in python.",
+    "designs live in Figma": "Designs live in Figma.",
     # decisions and values
     "we decided to drop the mobile app": "Decided to drop the mobile app.",
     "We're going with PostgreSQL": "Is going with PostgreSQL.",
@@ -60,6 +71,9 @@ STATED = {
     "the fair in Nuremberg is on 10 to 13 February": "The fair in Nuremberg is on 10 to 13 February 2027.",
     "my passport expires on 8 March": "The passport expires on 8 March 2027.",
     "we're flying to Oslo on 3 January": "Is flying to Oslo on 3 January 2027.",
+    "I'm covering for Lotte until 4 January": "Is covering for Lotte until 4 January 2027.",
+    "my mum turns 70 on 3 December": "The mum turns 70 on 3 December 2026.",
+    "Karim left on Friday": "Karim left on 6 November 2026.",
     # lines
     "- [preference] Answers in Dutch": "Answers in Dutch.",
     "Timezone: Europe/Berlin": "The user's timezone is Europe/Berlin.",
@@ -75,6 +89,9 @@ ENDED = {
     "my doctor took me off ibuprofen": ("end", "ibuprofen"),
     "Jenkins was switched off in June": ("end", "Jenkins"),
     "CI is GitHub Actions these days": ("update", "CI"),
+    "retention is 90 days now, used to be 180": ("update", "retention"),
+    "we dropped support for python 3.9 last month": ("end", "python 3.9"),
+    "from next month no more delivery": ("end", "delivery"),
 }
 
 REJECTED = {
@@ -226,6 +243,16 @@ def test_times_count_from_the_day_of_the_turn() -> None:
     (fact,) = extract_by_rules([turn], day=DAY).facts
 
     assert (fact.text, fact.valid_from) == ("Is coeliac since August 2023.", "2023-08-01")
+
+
+def test_a_bare_day_is_that_after_a_day_named_before() -> None:
+    """ "until the 26th" after a ferry on 12 July means July."""
+    extraction = said("we booked the ferry to Gotland for 12 July", "Nice.", "staying in Visby until the 26th")
+
+    assert [fact.text for fact in extraction.facts] == [
+        "Booked: the ferry to Gotland for 12 July 2027.",
+        "Is staying in Visby until 26 July 2027.",
+    ]
 
 
 def test_the_owner_is_named_if_the_name_is_known() -> None:

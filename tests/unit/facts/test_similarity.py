@@ -254,6 +254,7 @@ def test_long_texts_are_compared_by_their_beginning() -> None:
         ("Uses nano for YAML", "Now uses Helix for Haskell", 0.6),
         ("The new kiln uses propane", "The old kiln no longer uses propane", 0.85),
         ("Uses Podman on the desktop", "No longer uses Podman on the tablet", 0.8),
+        ("Is allergic to peanuts", "From now on: Always give the user amounts in grams", 0.3),
     ],
 )
 def test_a_word_of_change_about_something_else_is_no_change(old: str, new: str, cosine: float) -> None:

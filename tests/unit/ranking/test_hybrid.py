@@ -206,7 +206,7 @@ def test_a_chunk_of_a_long_note_counts_less() -> None:
 
 
 def test_a_correction_counts_more_and_a_task_less_with_age() -> None:
-    """A task of today loses nothing, one of a half-life half; a question about a time, and one without recency, none."""
+    """A task of today loses nothing, one of a half-life half; a question about a time, one without recency, none."""
     clues = Clues(recency=RecencyDecay(30), now=INSIDE)
     task = replace(LONG, source="task", voice="assistant", at=INSIDE, halves=None)
     aged = replace(task, at="2026-01-31T10:00:00Z")

@@ -6,7 +6,8 @@
 
 `sum` is the beginning of the sha256 of the bytes of the record. A line is written with one call and forced to the disk
 before the call that recorded it returns. A last line without its end was never acknowledged, and is cut off. A record
-with `erased` has a hash of the id of a conversation that is gone; its records are removed from the files then.
+with `erased` has a hash of the id of a conversation that is gone; its records are removed from the files then. One with
+`memory` says what a conversation is used for from then on.
 The tables in `history.db` are made from these files, and say how much of each they contain. What the files have more is
 added when `history.db` is opened and before each change; what the files lack is written again from the tables.
 """

@@ -69,7 +69,12 @@ def _read(files: ImportFiles, paths: Sequence[str]) -> Iterator[ImportItem]:
     waiting, archived = list[str](), list[str]()
     for path in paths:
         folders = {*path.split("/")[:-1]}
-        if "_meta" in folders or posixpath.basename(path) == "_index.md":
+        if "_meta" in folders:
+            continue
+        if posixpath.basename(path) == "_index.md":
+            yield ImportSkip(
+                path, "agentm generated it; if it is in your vault, delete it, and Commonplace writes its own"
+            )
             continue
         if "_archive" in folders:
             archived.append(path)
