@@ -21,7 +21,8 @@ _OBJECT_END: Final = LazyPattern(
     r"(?i)\s*(?:,|;|\b(?:because|since|after|in|on|at|last|this|for|when|as|due|and|but|so|too|from|to|with)\b).*$"
 )
 _STOPPED: Final = (
-    "stopped|quit|gave up|given up|cancelled|canceled|sold|dropped|got rid of|gave away|left(?! (?:a"
+    "stopped|stop(?= \\w+ing\\b)|quit|gave up|given up|cancelled|canceled|sold|dropped|got rid of"
+    "|gave away|left(?! (?:a"
     "|an|some|it|him|her)\\b)"
     "|finished(?= my (?:phd|degree|studies|training|thesis|master's|apprenticeship|probation)\\b)"
     "|retired from|resigned from"
@@ -127,10 +128,27 @@ def _person_left(match: re.Match[str]) -> Statement | None:
     return Statement(text=about_person(match.group()), kind="fact", relation="end", ends=match["who"], starts=True)
 
 
+def _taken_over(match: re.Match[str]) -> Statement | None:
+    """ "Tina takes over the Friday call": who had it before has it no more."""
+    if is_vague(match["thing"]):
+        return None
+    return Statement(
+        text=as_sentence(match.group()), kind="fact", relation="update", ends=_object(match["thing"]), starts=True
+    )
+
+
 def _these_days(match: re.Match[str]) -> Statement | None:
     """ "CI is GitHub Actions these days": the value changed."""
     noun, value = match["noun"].strip(), match["value"].strip(" ,")
-    if re.match(r"(?i)(?:which|what|who|that|there|here|where|i|we|you)\b", noun) or is_mood(value):
+    if (
+        re.match(
+            r"(?i)(?:which|what|who|that|there|here|where|i|we"
+            r"|you)\b",
+            noun,
+        )
+        or is_mood(value)
+        or len(value) > 60
+    ):
         return None
     if is_vague(noun) or is_vague(value) or not has_name(value):
         return None
@@ -286,6 +304,7 @@ DATED_FRAMES: Final[tuple[Frame, ...]] = (
     frame(r"(?:i|we) (?:now )?use (?P<new>.+?) instead of (?P<old>.+)$", _replaced),
     frame(r"(?:i'm|i am|we're|we are) (?:now )?with (?P<who>(?-i:[A-ZÄÖÜÅ])[\w& -]+?) now$", _with_now),
     frame(r"(?:i|we)(?:'ve| have)? ?@adv@booked(?: it| them| everything)?\s*:?\s*(?P<what>.+)$", _booked),
+    frame(r"(?-i:[A-ZÄÖÜÅ])[\w-]+ (?:takes|took|has taken|is taking) over (?!\d)(?P<thing>.+)$", _taken_over),
     frame(r"booked\s*:?\s*(?P<what>.+)$", _booked),
     frame(
         rf"(?P<what>(?:from )?(?:the )?\d{{1,2}}\.?(?: {_MONTH})? ?(?:to|-|–"
@@ -299,7 +318,10 @@ DATED_FRAMES: Final[tuple[Frame, ...]] = (
         _event,
     ),
     frame(
-        r"(?:i'm|i am|we're|we are|i have|we have|i've got|we've got) (?P<what>.+ (?:until|till|from|through) .+)$",
+        r"(?:i'm|i am|we're|we are|i have|we have|i've got|we've got) (?P<what>(?!trying|planning|hoping"
+        r"|thinking|looking|wondering|organi[sz]ing).+ (?:until|till|from) (?:the )?(?:\d|next|early|late"
+        r"|january|february|march|april|may|june|july|august|september|october|november|december|spring"
+        r"|summer|autumn|winter).*)$",
         _own_event,
     ),
     frame(r"(?:from .+? )?no more (?P<thing>[a-z].+)$", _no_more_of),

@@ -47,6 +47,7 @@ _ERRAND_VERBS_WORDS: Final = """
     need want wonder think know guess have get try see ask say mean hope wish forget remember understand find
     feel seem struggle end mess wanted thought had was been hear believe agree appreciate love like look come
     happen die fail confuse lose run mix worry
+    can could will would should must keep cannot can't won't tend
 """
 _ERRAND_VERBS: Final = frozenset(_ERRAND_VERBS_WORDS.split())
 _ENJOYED: Final = ("enjoy", "love", "adore")
@@ -77,11 +78,12 @@ _NOUN_ENDS: Final = (
 _PASSING_NOUN: Final = LazyPattern(
     r"(?i)\b(?:question|problem|issue|plan|goal|idea|point|guess|code|error|query|answer|mistake|fault"
     r"|concern|worry|view"
+    r"|word count|article|headline|title|text|contact information|slogan|leaf|leaves|essay|paper"
     r"|understanding|impression|opinion|score|result|output|input|total|average|order|turn|bad|word"
     r"|number one|thing|way)s?\b"
 )
 _PRACTICES: Final = (
-    "do|pay|write|prefer|prefix|suffix|label|track|estimate|merge|rebase|lint|keep|put|store|deploy"
+    "do|pay|write|prefer|prefix|suffix|label|track|estimate|merge|rebase|lint|put|store|deploy"
     "|test|release|ship|log|review|commit|format|close|open"
     "|meet|speak|eat|drink"
     "|cook|heat|recycle|compost|rent|buy|sell|order|invoice|bill|charge|sign|name|tag|squash|host"
@@ -334,7 +336,14 @@ def _practice(match: re.Match[str]) -> Statement | None:
         or len(thing) < 3
     ):
         return None
-    return Statement(text=about_person(match.group()), kind="fact")
+    state = re.match(
+        r"(?i)we (?:now |always |usually )*(?P<verb>heat|commute|deploy|host|live|work|sleep)\b", match.group()
+    )
+    if state and re.search(r"(?i)\b(?:since|now|these days)\b", match.group()):
+        return Statement(
+            text=about_person(match.group()), kind="fact", relation="update", ends=state["verb"], starts=True
+        )
+    return Statement(text=about_person(match.group()), kind="fact", starts=True)
 
 
 def _biography(match: re.Match[str]) -> Statement | None:
@@ -431,7 +440,7 @@ PERSONAL_FRAMES: Final[tuple[Frame, ...]] = (
         r"|director|owner|founder|co-founder|treasurer|captain|manager) of .+|(?:ceo|cto|cfo|coo)\b.*)$",
         _role,
     ),
-    frame(r"@i@@adv@took over (?P<role>.+)$", _role),
+    frame(r"@i@@adv@took over (?!\d)(?P<role>.+)$", _role),
     frame(r"(?:my|our) (?:new |home )?address is (?P<place>.*\d.*)$", _address),
     frame(r"@i@@adv@(?:live|reside|grew up|was born|were born) (?:in|at|near|with|on)\s+(?P<place>.+)$", _home),
     frame(
@@ -504,8 +513,8 @@ PERSONAL_FRAMES: Final[tuple[Frame, ...]] = (
         _kin,
     ),
     frame(
-        rf"(?:my|our)(?: new| current)? (?P<noun>{_ATTRIBUTES})(?: now)?(?: is|'s"
-        rf"| are)(?: now)? (?P<value>.+)$",
+        rf"(?:my|our)(?: new| current)? (?P<noun>{_ATTRIBUTES})(?: now)?(?: is"
+        rf"| are)(?: now)? (?!been\b)(?P<value>.+)$",
         _attribute,
     ),
     frame(r"(?:my|our) (?P<noun>[\w' -]{2,40}?) (?:is|are) (?:called|named) (?P<name>.+)$", _called),
@@ -554,6 +563,7 @@ PERSONAL_FRAMES: Final[tuple[Frame, ...]] = (
         rf"we (?:always |usually |only |all |now |mostly |normally |generally )*(?:{_PRACTICES}) (?P<thing>.+)$",
         _practice,
     ),
+    frame(r"i (?P<thing>(?:write|do|send|sign|read|keep) (?:all|every|my) .+)$", _practice),
     frame(rf"i (?:always |usually |only |now |mostly |normally )*(?:{_OWN_PRACTICES}) (?P<thing>.+)$", _practice),
     frame(
         r"i (?:easily )?get (?P<thing>(?:(?:sea|car|air|travel|motion)[- ]?sick|migraines|nosebleeds"
@@ -573,8 +583,9 @@ PERSONAL_FRAMES: Final[tuple[Frame, ...]] = (
     frame(r"(?P<name>(?-i:[A-ZÄÖÜÅ])[\w-]+)(?P<verb> is|'s) (?P<rest>.+)$", _named_state),
     frame(r"(?:we're|we are) (?P<thing>an? (?!bit|little|lot|mess|few|while)[\w-]+.*)$", _medicine),
     frame(
-        r"(?:i|we)(?:'ve| have) (?:been|lived|worked|had|known|played|used|owned|taught"
-        r"|run) (?P<thing>.+ (?:for (?:\d+|two|three|four"
+        r"(?:i|we)(?:'ve| have) (?:been (?=(?:at|with|in|on|an?|the|married|together|vegan|vegetarian|working|living"
+        r"|teaching|playing|taking|studying|learning)\b)|lived |worked |had |known |played |used |owned |taught |run )"
+        r"(?P<thing>.+ (?:for (?:\d+|two|three|four"
         r"|five|six|seven|eight|nine|ten|twenty|many) (?:years|months)|since (?:\d{4}|the|my|i|january"
         r"|february|march|april|may"
         r"|june|july|august|september|october|november|december|spring|summer|autumn|winter))\b.*)$",

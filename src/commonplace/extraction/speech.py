@@ -114,7 +114,8 @@ _LEADING: Final = LazyPattern(
 )
 _INSERTED: Final = LazyPattern(r"(?i),? (?:by the way|btw|fyi|as you know|to be honest|tbh)(?=,)")
 _TRAILING: Final = LazyPattern(
-    r"(?i)[\s,]+(?:since then|wish me luck|fingers crossed|by the way|btw|fyi|obviously|though|tbh"
+    r"(?i),\s(?:and|but)\s(?:on|for|during|in)\s[\w ]{2,40}$|[\s,]+(?:since then|wish me luck"
+    r"|fingers crossed|by the way|btw|fyi|obviously|though|tbh"
     r"|to be honest|please|thanks|thx"
     r"|ok|okay|too|as well|yay me"
     r"|of course|actually|anyway|unfortunately|sadly|luckily|if anyone asks|just so you know|thank god|for context"

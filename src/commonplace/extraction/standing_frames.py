@@ -36,6 +36,7 @@ _ERRAND: Final = LazyPattern(
     r"|script|speech|letter|paragraph|list|summary|report|question|task|assignment|prompt|design"
     r"|website|image|user)\b"
 )
+_SHORT_RULE: Final = LazyPattern(r"[\w./-]+(?: (?:units|dates|answers|names|spelling|format|style|tone|time))?")
 _INTENTION: Final = LazyPattern(r"(?i)(?:i'll|i will|we'll|we will|i'm going to|i am going to|i'm trying|i try)\b")
 _PROJECT_NOUNS: Final = (
     r"budget|deadline|region|rent|address|landlord|landlady|boss|manager|client|supplier|vendor|policy"
@@ -82,7 +83,7 @@ def _instruction(match: re.Match[str]) -> Statement | None:
     if _NO_RULE.match(rule) or is_vague_rule(rule):
         return None
     rule = re.sub(r"(?i),? ever$", "", rule)
-    if not (_BASE_VERB.match(rule) or re.match(r"(?i)before |after |on |in ", rule) or re.fullmatch(r"[\w./-]+", rule)):
+    if not (_BASE_VERB.match(rule) or re.match(r"(?i)before |after |on |in ", rule) or _SHORT_RULE.fullmatch(rule)):
         return None
     word = "Never" if re.search(r"(?i)never|don't|do not", match["word"]) else "Always"
     text = as_sentence(f"{word} {rule}")
@@ -169,6 +170,12 @@ def _kept_in(match: re.Match[str]) -> Statement | None:
     if is_vague(match["noun"]) or is_vague(match["place"]) or not (has_name(match["place"]) or "/" in match["place"]):
         return None
     return Statement(text=about_person(match.group()), kind="fact")
+
+
+def _tool(match: re.Match[str]) -> Statement | None:
+    if is_mood(match["value"]) or is_vague(match["value"]):
+        return None
+    return Statement(text=about_person(match.group()), kind="fact", slot=match["noun"].lower())
 
 
 def _limit(match: re.Match[str]) -> Statement | None:
@@ -282,6 +289,12 @@ STANDING_FRAMES: Final[tuple[Frame, ...]] = (
         r"|are (?:kept|stored)"
         r"|is (?:kept|stored)) (?:in|into|on|under|to) (?P<place>.+)$",
         _kept_in,
+    ),
+    frame(
+        r"(?P<article>our )(?P<noun>linter|formatter|ci|db|database|cache|queue|broker|orm|framework|bundler"
+        r"|package manager|registry|editor|ide|tracker|wiki|chat|crm|erp|hosting|language|default branch|main branch) "
+        r"(?:is|are) (?P<value>[\w.+-]+.*)$",
+        _tool,
     ),
     frame(
         r"(?P<rule>.+?) is our (?:limit|rule|convention|standard|policy|default|norm|maximum"

@@ -115,7 +115,7 @@ _DEICTIC: Final = LazyPattern(
     r"(?i)\b(?:this(?! (?:week|month|year|season|spring|summer|autumn|winter|semester|term|project"
     r"|repo|repository|codebase|team|company|business|house|household|country)\b)|that"
     r"|these|those|(?-i:[Ii]t)|them"
-    r"|here|there|you|your|yours|the (?:first|second|third|last)(?: (?:one|option|version))?$"
+    r"|here|there|his|its|their|him|you|your|yours|the (?:first|second|third|last)(?: (?:one|option|version))?$"
     r"|the (?:latter|former|same|other|above|following)|option|above|below|everything you|something"
     r"|anything|stuff|ones|(?:which|another|a new) one|idea|ideas|suggestion\w*"
     r"|recommendation\w*|sound of|example|answer|version|draft|result)\b"

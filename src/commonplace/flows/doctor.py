@@ -59,6 +59,10 @@ def _git(stores: Stores) -> Iterator[Finding]:
     vault = require_history(stores.vault)
     vault.rehearse(vault.resolve(f"{MEMORY}/rehearsal-{os.urandom(8).hex()}.md"), wait=stores.lock_wait)
     yield Finding("git", ok=True, said="ready to commit: a note was written and taken back on trial")
+    for lost in vault.lost_versions():
+        said = "a git command dropped a version of this note by accident, and it was changed since"
+        remedy = f"Run `{lost.command}` in the vault to see it."
+        yield Finding("git", ok=False, said=said, remedy=remedy, path=lost.path)
 
 
 def _history(stores: Stores) -> Iterator[Finding]:

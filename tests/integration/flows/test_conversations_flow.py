@@ -214,11 +214,7 @@ def test_conversations_are_found_by_the_beginning_of_their_id(session: Session) 
     """Unless several begin so."""
     ids = [record_conversation(NewThread("x", str(number)), SAID, session).id for number in range(20)]
 
-    assert (
-        find_thread(ids[3], session).id
-        == find_thread(ids[3][:10], session).id
-        == ids[3]
-    )
+    assert find_thread(ids[3], session).id == find_thread(ids[3][:10], session).id == ids[3]
     with pytest.raises(UsageError, match="20 conversations have an id that begins with c-"):
         find_thread("c-", session)
     for nothing in ("", "x"):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Final
+from typing import Final, cast
 
 from commonplace.errors import ProviderFailed, VaultUnavailable
 from commonplace.events import emit
@@ -39,7 +39,7 @@ from commonplace.model import Document, Stamp, Stat
 from commonplace.model.moment import moment_text
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.sources.base import Source
-from commonplace.vault.base import Listing
+from commonplace.vault.base import Capability, HistoricBackend, Listing
 
 KEPT_REMOVED: Final = timedelta(days=30)  # how long a removed note can return without being chunked again
 KEPT_VECTORS: Final = timedelta(days=90)  # how long unused vectors are kept
@@ -116,11 +116,21 @@ def index_new_vault(stores: Stores, *, progress: Progress = ignore_progress) -> 
         return _index_words(stores, SyncReport(), {}, _Run(progress, is_locked=is_locked))
 
 
+def _recover_vault(stores: Stores) -> None:
+    """Let a vault we have written to recover from a crash or a collision with git; whoever writes now has done so."""
+    if Capability.HISTORY in stores.vault.capabilities and stores.history.newest_commit():
+        try:
+            cast(HistoricBackend, stores.vault).recover(wait=0.0)
+        except VaultUnavailable as error:
+            emit("recovery_delayed", level="warning", said=str(error))
+
+
 def _index_words(stores: Stores, report: SyncReport, backlogs: dict[str, Backlog], run: _Run) -> bool:
     """Index everything that differs; False if it was stopped before.
 
     What is left to encode is put into `backlogs`, by type of source.
     """
+    _recover_vault(stores)
     stamps = stores.index.stamps(VAULT)  # before the listing, so that a note added meanwhile is not taken for gone
     listing = stores.vault.list(skip=stores.unindexed)
     stats, differs, commits = _notes(listing), _difference(stores), read_new_commits(stores)
