@@ -28,9 +28,10 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class ImportRun:
-    """One import: how long it took, its peak memory in MB, what it counted, how many lines of progress it showed."""
+    """One import: its time, seconds of a core and peak memory in MB; what it counted, how many lines of progress."""
 
     seconds: float
+    cpu: float
     peak: float
     new: int
     known: int
@@ -39,7 +40,9 @@ class ImportRun:
 
     def line(self, name: str, size: float) -> str:
         """A line for the table."""
-        speed = f"{self.seconds:8.1f} s {size / self.seconds:6.1f} MB/s {self.peak:6.0f} MB peak"
+        speed = (
+            f"{self.seconds:8.1f} s, {self.cpu:.0f} of a core {size / self.seconds:6.1f} MB/s {self.peak:6.0f} MB peak"
+        )
         return f"{name:8} {speed}  {self.new:7,} new {self.known:7,} known {self.messages:9,} messages added"
 
 
@@ -55,7 +58,8 @@ def run_import(vault: Path, file: Path, folder: Path) -> ImportRun:
     if status:
         sys.exit(f"the import failed: {out.read_text()}{err.read_text()}")
     progress = [line for line in err.read_text().splitlines() if line.startswith(("read ", "indexed "))]
-    return ImportRun(seconds, usage.ru_maxrss * 1024 / MEGABYTE, *_counts(out.read_text()), len(progress))
+    cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024 / MEGABYTE
+    return ImportRun(seconds, cpu, peak, *_counts(out.read_text()), len(progress))
 
 
 def _counts(printed: str) -> tuple[int, int, int]:

@@ -18,7 +18,8 @@ _NO_SUBJECT: Final = LazyPattern(
     r"|the (?:trip|meeting|call|appointment|event|party|flight|show|game|class|exam|test|interview|ticket)s?$"
 )
 _OBJECT_END: Final = LazyPattern(
-    r"(?i)\s*(?:,|;|\b(?:because|since|after|in|on|at|last|this|for|when|as|due|and|but|so|too|from|to|with)\b).*$"
+    r"(?i)\s*(?:,|;|\b(?:because|since|after|in|on|at|last|this|for|when|as|due|and|but|so|too|from|to"
+    r"|with|then|finally|now|any ?more)\b).*$"
 )
 _STOPPED: Final = (
     "stopped|stop(?= \\w+ing\\b)|quit|gave up|given up|cancelled|canceled|sold|dropped|got rid of"
@@ -185,8 +186,15 @@ def _own_event(match: re.Match[str]) -> Statement | None:
         return None
     when = (match.groupdict().get("lead") or "").strip()
     words = match.string[match.end("lead") if when else 0 :]
-    text = about_person(words).rstrip(".") + (f", {when}" if when else "")
-    return Statement(text=as_sentence(text), kind="event", fact="event", needs_date=True)
+    text = as_sentence(about_person(words).rstrip(".") + (f", {when}" if when else ""))
+    if change := re.search(
+        r"(?i)\b(?:migrating|switching|moving"
+        r"|changing) (?:\w+ ){0,2}?from (?P<old>.+?) to ",
+        words,
+    ):
+        ends = _object(change["old"])
+        return Statement(text=text, kind="event", fact="event", relation="update", ends=ends, needs_date=True)
+    return Statement(text=text, kind="event", fact="event", needs_date=True)
 
 
 def _no_more_of(match: re.Match[str]) -> Statement | None:
@@ -237,7 +245,12 @@ def _visited(match: re.Match[str]) -> Statement | None:
 
 def _object(words: str) -> str:
     """The thing itself, without articles, when and why."""
-    words = re.sub(r"(?i)^(?:with|at|in|on|the|my|our|an?|to)\s+(?=\w)", "", words)
+    words = re.sub(
+        r"(?i)^(?:\w+ing (?=(?:the|my|our|an?)\b))?(?:with|at|in|on|the|my|our|an?"
+        r"|to)\s+(?=\w)",
+        "",
+        words,
+    )
     return _OBJECT_END.sub("", words).strip() or words
 
 
@@ -337,7 +350,7 @@ DATED_FRAMES: Final[tuple[Frame, ...]] = (
     ),
     frame(
         r"(?P<lead>(?:in |next )[a-z]+(?: \d{4})? )?(?:i'm|i am|we're|we are) @adv@(?P<what>"
-        r"(?:going(?! to (?!the\b|an?\b|my\b)(?-i:[a-z]))|flying|travell?ing|driving|moving|doing"
+        r"(?:going(?! to (?!the\b|an?\b|my\b)(?-i:[a-z]))|flying|travell?ing|driving|moving|migrating|switching|doing"
         r"|getting married|off)\b.+)$",
         _own_event,
     ),

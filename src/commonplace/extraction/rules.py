@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from commonplace.extraction.dated_frames import DATED_FRAMES
@@ -28,6 +28,7 @@ MOST_FACTS: Final = 40
 """Facts of one conversation; what comes after them is rejected as `too_many`."""
 
 _FRAMES: Final = (*STANDING_FRAMES, *DATED_FRAMES, *PERSONAL_FRAMES)
+_LONG_AGO: Final = timedelta(days=31)
 _MOST_REJECTIONS: Final = 200
 _LONGEST: Final = 300  # characters of a statement
 _CALENDAR_DAY: Final = LazyPattern(
@@ -422,6 +423,8 @@ def _add(reading: _Reading, statement: Statement, turn: Turn, *, quote: str, sai
         dated = absolute_dates(text, said, starts=statement.starts, near=reading.near)
         text, valid_from, valid_until = dated.text, dated.valid_from, dated.valid_until
         reading.near = _last_day(text) or reading.near
+        if statement.relation != "new" and valid_from and valid_from < (said - _LONG_AGO).isoformat():
+            valid_from = ""  # memory may have learned the old value since, and would take it for the newer one
     text = text[:1].upper() + text[1:]
     if statement.needs_date and not _CALENDAR_DAY.search(text):
         _reject(reading, text, "passing", turn)

@@ -37,6 +37,10 @@ _ERRAND: Final = LazyPattern(
     r"|website|image|user)\b"
 )
 _SHORT_RULE: Final = LazyPattern(r"[\w./-]+(?: (?:units|dates|answers|names|spelling|format|style|tone|time))?")
+_DUTY: Final = LazyPattern(
+    r"(?i)\b(?:takes|taking|does|doing|writes|writing|leads|leading|runs|running|handles"
+    r"|handling) (?:the |our )?(?P<thing>[\w ]+)$"
+)
 _INTENTION: Final = LazyPattern(r"(?i)(?:i'll|i will|we'll|we will|i'm going to|i am going to|i'm trying|i try)\b")
 _PROJECT_NOUNS: Final = (
     r"budget|deadline|region|rent|address|landlord|landlady|boss|manager|client|supplier|vendor|policy"
@@ -74,7 +78,9 @@ def _rule_at_end(match: re.Match[str]) -> Statement | None:
     rule = match["rule"].strip(" ,")
     if is_vague_rule(rule) or len(rule.split()) < 3 or _INTENTION.match(rule):
         return None
-    return Statement(text=about_person(match.group()), kind="decision", relation="update", joins=False)
+    duty = _DUTY.search(rule)
+    ends = duty["thing"].strip() if duty else ""
+    return Statement(text=about_person(match.group()), kind="decision", relation="update", ends=ends)
 
 
 def _instruction(match: re.Match[str]) -> Statement | None:
@@ -292,7 +298,8 @@ STANDING_FRAMES: Final[tuple[Frame, ...]] = (
     ),
     frame(
         r"(?P<article>our )(?P<noun>linter|formatter|ci|db|database|cache|queue|broker|orm|framework|bundler"
-        r"|package manager|registry|editor|ide|tracker|wiki|chat|crm|erp|hosting|language|default branch|main branch) "
+        r"|package manager|registry|editor|ide|tracker|wiki|chat|crm|erp|hosting|language|default branch"
+        r"|main branch) "
         r"(?:is|are) (?P<value>[\w.+-]+.*)$",
         _tool,
     ),

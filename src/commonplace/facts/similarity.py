@@ -75,6 +75,7 @@ _LIMITING: Final = word_set(
 )
 _CALLING: Final = frozenset({"be", "be call"})
 _CONVERSE: Final = ({"buy", "sell"}, {"lend", "borrow"}, {"import", "export"})
+_OVER: Final = frozenset({("no", "longer"), ("any", "longer"), ("any", "more")})
 _ALWAYS_SOME: Final = frozenset({"diet", "partner"})
 
 
@@ -129,7 +130,7 @@ def _similarity(one: Statement, other: Statement, *, cosine: float | None) -> Si
     if has_new_state(one, other) or has_new_amount(one, other):
         return "changed"
     if near >= COVERED and not is_swapped and _is_covered(one, other, overlap):
-        return "same"
+        return "changed" if _is_over(other) and not _is_over(one) else "same"
     if exchanged:
         return "changed" if exchanged == "changed" else "near"
     is_alike = overlap.share >= MANY_SHARED and one.numbers == other.numbers and not _have_other_names(one, other)
@@ -143,6 +144,11 @@ def _similarity(one: Statement, other: Statement, *, cosine: float | None) -> Si
     if is_swapped:
         return "near"
     return _reworded_similarity(one, other, overlap, near=near)
+
+
+def _is_over(statement: Statement) -> bool:
+    """True if it says of something that it no longer holds."""
+    return not _OVER.isdisjoint(zip(statement.words, statement.words[1:], strict=False))
 
 
 def _contradicts(one: Statement, other: Statement, overlap: WordOverlap) -> bool:

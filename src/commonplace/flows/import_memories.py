@@ -21,12 +21,12 @@ from commonplace.facts.entry_format import is_entry
 from commonplace.facts.entry_paths import fact_class_of
 from commonplace.flows.learn.marked_notes import MARK, MARK_KEY
 from commonplace.flows.memory.new_entry import complete_candidate, new_id, screen_candidate, with_keys
-from commonplace.flows.memory.save import save
+from commonplace.flows.memory.save import newer_fact, save
 from commonplace.flows.notes.write import Edit, Permit, Reader, change, commit_message, refuse_secrets, write_notes
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
-from commonplace.model import Actor, Candidate, EntryResult, Fact, Note, Origins, Terms
+from commonplace.model import Actor, Candidate, EntryResult, Note, Origins, Terms
 from commonplace.model.layout import is_entry_path
 from commonplace.notes import parse, remove_key, set_key
 from commonplace.notes.note_text import note_diff
@@ -42,7 +42,6 @@ StoredOutcome = Literal["saved", "updated", "known", "staged", "kept", "refused"
 _DIGITS: Final = 12  # of the hash: it tells versions of one note apart
 _SETTLED: Final = frozenset(("id", "kind", "status", "source"))  # keys of an adopted note that get our values
 _ID_KEYS: Final = frozenset(("supersedes", "superseded_by", "derived_from"))
-_AGAINST: Final = frozenset(("supersede", "contradict"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def _save_imported(candidate: Candidate, item: ImportedEntry, session: Session, 
         return known
     if begins and not candidate.valid_until:
         result = save(replace(candidate, valid_from=""), session, dry_run=True)
-        if newer := _newer(result, begins, session):  # what is known has replaced it: it is part of the past
+        if newer := newer_fact(result, begins, session):  # what is known has replaced it: it is part of the past
             candidate = replace(candidate, valid_until=newer.begins)
         elif result.action == "confirm":
             return _stored(result)
@@ -120,15 +119,6 @@ def _known(candidate: Candidate, session: Session, *, begins: str) -> Stored | N
         return None
     is_forgotten = any(each.fact.status == "deleted" for each in same)
     return Stored("known", same[0].fact.path, "it was forgotten here" if is_forgotten else "it is known")
-
-
-def _newer(result: EntryResult, begins: str, session: Session) -> Fact | None:
-    """The known fact that today's comparison would replace, if it is newer than the candidate."""
-    if result.action not in _AGAINST or not begins:
-        return None
-    with session.stores.index.reader() as reader:
-        old = next((each.fact for each in reader.facts(FactQuery(ids=(result.old,)))), None)
-    return old if old and old.begins > begins else None
 
 
 def _stored(result: EntryResult) -> Stored:

@@ -276,3 +276,16 @@ def test_a_word_of_change_about_something_else_is_no_change(old: str, new: str, 
 def test_a_word_of_change_about_the_same_place_purpose_or_thing_is_a_change(old: str, new: str, cosine: float) -> None:
     """The value that is exchanged may be the place itself."""
     assert similarity(new, old, cosine=cosine) == "changed"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("No longer works at ASML.", "Works at ASML."),
+        ("Is no longer vegetarian.", "Is vegetarian."),
+        ("Does not drink coffee any more.", "Drinks coffee."),
+    ],
+)
+def test_what_was_over_and_is_said_again_has_changed(old: str, new: str) -> None:
+    """It does not confirm that it is over."""
+    assert similarity(new, old, cosine=0.85) == "changed"

@@ -14,7 +14,7 @@ from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.learn.extract import RULES, known_statements
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.new_entry import complete_candidate
-from commonplace.flows.memory.save import save
+from commonplace.flows.memory.save import newer_fact, save
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.model import Actor, Bond, Candidate, EntryResult, Fact, Origins, Thread
@@ -30,6 +30,7 @@ _OUTCOMES: Final[dict[str, LearnOutcome]] = {"confirm": "confirmed", "supersede"
 _CLAIMED: Final = "Only the program that recorded the conversation says who spoke in it."
 _BY_PROGRAM: Final = "A program has written to the note that says it."
 _FORGOTTEN: Final = "It was learned before, and forgotten or rejected."
+_NEWER: Final = "It says that something is over, and a later statement says otherwise."
 _OFF: Final = "memory is off for this conversation"
 
 
@@ -69,7 +70,9 @@ def _outcome(item: LearnedItem, fact: ExtractedFact, session: Session, *, dry_ru
         candidate = complete_candidate(_candidate(item, fact, session), session)
         if saved := _saved_before(candidate, session):
             return _of_saved(item, saved)
-        result = save(candidate, session, dry_run=dry_run, confirms=_is_recent(candidate, session))
+        is_recent = _is_recent(candidate, session)
+        candidate = candidate if is_recent else _until_newer(candidate, session)
+        result = save(candidate, session, dry_run=dry_run, confirms=is_recent)
     except (Refused, UsageError, NotFound) as error:
         return replace(item, outcome="refused", reason=error.message)
     return _of_result(item, result)
@@ -83,9 +86,7 @@ def _of_result(item: LearnedItem, result: EntryResult) -> LearnedItem:
 def _of_saved(item: LearnedItem, saved: Fact) -> LearnedItem:
     """The item that an earlier run has saved; a person may have forgotten, rejected or approved it since."""
     if saved.status == "deleted":
-        return replace(
-            item, outcome="refused", reason="It was learned before, and forgotten or rejected.", fact=saved.id
-        )
+        return replace(item, outcome="refused", reason=_FORGOTTEN, fact=saved.id)
     outcome: LearnOutcome = "staged" if saved.place == "staging" else "replaced" if saved.supersedes else "stored"
     return replace(item, outcome=outcome, reason=saved.reason, fact=saved.id, old=saved.supersedes)
 
@@ -122,7 +123,7 @@ def _candidate(item: LearnedItem, fact: ExtractedFact, session: Session) -> Cand
         importance=fact.importance,
         valid_from=read_moment(begins) if begins else "",
         valid_until=read_moment(fact.valid_until) if fact.valid_until > begins else "",
-        bonds=tuple(_bonds(fact, session)),
+        bonds=tuple(_bonds(fact, begins, session)),
     )
     origins = Origins(trust="mined", extractor=item.extractor, turn=item.turn, quote=evidence(item.quote))
     if item.source.endswith(".md"):
@@ -165,14 +166,31 @@ def _is_recent(candidate: Candidate, session: Session) -> bool:
     return not candidate.valid_from or candidate.valid_from[:10] >= session.now[:10]
 
 
+def _until_newer(candidate: Candidate, session: Session) -> Candidate:
+    """What was said in the past, with its end if something newer is known that says otherwise."""
+    if candidate.valid_until or candidate.bonds:
+        return candidate
+    today = save(replace(candidate, valid_from=""), session, dry_run=True)
+    newer = newer_fact(today, candidate.valid_from, session)
+    return replace(candidate, valid_until=newer.begins) if newer else candidate
+
+
 def _is_written_by_program(path: str, session: Session) -> bool:
     return any(each.actor != "person" for each in session.stores.history.entries(path=path))
 
 
-def _bonds(fact: ExtractedFact, session: Session) -> Iterator[tuple[Bond, str]]:
-    """The known fact that the extractor says is over, if one is meant without doubt."""
-    if fact.relation in ("update", "end") and (old := ended_fact(fact, session)):
-        yield "update", old.id
+def _bonds(fact: ExtractedFact, begins: str, session: Session) -> Iterator[tuple[Bond, str]]:
+    """The known fact that the extractor says is over, if one is meant without doubt.
+
+    Raises Refused if that fact is newer than the words that say it is over.
+    """
+    if fact.relation not in ("update", "end") or not (old := ended_fact(fact, session)):
+        return
+    if begins and old.begins[:10] > begins[:10]:
+        if fact.relation == "end":
+            raise Refused(_NEWER, hint="Nothing to do: the newer statement stays.")
+        return
+    yield "update", old.id
 
 
 def ended_fact(fact: ExtractedFact, session: Session) -> Fact | None:

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from commonplace.screening.gate import GateResult
 
 _LEFT_OUT: Final = "The relations were not added: say in an entry of its own what adds to it or contradicts it."
+_REPLACING: Final = ("supersede", "contradict")
 _ATTEMPTS: Final = 5  # comparisons with what is known, while notes change and a model is asked
 _NEAREST: Final = 24  # chunks of entries nearest in meaning that are compared
 _SHARING_WORDS: Final = (
@@ -91,6 +92,15 @@ def save(candidate: Candidate, session: Session, *, dry_run: bool = False, confi
         if needs_judge and entry.old and judge:
             judged[entry.old.id] = _checked(judge(candidate, entry.old))
     raise Conflict("the entries it is compared with keep changing", hint="Try again in a moment.")
+
+
+def newer_fact(result: EntryResult, begins: str, session: Session) -> Fact | None:
+    """The known fact that today's comparison would replace, if it is newer than the candidate."""
+    if result.action not in _REPLACING or not begins:
+        return None
+    with session.stores.index.reader() as reader:
+        old = next((each.fact for each in reader.facts(FactQuery(ids=(result.old,)))), None)
+    return old if old and old.begins > begins else None
 
 
 def _checked(action: Action | None) -> Action | None:
