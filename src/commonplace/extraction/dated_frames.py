@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from commonplace.extraction.statement import Frame, Statement, frame, has_capital, has_name, is_mood, is_vague
+from commonplace.extraction.statement import Frame, PlainStatement, frame, has_capital, has_name, is_mood, is_vague
 from commonplace.extraction.third_person import about_person, as_sentence
 from commonplace.model.learning import FactRelation
 from commonplace.model.text import LazyPattern
@@ -46,22 +46,26 @@ _APPOINTMENTS: Final = (
 )
 
 
-def _ended(match: re.Match[str]) -> Statement | None:
+def _ended(match: re.Match[str]) -> PlainStatement | None:
     """ "I stopped running in October", "we cancelled Netflix": what is over is the object."""
     thing = match["thing"].strip(" ,")
     if is_vague(thing) or _NO_ENDING.match(thing):
         return None
     if support := re.match(r"(?i)support for (?P<what>.+)", thing):
         ended = _object(support["what"])
-        return Statement(text=about_person(match.group()), kind="decision", relation="end", ends=ended, starts=True)
+        return PlainStatement(
+            text=about_person(match.group()), kind="decision", relation="end", ends=ended, starts=True
+        )
     if match["verb"].lower() in _LEAVING and not re.match(r"(?i)(?:my|our|the)\b|(?-i:[A-ZÄÖÜÅ])", thing):
         return None
     if match["verb"].lower() not in _LEAVING and not re.match(r"(?:[a-z]+ing\b|[A-Za-z])", thing):
         return None
-    return Statement(text=about_person(match.group()), kind="fact", relation="end", ends=_object(thing), starts=True)
+    return PlainStatement(
+        text=about_person(match.group()), kind="fact", relation="end", ends=_object(thing), starts=True
+    )
 
 
-def _no_longer(match: re.Match[str]) -> Statement | None:
+def _no_longer(match: re.Match[str]) -> PlainStatement | None:
     thing = match["thing"].strip(" ,")
     if is_vague(thing) or not thing:
         return None
@@ -73,36 +77,38 @@ def _no_longer(match: re.Match[str]) -> Statement | None:
     ):
         return None
     ends = _object(f"{verb} {thing}".strip())
-    return Statement(text=about_person(match.group()), kind="fact", relation="end", ends=ends, starts=True)
+    return PlainStatement(text=about_person(match.group()), kind="fact", relation="end", ends=ends, starts=True)
 
 
-def _replaced(match: re.Match[str]) -> Statement | None:
+def _replaced(match: re.Match[str]) -> PlainStatement | None:
     """ "we switched from Teams to Zoom": the old value is over."""
     old, new = match["old"].strip(" ,"), match["new"].strip(" ,")
     if is_vague(old) or is_vague(new):
         return None
-    return Statement(text=about_person(match.group()), kind="fact", relation="update", ends=_object(old), starts=True)
+    return PlainStatement(
+        text=about_person(match.group()), kind="fact", relation="update", ends=_object(old), starts=True
+    )
 
 
-def _moved_away(match: re.Match[str]) -> Statement | None:
+def _moved_away(match: re.Match[str]) -> PlainStatement | None:
     thing, old = match["thing"].strip(" ,"), match["old"].strip(" ,")
     if is_vague(thing) or is_vague(old):
         return None
-    return Statement(
+    return PlainStatement(
         text=about_person(match.group()), kind="decision", relation="update", ends=f"{thing} {_object(old)}"
     )
 
 
-def _moved_to(match: re.Match[str]) -> Statement | None:
+def _moved_to(match: re.Match[str]) -> PlainStatement | None:
     place = match["place"].strip(" ,")
     if match.group().lower().partition(" to ")[0].endswith(("switched", "migrated")) and not is_vague(place):
-        return Statement(text=about_person(match.group()), kind="fact", relation="update", starts=True)
+        return PlainStatement(text=about_person(match.group()), kind="fact", relation="update", starts=True)
     if is_vague(place) or not has_capital(place[:1]):
         return None
-    return Statement(text=about_person(match.group()), kind="fact", relation="update", slot="home", starts=True)
+    return PlainStatement(text=about_person(match.group()), kind="fact", relation="update", slot="home", starts=True)
 
 
-def _prescribed(match: re.Match[str]) -> Statement | None:
+def _prescribed(match: re.Match[str]) -> PlainStatement | None:
     """ "the doctor took me off X", "Dr Anand switched me from X to Y"."""
     who = re.sub(r"(?i)^(?:the|my|our) ", "the ", match["who"].strip(" ,"))
     old, new = match["old"].strip(" ,"), (match.groupdict().get("new") or "").strip(" ,")
@@ -113,32 +119,34 @@ def _prescribed(match: re.Match[str]) -> Statement | None:
     else:
         name, _, cause = old.partition(",")
         text = as_sentence(f"no longer takes {name}{': ' + cause.strip() if cause else ''} ({who})")
-    return Statement(text=text, kind="fact", relation="update" if new else "end", ends=_object(old), starts=True)
+    return PlainStatement(text=text, kind="fact", relation="update" if new else "end", ends=_object(old), starts=True)
 
 
-def _gone(match: re.Match[str]) -> Statement | None:
+def _gone(match: re.Match[str]) -> PlainStatement | None:
     thing = match["thing"].strip(" ,")
     if is_vague(thing) or not has_name(f"x {thing}"):
         return None
-    return Statement(text=about_person(match.group()), kind="fact", relation="end", ends=_object(thing), starts=True)
+    return PlainStatement(
+        text=about_person(match.group()), kind="fact", relation="end", ends=_object(thing), starts=True
+    )
 
 
-def _person_left(match: re.Match[str]) -> Statement | None:
+def _person_left(match: re.Match[str]) -> PlainStatement | None:
     if is_vague(match["who"]):
         return None
-    return Statement(text=about_person(match.group()), kind="fact", relation="end", ends=match["who"], starts=True)
+    return PlainStatement(text=about_person(match.group()), kind="fact", relation="end", ends=match["who"], starts=True)
 
 
-def _taken_over(match: re.Match[str]) -> Statement | None:
+def _taken_over(match: re.Match[str]) -> PlainStatement | None:
     """ "Tina takes over the Friday call": who had it before has it no more."""
     if is_vague(match["thing"]):
         return None
-    return Statement(
+    return PlainStatement(
         text=as_sentence(match.group()), kind="fact", relation="update", ends=_object(match["thing"]), starts=True
     )
 
 
-def _these_days(match: re.Match[str]) -> Statement | None:
+def _these_days(match: re.Match[str]) -> PlainStatement | None:
     """ "CI is GitHub Actions these days": the value changed."""
     noun, value = match["noun"].strip(), match["value"].strip(" ,")
     if (
@@ -154,16 +162,16 @@ def _these_days(match: re.Match[str]) -> Statement | None:
     if is_vague(noun) or is_vague(value) or not has_name(value):
         return None
     text = about_person(match.group())
-    return Statement(text=text, kind="fact", relation="update", ends=noun, slot=noun.lower())
+    return PlainStatement(text=text, kind="fact", relation="update", ends=noun, slot=noun.lower())
 
 
-def _with_now(match: re.Match[str]) -> Statement | None:
+def _with_now(match: re.Match[str]) -> PlainStatement | None:
     if is_vague(match["who"]):
         return None
-    return Statement(text=about_person(match.group()), kind="fact", relation="update", joins=True, starts=True)
+    return PlainStatement(text=about_person(match.group()), kind="fact", relation="update", joins=True, starts=True)
 
 
-def _event(match: re.Match[str]) -> Statement | None:
+def _event(match: re.Match[str]) -> PlainStatement | None:
     subject = match["subject"].strip(" ,")
     if _NO_SUBJECT.match(subject):
         return None
@@ -175,13 +183,13 @@ def _event(match: re.Match[str]) -> Statement | None:
         if re.match(r"(?i)(?:the|our|my)\b", subject) or has_capital(subject[:1])
         else f"the {match.group()}"
     )
-    return Statement(
+    return PlainStatement(
         text=about_person(text), kind="event", fact="event", relation=relation, slot=f"event {subject.lower()}",
         needs_date=True,
     )  # fmt: skip
 
 
-def _own_event(match: re.Match[str]) -> Statement | None:
+def _own_event(match: re.Match[str]) -> PlainStatement | None:
     if is_vague(re.sub(r"(?i)^it\b:?", "", match["what"].strip())):
         return None
     when = (match.groupdict().get("lead") or "").strip()
@@ -193,54 +201,54 @@ def _own_event(match: re.Match[str]) -> Statement | None:
         words,
     ):
         ends = _object(change["old"])
-        return Statement(text=text, kind="event", fact="event", relation="update", ends=ends, needs_date=True)
-    return Statement(text=text, kind="event", fact="event", needs_date=True)
+        return PlainStatement(text=text, kind="event", fact="event", relation="update", ends=ends, needs_date=True)
+    return PlainStatement(text=text, kind="event", fact="event", needs_date=True)
 
 
-def _no_more_of(match: re.Match[str]) -> Statement | None:
+def _no_more_of(match: re.Match[str]) -> PlainStatement | None:
     """ "from next month no more delivery": what is over is the thing."""
     if is_vague(match["thing"]) or re.match(r"(?i)(?:than|questions?|ideas?|time|words?)\b", match["thing"]):
         return None
-    return Statement(
+    return PlainStatement(
         text=as_sentence(match.group()), kind="fact", relation="end", ends=_object(match["thing"]), starts=True
     )
 
 
-def _stay(match: re.Match[str]) -> Statement | None:
+def _stay(match: re.Match[str]) -> PlainStatement | None:
     """ "14 to 16 March, a conference": an answer that leaves out where; the place was named before."""
     if is_vague(match["what"]):
         return None
-    return Statement(
+    return PlainStatement(
         text=match["what"].strip(" ,"), kind="event", fact="event", slot="stay", needs_date=True, joins=True
     )
 
 
-def _without_subject(match: re.Match[str]) -> Statement | None:
+def _without_subject(match: re.Match[str]) -> PlainStatement | None:
     """ "staying in Visby until the 26th": the person is meant."""
     if is_vague(match["what"]):
         return None
     what = re.sub(r"(?i)^start\b", "starting", match["what"])
-    return Statement(text=as_sentence(f"is {what}"), kind="event", fact="event", needs_date=True)
+    return PlainStatement(text=as_sentence(f"is {what}"), kind="event", fact="event", needs_date=True)
 
 
-def _booked(match: re.Match[str]) -> Statement | None:
+def _booked(match: re.Match[str]) -> PlainStatement | None:
     what = re.sub(r"(?i)^(?:it|them|everything)\b:? ?", "", match["what"].strip(" :,"))
     if is_vague(what):
         return None
-    return Statement(text=as_sentence(f"booked: {what}"), kind="event", fact="event", needs_date=True, joins=True)
+    return PlainStatement(text=as_sentence(f"booked: {what}"), kind="event", fact="event", needs_date=True, joins=True)
 
 
-def _next_appointment(match: re.Match[str]) -> Statement:
-    return Statement(
+def _next_appointment(match: re.Match[str]) -> PlainStatement:
+    return PlainStatement(
         text=as_sentence(f"the {match['what'].strip(' ,')}"), kind="event", fact="event", needs_date=True, joins=True
     )
 
 
-def _visited(match: re.Match[str]) -> Statement | None:
+def _visited(match: re.Match[str]) -> PlainStatement | None:
     place = match["place"].strip(" ,")
     if not has_capital(place[:1]) or is_vague(place):
         return None
-    return Statement(text=as_sentence(f"was in {place} {match['when']}"), kind="event", fact="event")
+    return PlainStatement(text=as_sentence(f"was in {place} {match['when']}"), kind="event", fact="event")
 
 
 def _object(words: str) -> str:

@@ -14,11 +14,12 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from commonplace.extraction.dated_frames import DATED_FRAMES
+from commonplace.extraction.household_frames import HOUSEHOLD_FRAMES
 from commonplace.extraction.personal_frames import PERSONAL_FRAMES
-from commonplace.extraction.speech import MOST_CHARACTERS, Clause, clauses_of, is_played
+from commonplace.extraction.speech import MOST_CHARACTERS, SpokenClause, clauses_of, is_played
 from commonplace.extraction.spoken_dates import absolute_dates
 from commonplace.extraction.standing_frames import STANDING_FRAMES
-from commonplace.extraction.statement import KIN, Statement, is_mood, is_vague, statements
+from commonplace.extraction.statement import KIN, PlainStatement, is_mood, is_vague, statements
 from commonplace.extraction.third_person import about_person, as_sentence
 from commonplace.model.fact import KINDS
 from commonplace.model.learning import ExtractedFact, Extraction, Rejection, RejectReason, Turn
@@ -27,7 +28,7 @@ from commonplace.model.text import LazyPattern, fold_phrase
 MOST_FACTS: Final = 40
 """Facts of one conversation; what comes after them is rejected as `too_many`."""
 
-_FRAMES: Final = (*STANDING_FRAMES, *DATED_FRAMES, *PERSONAL_FRAMES)
+_FRAMES: Final = (*STANDING_FRAMES, *DATED_FRAMES, *PERSONAL_FRAMES, *HOUSEHOLD_FRAMES)
 _LONG_AGO: Final = timedelta(days=31)
 _MOST_REJECTIONS: Final = 200
 _LONGEST: Final = 300  # characters of a statement
@@ -139,7 +140,7 @@ _PROCESS: Final = LazyPattern(
 class _Reading:
     """What was found so far in one conversation, and what pronouns may stand for."""
 
-    found: list[tuple[Statement, ExtractedFact]] = field(default_factory=list)
+    found: list[tuple[PlainStatement, ExtractedFact]] = field(default_factory=list)
     rejections: list[Rejection] = field(default_factory=list)
     owner: str = ""
     person: str = ""
@@ -190,7 +191,7 @@ def _reject_played(turn: Turn, reading: _Reading) -> None:
             _reject(reading, clause.text, clause.reason or "hypothetical", turn)
 
 
-def _states(clause: Clause) -> bool:
+def _states(clause: SpokenClause) -> bool:
     """True if the clause has the form of a statement, after the words that report or weaken it."""
     texts = (clause.text, _CARRIER.sub("", clause.text)) if clause.reason else (clause.text,)
     return clause.reason != "junk" and any(next(statements(text, _FRAMES), None) for text in texts)
@@ -209,7 +210,7 @@ def _accept_proposal(turn: Turn, before: Sequence[Turn], reading: _Reading) -> b
     if not proposal:
         return False
     choice = proposal["choice"].strip()
-    statement = Statement(text=as_sentence(f"decided to {choice}"), kind="decision", slot="choice")
+    statement = PlainStatement(text=as_sentence(f"decided to {choice}"), kind="decision", slot="choice")
     _add(reading, statement, turn, quote=turn.text.strip(), said=None)
     return True
 
@@ -237,12 +238,14 @@ def _read_turn(turn: Turn, said: date | None, reading: _Reading) -> None:
     _note_process(turn, clauses, reading)
 
 
-def _statement(clause: Clause, before: Sequence[Clause], reading: _Reading, *, said: date | None) -> Statement | None:
+def _statement(
+    clause: SpokenClause, before: Sequence[SpokenClause], reading: _Reading, *, said: date | None
+) -> PlainStatement | None:
     """What the clause states; or the clause before it, if this one says that it is a rule."""
     if before and _POLICY.match(clause.text) and before[-1].sentence == clause.sentence and not before[-1].reason:
         scope = _SCOPE.search(clause.text)
         words = f"{before[-1].text} {scope['scope']}" if scope else before[-1].text
-        return Statement(text=about_person(words), kind="fact", slot="policy")
+        return PlainStatement(text=about_person(words), kind="fact", slot="policy")
     text = _resolved(clause.text, reading)
     statement = _first(text, said) or _aside(text, clause.marks)
     if statement and _CONTINUED.match(text) and before and before[-1].sentence == clause.sentence:
@@ -252,7 +255,7 @@ def _statement(clause: Clause, before: Sequence[Clause], reading: _Reading, *, s
     return statement
 
 
-def _in_tail(text: str, said: date | None) -> Statement | None:
+def _in_tail(text: str, said: date | None) -> PlainStatement | None:
     """What the words after a comma state, the longest tail first; with the words before it if these deny something."""
     parts = text.split(",")
     for number in range(1, len(parts)):
@@ -266,7 +269,7 @@ def _in_tail(text: str, said: date | None) -> Statement | None:
     return None
 
 
-def _first(text: str, said: date | None) -> Statement | None:
+def _first(text: str, said: date | None) -> PlainStatement | None:
     """The first statement of the words; one that needs a day and has none only if there is no other."""
     undated = None
     for statement in statements(text, _FRAMES):
@@ -280,12 +283,12 @@ def _has_day(text: str, said: date | None) -> bool:
     return bool(_CALENDAR_DAY.search(absolute_dates(text, said).text if said else text))
 
 
-def _aside(text: str, marks: str) -> Statement | None:
+def _aside(text: str, marks: str) -> PlainStatement | None:
     """A value that the person mentions by the way, of whatever thing: that is said to be known from then on."""
     match = _ASIDE.match(text) if _BY_THE_WAY.search(marks) else None
     if match is None or is_vague(text) or is_mood(match["value"]):
         return None
-    return Statement(
+    return PlainStatement(
         text=about_person(text if match["article"] else f"the {text}"),
         kind="fact",
         slot=match["noun"].lower(),
@@ -316,7 +319,7 @@ def _bare(person: str) -> str:
     return re.sub(r"(?i)^(?:my|our) ", "the ", person)
 
 
-def _note_referents(clause: Clause, reading: _Reading) -> None:
+def _note_referents(clause: SpokenClause, reading: _Reading) -> None:
     """Remember who and what the next `she` or `it` may stand for; a second candidate makes both unclear."""
     if match := _PERSON.search(clause.text) or _NAMED_PERSON.search(clause.text):
         reading.person = match.group(match.lastgroup or 0)
@@ -327,7 +330,13 @@ def _note_referents(clause: Clause, reading: _Reading) -> None:
 
 
 def _keep(
-    reading: _Reading, statement: Statement, clause: Clause, before: Sequence[Clause], *, turn: Turn, said: date | None
+    reading: _Reading,
+    statement: PlainStatement,
+    clause: SpokenClause,
+    before: Sequence[SpokenClause],
+    *,
+    turn: Turn,
+    said: date | None,
 ) -> None:
     """Add the statement, with the clauses that it needs; reject it if it does not stand alone."""
     start = clause.start
@@ -361,7 +370,7 @@ def _event_of(reading: _Reading) -> str:
     return event[:1].lower() + event[1:]
 
 
-def _with_reasons(statement: Statement, clause: Clause, after: Sequence[Clause]) -> Statement:
+def _with_reasons(statement: PlainStatement, clause: SpokenClause, after: Sequence[SpokenClause]) -> PlainStatement:
     """A bare value with the rest of its sentence, which says why or for how long; unless that states something else."""
     rest = [each for each in after if each.sentence == clause.sentence]
     if not statement.is_value or any(each.reason or not each.text or _states(each) for each in rest):
@@ -371,8 +380,8 @@ def _with_reasons(statement: Statement, clause: Clause, after: Sequence[Clause])
 
 
 def _joined(
-    statement: Statement, clause: Clause, before: Sequence[Clause], *, place: str
-) -> tuple[Statement, int] | None:
+    statement: PlainStatement, clause: SpokenClause, before: Sequence[SpokenClause], *, place: str
+) -> tuple[PlainStatement, int] | None:
     """The statement with the words of the clause before it, and where these begin."""
     near = [each for each in before if each.text and each.reason is None]
     last = near[-1] if near else None
@@ -399,7 +408,7 @@ def _joined(
     return replace(statement, text=f"{topic}: {text[:1].lower()}{text[1:]}.", ends=topic), last.start
 
 
-def _with_topic(statement: Statement, reading: _Reading) -> Statement | None:
+def _with_topic(statement: PlainStatement, reading: _Reading) -> PlainStatement | None:
     """A decision with what it is about, from the person's own earlier words that name the choice; None if unknown."""
     choice = statement.text.removeprefix("Decided: ").split(",")[0].rstrip(".")
     key = fold_phrase(choice)
@@ -414,7 +423,7 @@ def _with_topic(statement: Statement, reading: _Reading) -> Statement | None:
     return None
 
 
-def _add(reading: _Reading, statement: Statement, turn: Turn, *, quote: str, said: date | None) -> None:
+def _add(reading: _Reading, statement: PlainStatement, turn: Turn, *, quote: str, said: date | None) -> None:
     text = " ".join(statement.text.split())
     if reading.owner:
         text = _USER.sub(reading.owner, text)
@@ -464,7 +473,7 @@ def _late_reason(text: str) -> RejectReason | None:
     return "hypothetical" if _SAMPLE.search(text) else None
 
 
-def _read_move(turn: Turn, clauses: Sequence[Clause], reading: _Reading, said: date | None) -> None:
+def _read_move(turn: Turn, clauses: Sequence[SpokenClause], reading: _Reading, said: date | None) -> None:
     """A new home that is named in passing: "we got the keys! York is so quiet compared to Leeds"."""
     plain = [each for each in clauses if each.reason is None]
     moved = any(_MOVED_IN.search(each.text) for each in plain)
@@ -472,7 +481,7 @@ def _read_move(turn: Turn, clauses: Sequence[Clause], reading: _Reading, said: d
         if match := _COMPARED.match(clause.text):
             when = f" since {said:%B %Y}" if said else ""
             text = f"Lives in {match['new']} now{when}, no longer in {match['old']}."
-            statement = Statement(
+            statement = PlainStatement(
                 text=text, kind="identity", fact="identity", relation="update", ends=match["old"], slot="home"
             )
             _add(reading, statement, turn, quote=turn.text[clause.start : clause.end].strip(), said=None)
@@ -483,17 +492,17 @@ def _read_lines(turn: Turn, reading: _Reading, said: date | None) -> None:
     text = turn.text[:MOST_CHARACTERS]
     for match in _STRUCTURED.finditer(text):
         if match["kind"] in KINDS:
-            statement = Statement(text=as_sentence(match["text"].strip()), kind=match["kind"])
+            statement = PlainStatement(text=as_sentence(match["text"].strip()), kind=match["kind"])
             _add(reading, statement, turn, quote=match.group().strip(), said=said)
     for match in _FIELD.finditer(text):
         key = " ".join(match["key"].lower().split())
-        statement = Statement(
+        statement = PlainStatement(
             text=as_sentence(f"the user's {key} is {match['value'].strip()}"), kind="identity", slot=key
         )
         _add(reading, replace(statement, fact="identity"), turn, quote=match.group().strip(), said=said)
 
 
-def _note_process(turn: Turn, clauses: Iterable[Clause], reading: _Reading) -> None:
+def _note_process(turn: Turn, clauses: Iterable[SpokenClause], reading: _Reading) -> None:
     """Remember what the person is about to explain, and the options that questions name."""
     reading.options.append(turn.text[:MOST_CHARACTERS])
     for clause in clauses:
@@ -501,7 +510,7 @@ def _note_process(turn: Turn, clauses: Iterable[Clause], reading: _Reading) -> N
             reading.process = match["what"].strip()
 
 
-def _steps(clauses: Sequence[Clause], reading: _Reading) -> frozenset[int]:
+def _steps(clauses: Sequence[SpokenClause], reading: _Reading) -> frozenset[int]:
     """The numbers of the clauses that are steps of a process that the person explains; empty if none is explained."""
     explains = reading.process or any(_PROCESS.search(clause.text) for clause in clauses)
     if sum(map(_is_step, clauses)) < 2 and not any(each.slot.startswith("process") for each, _ in reading.found):
@@ -516,11 +525,11 @@ def _steps(clauses: Sequence[Clause], reading: _Reading) -> frozenset[int]:
     )
 
 
-def _is_step(clause: Clause) -> bool:
+def _is_step(clause: SpokenClause) -> bool:
     return bool(_STEP.match(clause.text) or re.search(r"\b(?:then|first)\b", clause.marks))
 
 
-def _keep_process(reading: _Reading, steps: Sequence[Clause], turn: Turn, said: date | None) -> None:
+def _keep_process(reading: _Reading, steps: Sequence[SpokenClause], turn: Turn, said: date | None) -> None:
     """Add the steps as one workflow; further steps of the same process are added to its text."""
     start, end = steps[0].start, steps[-1].end
     words = " ".join(turn.text[start:end].split())
@@ -536,7 +545,7 @@ def _keep_process(reading: _Reading, steps: Sequence[Clause], turn: Turn, said: 
     if len(text) > 2 * _LONGEST or len(steps) < 2:
         _reject(reading, text, "junk", turn)
         return
-    statement = Statement(text=text, kind="workflow", slot=f"process {process}")
+    statement = PlainStatement(text=text, kind="workflow", slot=f"process {process}")
     fact = ExtractedFact(text=text, quote=turn.text[start:end].strip(), turn=turn.number, kind="workflow")
     reading.found.append((statement, fact))
 

@@ -23,7 +23,7 @@ _MOST_LINES: Final = 12  # lines of a turn from which its later paragraphs count
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class SpokenClause:
     """A part of a turn: its words with single spaces and without fillers, and where it stands in the turn.
 
     `sentence` is the number of its sentence in the turn. `reason` is empty if it is the person's own plain statement.
@@ -229,7 +229,7 @@ def is_played(turns: Sequence[Turn]) -> bool:
     return any(turn.role == "user" and _PLAYED.search(turn.text[:MOST_CHARACTERS]) for turn in turns)
 
 
-def clauses_of(text: str) -> list[Clause]:
+def clauses_of(text: str) -> list[SpokenClause]:
     """The clauses of a turn in order, each with the reason why it is not a plain statement, if there is one."""
     text = text[:MOST_CHARACTERS]
     if _INSTRUCTION.search(text):
@@ -252,12 +252,12 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
         position += len(line)
 
 
-def _whole(span: tuple[int, int], text: str, reason: RejectReason) -> Clause:
+def _whole(span: tuple[int, int], text: str, reason: RejectReason) -> SpokenClause:
     words = " ".join(text[span[0] : span[1]].split())
-    return Clause(words[:_LONGEST_CLAUSE], span[0], span[1], 0, reason)
+    return SpokenClause(words[:_LONGEST_CLAUSE], span[0], span[1], 0, reason)
 
 
-def _mask_foreign(text: str) -> tuple[str, list[Clause]]:
+def _mask_foreign(text: str) -> tuple[str, list[SpokenClause]]:
     """The text with spaces in place of what someone else wrote, and that as clauses with the reason `quotation`."""
     spans = [*_fenced(text), *_foreign_lines(text), *_pasted(text)]
     spans += [
@@ -319,7 +319,7 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
         yield start, len(text)
 
 
-def _sentence_clauses(text: str, start: int, end: int, number: int) -> Iterator[Clause]:
+def _sentence_clauses(text: str, start: int, end: int, number: int) -> Iterator[SpokenClause]:
     """The clauses of one sentence. A question mark at its end makes all of it a question, unless a part is asked."""
     cuts = [start, *(match.end() for match in _CLAUSE_END.finditer(text, start, end)), end]
     spans = [(first, last) for first, last in pairwise(cuts) if text[first:last].strip()]
@@ -334,7 +334,7 @@ def _sentence_clauses(text: str, start: int, end: int, number: int) -> Iterator[
         yield replace(part, reason=part.reason or "question") if is_question else part
 
 
-def _conditional(parts: list[Clause]) -> list[Clause]:
+def _conditional(parts: list[SpokenClause]) -> list[SpokenClause]:
     """The clauses of a sentence; all of them are hypothetical if it begins with a condition."""
     if not parts or not _CONDITION.match(parts[0].text):
         return parts
@@ -345,7 +345,7 @@ def _starts_as_question(text: str) -> bool:
     return bool(re.match(rf"(?i)(?:{_QUESTION_START})", text))
 
 
-def _clause(text: str, start: int, end: int, number: int) -> Clause:
+def _clause(text: str, start: int, end: int, number: int) -> SpokenClause:
     raw = text[start:end]
     if len(raw) > 4 * _LONGEST_CLAUSE:
         return _whole((start, end), text, "junk")
@@ -353,7 +353,7 @@ def _clause(text: str, start: int, end: int, number: int) -> Clause:
     end -= len(raw) - len(raw.rstrip())
     raw = re.sub(r"[,\s(]+(?:and|but|so|or|plus|also|because)?[,\s(]*$", "", text[start:end])
     words, marks = _without_fillers(" ".join(raw.replace("’", "'").split()))
-    return Clause(words, start, start + len(raw), number, _reason(words, marks, raw), marks)
+    return SpokenClause(words, start, start + len(raw), number, _reason(words, marks, raw), marks)
 
 
 def _without_fillers(words: str) -> tuple[str, str]:
@@ -384,7 +384,7 @@ def _reason(words: str, marks: str, raw: str) -> RejectReason | None:
     return "passing" if _PASSING.search(words) else None
 
 
-def _retracted(clauses: list[Clause]) -> list[Clause]:
+def _retracted(clauses: list[SpokenClause]) -> list[SpokenClause]:
     """The clauses, with a reason for each that the next one takes back: "jk", "no wait", "scratch that"."""
     for index, clause in enumerate(clauses):
         spoken = f"{clause.marks}, {clause.text}" if clause.marks else clause.text

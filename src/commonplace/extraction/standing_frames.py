@@ -5,7 +5,7 @@ from typing import Final
 
 from commonplace.extraction.statement import (
     Frame,
-    Statement,
+    PlainStatement,
     frame,
     has_capital,
     has_name,
@@ -56,7 +56,7 @@ _PROJECT_NOUNS: Final = (
 )
 
 
-def _rule(match: re.Match[str]) -> Statement | None:
+def _rule(match: re.Match[str]) -> PlainStatement | None:
     """A rule after words such as "from now on" or "as a rule", which stay if the rule is new."""
     rule = match["rule"].strip(" ,:")
     if is_vague_rule(rule) or len(rule.split()) < 2 or _INTENTION.match(rule):
@@ -65,7 +65,7 @@ def _rule(match: re.Match[str]) -> Statement | None:
     is_new = lead.startswith(("from now", "going forward", "from here", "in future", "in the future"))
     text = about_person(rule)
     text = f"From now on: {text}" if is_new and not text.lower().startswith("from now") else text
-    return Statement(
+    return PlainStatement(
         text=text,
         kind="preference",
         fact="preference",
@@ -74,16 +74,16 @@ def _rule(match: re.Match[str]) -> Statement | None:
     )
 
 
-def _rule_at_end(match: re.Match[str]) -> Statement | None:
+def _rule_at_end(match: re.Match[str]) -> PlainStatement | None:
     rule = match["rule"].strip(" ,")
     if is_vague_rule(rule) or len(rule.split()) < 3 or _INTENTION.match(rule):
         return None
     duty = _DUTY.search(rule)
     ends = duty["thing"].strip() if duty else ""
-    return Statement(text=about_person(match.group()), kind="decision", relation="update", ends=ends)
+    return PlainStatement(text=about_person(match.group()), kind="decision", relation="update", ends=ends)
 
 
-def _instruction(match: re.Match[str]) -> Statement | None:
+def _instruction(match: re.Match[str]) -> PlainStatement | None:
     """ "never use tabs", "always answer in Dutch": what follows must be a verb in its base form."""
     rule = match["rule"].strip(" ,")
     if _NO_RULE.match(rule) or is_vague_rule(rule):
@@ -93,32 +93,32 @@ def _instruction(match: re.Match[str]) -> Statement | None:
         return None
     word = "Never" if re.search(r"(?i)never|don't|do not", match["word"]) else "Always"
     text = as_sentence(f"{word} {rule}")
-    return Statement(text=text, kind="preference", fact="preference", joins=len(rule.split()) < 3)
+    return PlainStatement(text=text, kind="preference", fact="preference", joins=len(rule.split()) < 3)
 
 
-def _no_more(match: re.Match[str]) -> Statement | None:
+def _no_more(match: re.Match[str]) -> PlainStatement | None:
     if is_vague_rule(match["rule"]):
         return None
-    return Statement(
+    return PlainStatement(
         text=as_sentence(f"Don't {match['rule']}"), kind="preference", fact="preference", relation="update"
     )
 
 
-def _remember(match: re.Match[str]) -> Statement | None:
+def _remember(match: re.Match[str]) -> PlainStatement | None:
     """What the person asks to be remembered, if it is a statement of its own."""
     said = match["said"].strip(" ,:")
     if is_vague(said) or len(said.split()) < 3 or not _SAID.match(said) or _ERRAND.match(said):
         return None
-    return Statement(text=about_person(said), kind="fact")
+    return PlainStatement(text=about_person(said), kind="fact")
 
 
-def _every(match: re.Match[str]) -> Statement | None:
+def _every(match: re.Match[str]) -> PlainStatement | None:
     if is_vague(match["rest"]) or _ERRAND.match(match.group().partition(" ")[2]):
         return None
-    return Statement(text=as_sentence(match.group()), kind="workflow", fact="preference")
+    return PlainStatement(text=as_sentence(match.group()), kind="workflow", fact="preference")
 
 
-def _decision(match: re.Match[str]) -> Statement | None:
+def _decision(match: re.Match[str]) -> PlainStatement | None:
     choice = match["choice"].strip(" ,:")
     if is_vague(choice) or len(choice) < 3:
         return None
@@ -130,24 +130,24 @@ def _decision(match: re.Match[str]) -> Statement | None:
     text = (
         about_person(match.group()) if re.match(r"(?i)(?:i|we)\b", match.group()) else as_sentence(f"decided: {choice}")
     )
-    return Statement(text=text, kind="decision")
+    return PlainStatement(text=text, kind="decision")
 
 
-def _agreement(match: re.Match[str]) -> Statement | None:
-    return None if is_vague(match["choice"]) else Statement(text=about_person(match.group()), kind="decision")
+def _agreement(match: re.Match[str]) -> PlainStatement | None:
+    return None if is_vague(match["choice"]) else PlainStatement(text=about_person(match.group()), kind="decision")
 
 
-def _it_is(match: re.Match[str]) -> Statement | None:
+def _it_is(match: re.Match[str]) -> PlainStatement | None:
     choice = match["choice"].strip(" ,")
     if is_vague(choice) or not has_capital(choice):
         return None
     rest = (match["rest"] or "").strip(" ,")
-    return Statement(
+    return PlainStatement(
         text=as_sentence(f"decided: {choice}{', ' + rest if rest else ''}"), kind="decision", slot="choice"
     )
 
 
-def _value(match: re.Match[str]) -> Statement | None:
+def _value(match: re.Match[str]) -> PlainStatement | None:
     noun, value = match["noun"], match["value"].strip(" ,")
     if is_mood(value) or is_vague(value) or is_vague(noun):
         return None
@@ -158,68 +158,68 @@ def _value(match: re.Match[str]) -> Statement | None:
     ):
         return None
     text = match.group() if match["article"] else f"the {match.group()}"
-    return Statement(text=as_sentence(text), kind="fact", slot=noun.lower(), starts=True, is_value=True)
+    return PlainStatement(text=as_sentence(text), kind="fact", slot=noun.lower(), starts=True, is_value=True)
 
 
-def _responsible(match: re.Match[str]) -> Statement | None:
+def _responsible(match: re.Match[str]) -> PlainStatement | None:
     if is_vague(match["rest"]):
         return None
     name = match["name"]
     if name.lower() in {"it", "that", "this", "he", "she", "there", "what", "here", "who", "which"}:
         return None
     verb = " is " if match["verb"].strip().lower() in {"'s", "is"} else f" {match['verb'].strip()} "
-    return Statement(text=as_sentence(f"{name}{verb}{match['rest']}"), kind="fact")
+    return PlainStatement(text=as_sentence(f"{name}{verb}{match['rest']}"), kind="fact")
 
 
-def _kept_in(match: re.Match[str]) -> Statement | None:
+def _kept_in(match: re.Match[str]) -> PlainStatement | None:
     """ "designs live in Figma": where things of the team are."""
     if is_vague(match["noun"]) or is_vague(match["place"]) or not (has_name(match["place"]) or "/" in match["place"]):
         return None
-    return Statement(text=about_person(match.group()), kind="fact")
+    return PlainStatement(text=about_person(match.group()), kind="fact")
 
 
-def _tool(match: re.Match[str]) -> Statement | None:
+def _tool(match: re.Match[str]) -> PlainStatement | None:
     if is_mood(match["value"]) or is_vague(match["value"]):
         return None
-    return Statement(text=about_person(match.group()), kind="fact", slot=match["noun"].lower())
+    return PlainStatement(text=about_person(match.group()), kind="fact", slot=match["noun"].lower())
 
 
-def _limit(match: re.Match[str]) -> Statement | None:
+def _limit(match: re.Match[str]) -> PlainStatement | None:
     if is_vague_rule(match["rule"]):
         return None
-    return Statement(text=about_person(match.group()), kind="preference", fact="preference")
+    return PlainStatement(text=about_person(match.group()), kind="preference", fact="preference")
 
 
-def _duty(match: re.Match[str]) -> Statement | None:
+def _duty(match: re.Match[str]) -> PlainStatement | None:
     """ "our tenders must be in Dutch", "mypy strict is mandatory in CI"."""
     if is_vague(match["noun"]) or is_vague(match["rest"]) or _ERRAND.match(match["noun"]):
         return None
-    return Statement(text=about_person(match.group()), kind="constraint", fact="preference")
+    return PlainStatement(text=about_person(match.group()), kind="constraint", fact="preference")
 
 
-def _taste_of_others(match: re.Match[str]) -> Statement | None:
+def _taste_of_others(match: re.Match[str]) -> PlainStatement | None:
     if is_vague(match["thing"]):
         return None
-    return Statement(text=about_person(match.group()), kind="preference", fact="preference")
+    return PlainStatement(text=about_person(match.group()), kind="preference", fact="preference")
 
 
-def _recurring(match: re.Match[str]) -> Statement | None:
+def _recurring(match: re.Match[str]) -> PlainStatement | None:
     """What happens again and again: "the stand-up is at 9:30 every day"."""
     if is_vague(match["noun"]) or is_mood(match["rest"]) or re.match(r"(?i)(?:i|we|you|there|what)\b", match["noun"]):
         return None
-    return Statement(text=about_person(match.group()), kind="fact", slot=match["noun"].lower())
+    return PlainStatement(text=about_person(match.group()), kind="fact", slot=match["noun"].lower())
 
 
-def _no_rule(match: re.Match[str]) -> Statement | None:
+def _no_rule(match: re.Match[str]) -> PlainStatement | None:
     if is_vague_rule(match.group()):
         return None
-    return Statement(text=as_sentence(match.group()), kind="preference", fact="preference")
+    return PlainStatement(text=as_sentence(match.group()), kind="preference", fact="preference")
 
 
-def _split_work(match: re.Match[str]) -> Statement | None:
+def _split_work(match: re.Match[str]) -> PlainStatement | None:
     if is_vague(match["rest"]):
         return None
-    return Statement(text=about_person(match.group()), kind="workflow")
+    return PlainStatement(text=about_person(match.group()), kind="workflow")
 
 
 STANDING_FRAMES: Final[tuple[Frame, ...]] = (

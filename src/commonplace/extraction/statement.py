@@ -16,7 +16,7 @@ from commonplace.model.text import LazyPattern
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class PlainStatement:
     """What a clause states, as a sentence of its own, before its times are made absolute.
 
     `slot` names what can have one value in a conversation, so that a later value replaces an earlier one. `starts`: a
@@ -40,7 +40,7 @@ class Statement:
     is_value: bool = False
 
 
-Builder = Callable[[re.Match[str]], Statement | None]
+Builder = Callable[[re.Match[str]], PlainStatement | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def frame(pattern: str, build: Builder) -> Frame:
     return Frame(LazyPattern(pattern, re.IGNORECASE), build)
 
 
-def statements(clause: str, frames: Iterable[Frame]) -> Iterator[Statement]:
+def statements(clause: str, frames: Iterable[Frame]) -> Iterator[PlainStatement]:
     """The statements of the frames that fit the clause, in the order of the frames."""
     for each in frames:
         if (match := each.pattern.match(clause)) and (statement := each.build(match)):

@@ -429,15 +429,3 @@ def test_a_run_shows_how_far_it_is(session: Session) -> None:
     run_learning(session, progress=lambda *step: seen.append(step))
 
     assert seen == [("sources", 0, 1), ("sources", 1, 1)]
-
-
-def test_what_was_said_long_ago_ends_nothing_that_was_said_since(session: Session) -> None:
-    """An imported conversation of last year: a later statement stays, and what it replaced is part of the past."""
-    for text in ("Lives in Berlin.", "Works at Philips."):
-        save(Candidate(text=text, kind="fact", fact="fact"), session)
-    old = "I live in Utrecht. My cat is called Momo. I no longer work at Philips."
-    result = learn_conversation(_record(session, old, at=NOW - timedelta(days=400)), session)
-    current = {each.text for each in _facts(session) if not each.valid_until}
-
-    assert current == {"Lives in Berlin.", "Works at Philips.", "The cat is called Momo."}
-    assert {each.text: each.outcome for each in result.items}["No longer works at Philips."] == "refused"
