@@ -105,6 +105,7 @@ _LEADING: Final = LazyPattern(
     r"|the record|reference)|as you know|although|though|while|whereas|honestly|frankly|obviously"
     r"|of course|personally"
     r"|luckily|sadly|unfortunately|lol|agreed)(?=[\s,.:!–—-])[\s,.:!–—-]+"
+    r"|(?:can|could|will|would) you (?:please )?(?=remember that )"
     r"|(?:no[,.]? )?(?:sorry[,.]? )?i mean(?:t)?[,: ]+|for (?:my|the|our) [\w ]{2,20}:\s+"
     r"|(?:no|nope|nah|ta|sure|great|nice|perfect|good|cool|lovely|right|sorry|quick one|one more thing"
     r"|in case it helps"

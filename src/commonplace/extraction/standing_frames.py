@@ -23,6 +23,8 @@ _BASE_VERB: Final = LazyPattern(
     r"|document|touch|print"
     r"|deploy|merge|squash|translate|convert|round|sort|list|mention|suggest|remind|book|schedule"
     r"|order|pay|store|save"
+    r"|force|rebase|amend|delete|remove|change|edit|install|import|mock|hardcode|guess|invent|share|post|publish|upload"
+    r"|apologi[sz]e|repeat|shorten|summari[sz]e|link|split|lint|review|drop|break|ignore|interrupt|phone|open|close"
     r"|wrap|indent|go|set|treat|consider|work|create|round|stick|assume|return|tell|skip|spell|don't|never|always)\b"
 )
 _NO_RULE: Final = LazyPattern(
@@ -30,6 +32,9 @@ _NO_RULE: Final = LazyPattern(
     r"|understood|got|that|seem\w*|expected|before|after|have i|did|does|do i)\b"
 )
 _SAID: Final = LazyPattern(r"(?i)(?:i|i'm|i've|we|we're|we've|my|our|the|every|each|all|no|on|in)\b|(?-i:[A-ZÄÖÜÅ])")
+_NOT_STATED: Final = LazyPattern(
+    r"(?i)(?:you|your|you're|this|that|these|those|it|its|he|she|they|there|to|if|when|how|what|who|where|why)\b"
+)
 _ERRAND: Final = LazyPattern(
     r"(?i)(?:the |this |that )?(?:article|text|essay|answers?|output|response|code|function|e-?mail"
     r"|post|blog|story|poem|title|table"
@@ -93,7 +98,9 @@ def _instruction(match: re.Match[str]) -> PlainStatement | None:
         return None
     word = "Never" if re.search(r"(?i)never|don't|do not", match["word"]) else "Always"
     text = as_sentence(f"{word} {rule}")
-    return PlainStatement(text=text, kind="preference", fact="preference", joins=len(rule.split()) < 3)
+    return PlainStatement(
+        text=text, kind="preference", fact="preference", joins=len(rule.split()) < (2 if _BASE_VERB.match(rule) else 3)
+    )
 
 
 def _no_more(match: re.Match[str]) -> PlainStatement | None:
@@ -105,11 +112,19 @@ def _no_more(match: re.Match[str]) -> PlainStatement | None:
 
 
 def _remember(match: re.Match[str]) -> PlainStatement | None:
-    """What the person asks to be remembered, if it is a statement of its own."""
+    """What the person asks to be remembered, if it is a statement of its own; after `remember that` it is one."""
     said = match["said"].strip(" ,:")
-    if is_vague(said) or len(said.split()) < 3 or not _SAID.match(said) or _ERRAND.match(said):
+    is_stated = _SAID.match(said) or (match["word"].lower() == "remember" and not _NOT_STATED.match(said))
+    if is_vague(said) or len(said.split()) < 3 or not is_stated or _ERRAND.match(said):
         return None
     return PlainStatement(text=about_person(said), kind="fact")
+
+
+def _convention(match: re.Match[str]) -> PlainStatement | None:
+    """ "we use pnpm here, not npm": one of two, so that even a name in small letters is no passing remark."""
+    if is_vague(match["one"]) or is_vague(match["other"]):
+        return None
+    return PlainStatement(text=about_person(match.group()), kind="preference", fact="preference")
 
 
 def _every(match: re.Match[str]) -> PlainStatement | None:
@@ -224,8 +239,9 @@ def _split_work(match: re.Match[str]) -> PlainStatement | None:
 
 STANDING_FRAMES: Final[tuple[Frame, ...]] = (
     frame(
-        r"(?:please )?(?:remember|note|keep in mind|bear in mind|don't forget|make a note|for (?:later"
-        r"|next time))(?: that|:| for (?:later|next time|the future)(?: that)?)\s*(?P<said>.+)$",
+        r"(?:please )?(?P<word>remember|note|keep in mind|bear in mind|don't forget"
+        r"|make a note|for (?:later|next time))(?: that|:| for (?:later|next time|the future)(?: that)?)\s*"
+        r"(?P<said>.+)$",
         _remember,
     ),
     frame(
@@ -255,6 +271,11 @@ STANDING_FRAMES: Final[tuple[Frame, ...]] = (
         _instruction,
     ),
     frame(r"(?:please )?(?:don't|do not|stop) (?P<rule>[a-z]+ .+) (?:again|any ?more|in future)$", _no_more),
+    frame(
+        r"(?:we|i) (?:only )?use (?P<one>[\w./+#-]+(?: [\w./+#-]+)??)(?: here| everywhere| for [\w ]{2,30})?"
+        r",? (?:not|instead of|rather than) (?P<other>[\w./+#-]+(?: [\w./+#-]+)?)(?: here)?$",
+        _convention,
+    ),
     frame(
         r"(?:every|each) (?:[\w-]+ ){1,3}?(?:gets?|goes (?:to|through)|starts with"
         r"|ends with)\s+(?P<rest>.+)$",
