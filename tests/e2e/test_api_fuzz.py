@@ -27,7 +27,19 @@ from tests.daemons import running
 from tests.run_length import rounds
 
 EXAMPLES: Final = rounds(6, long=200)
-TAGS: Final = ("search", "context", "entries", "facts", "review", "notes", "changes", "conversations", "index")
+TAGS: Final = (
+    "search",
+    "context",
+    "entries",
+    "facts",
+    "review",
+    "notes",
+    "changes",
+    "conversations",
+    "tasks",
+    "corrections",
+    "index",
+)
 CONFORMING: Final = (
     not_a_server_error,
     status_code_conformance,

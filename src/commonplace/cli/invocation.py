@@ -33,6 +33,7 @@ WRITING_COMMANDS = frozenset(
         *("note write", "note delete", "note move", "note erase", "fact add", "fact end", "fact forget"),
         *("review approve", "review edit", "review reject"),
         *("import", "conversation add", "conversation close", "conversation memory", "conversation erase"),
+        *("learn", "note mark", "note unmark"),
         *("task add", "task erase", "correction add", "correction erase", "welcome"),
     }
 )

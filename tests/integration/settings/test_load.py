@@ -108,8 +108,6 @@ def test_the_defaults() -> None:
         "vault.sync_method",
         "vault.templates_dir",
         "sources.vault.chunker",
-        "sources.tasks",
-        "sources.corrections",
         "skills.meeting_note.enabled",
     ],
 )
