@@ -260,11 +260,17 @@ def doubt_of(snapshot: FactSnapshot, *, below: float, is_contested: bool, may_ha
         return "another known fact contradicts it"
     if fact.origin == "line" and not is_own_word(fact):
         return "a program wrote this line into the note, not the person"
-    if fact.origin == "entry" and fact.origins.trust in _UNPROVEN and not fact.confirmed:
+    if _is_unproven(fact):
         return f"{_UNPROVEN[fact.origins.trust]}, never confirmed"
     if fact.origin == "entry" and snapshot.importance < below:
         return f"not confirmed since {(fact.confirmed[-1] if fact.confirmed else fact.begins)[:10] or 'long ago'}"
     return ""
+
+
+def _is_unproven(fact: Fact) -> bool:
+    """True for an entry that nobody told or confirmed, and that is not made from the person's own words by rules."""
+    is_foreign = fact.origins.trust in _UNPROVEN and not fact.origins.is_quoted
+    return fact.origin == "entry" and is_foreign and not fact.confirmed
 
 
 def _is_named(fact: Fact, names: frozenset[str], rules: FactRules) -> bool:

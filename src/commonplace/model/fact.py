@@ -48,6 +48,10 @@ Action = Literal["confirm", "supersede", "extend", "derive", "contradict", "inse
 ACTIONS: tuple[Action, ...] = get_args(Action)
 
 
+RULES = "rules"
+"""The extractor that is no model."""
+
+
 @dataclass(frozen=True, slots=True)
 class Origins:
     """Where a fact comes from: the program, its conversation, and how far the source is trusted.
@@ -63,6 +67,11 @@ class Origins:
     note: str = ""
     turn: int = 0
     quote: str = ""
+
+    @property
+    def is_quoted(self) -> bool:
+        """True if rules made the fact from the words that it quotes; a model may have read into them."""
+        return self.extractor == RULES and bool(self.quote)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -250,6 +250,14 @@ def test_what_nobody_told_is_doubted_until_it_is_confirmed(trust: Trust, doubt: 
     assert not doubt_of(snapshot(origins=by, confirmed=("2026-02-01",)), below=0.2, is_contested=False)
 
 
+def test_what_rules_made_of_the_persons_own_words_is_not_doubted() -> None:
+    """A model may have read something into them."""
+    quoted, read = (Origins(trust="mined", extractor=by, quote="I live in Ghent") for by in ("rules", "gpt@extract.v1"))
+
+    assert not doubt_of(snapshot(origins=quoted), below=0.2, is_contested=False)
+    assert doubt_of(snapshot(origins=read), below=0.2, is_contested=False)
+
+
 def test_what_has_faded_is_doubted_and_a_line_of_a_note_never_is() -> None:
     """A line is the person's own, for as long as it stands there."""
     assert doubt_of(snapshot(importance=0.1), below=0.2, is_contested=False) == "not confirmed since 2026-01-02"

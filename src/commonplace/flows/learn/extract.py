@@ -14,13 +14,11 @@ from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.llm.base import LanguageModel, Prompt
 from commonplace.model import Fact, Filters
+from commonplace.model.fact import RULES
 from commonplace.model.layout import MEMORY
 from commonplace.model.learning import Extraction, Rejection, Turn
 from commonplace.model.untrusted_text import break_marks
 from commonplace.questions.words import query_words
-
-RULES: Final = "rules"
-"""The name of the extractor that needs no model."""
 
 Extractor = Callable[[Sequence[Turn]], Extraction]
 """Another extractor in place of the rules and of the settings' model."""

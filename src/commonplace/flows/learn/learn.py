@@ -11,7 +11,7 @@ from typing import Final
 from commonplace.errors import Refused
 from commonplace.events import emit
 from commonplace.flows.conversations import find_thread, may_learn_from
-from commonplace.flows.learn.extract import RULES, Extractor, extract
+from commonplace.flows.learn.extract import Extractor, extract
 from commonplace.flows.learn.settle import JOB, preview, settle_pending
 from commonplace.flows.memory.amend import cite_fact, erase_entry
 from commonplace.flows.memory.facts import entry_reader
@@ -19,6 +19,7 @@ from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.llm.base import LanguageModel
 from commonplace.model import Message, Thread
+from commonplace.model.fact import RULES
 from commonplace.model.learning import Extraction, LearnedBatch, LearnedItem, LearnResult, Turn
 from commonplace.model.untrusted_text import clean_text
 

@@ -20,12 +20,12 @@ from commonplace.errors import (
     VaultUnavailable,
 )
 from commonplace.events import emit
-from commonplace.flows.learn.extract import RULES
 from commonplace.flows.learn.learn import learn_conversation
 from commonplace.flows.learn.marked_notes import due_notes, learn_note
 from commonplace.flows.learn.model_calls import model_of, retry_models
 from commonplace.flows.learn.settle import settle_pending
 from commonplace.flows.stores import Session
+from commonplace.model.fact import RULES
 from commonplace.model.learning import LearningRun, LearningState, LearningStatus, LearnResult
 from commonplace.model.moment import moment_text
 from commonplace.model.progress import Progress, ignore_progress

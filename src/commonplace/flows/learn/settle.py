@@ -11,13 +11,14 @@ from typing import Final
 from commonplace.errors import NotFound, Refused, UsageError
 from commonplace.facts.statement_words import stem_of, words_of
 from commonplace.flows.conversations import may_learn_from
-from commonplace.flows.learn.extract import RULES, known_statements
+from commonplace.flows.learn.extract import known_statements
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.new_entry import complete_candidate
 from commonplace.flows.memory.save import newer_fact, save
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.model import Actor, Bond, Candidate, EntryResult, Fact, Origins, Thread
+from commonplace.model.fact import RULES
 from commonplace.model.learning import ExtractedFact, LearnedBatch, LearnedItem, LearnOutcome
 from commonplace.model.moment import read_moment
 
