@@ -2,7 +2,7 @@
 
 - rules     what people plainly state, by rules alone: no model, precision first
             speech           a turn -> clauses, each with the reason why it is no plain statement
-            *_frames         a clause -> a statement: personal, household, standing (rules, decisions), dated
+            *_frames         a clause -> a statement: personal, household, circumstance, standing (rules), dated
             spoken_dates     "since August" -> since August 2026
             third_person     "I prefer tea" -> "Prefers tea."
 - answers   what a model answers: the schema it is asked for, and which of its items are refused, and why

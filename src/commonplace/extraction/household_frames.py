@@ -434,7 +434,7 @@ HOUSEHOLD_FRAMES: Final[tuple[Frame, ...]] = (
     ),
     frame(rf"(?P<who>(?-i:[A-ZÄÖÜÅ])[\w-]+|the @kin@)'s (?P<noun>{_ATTRIBUTES}) is (?P<value>.+)$", _attribute),
     frame(r"(?P<name>(?-i:[A-ZÄÖÜÅ])[\w-]+)(?P<verb> is|'s) (?P<rest>.+)$", _named_state),
-    frame(r"(?:we're|we are) (?P<thing>an? (?!bit|little|lot|mess|few|while)[\w-]+.*)$", _medicine),
+    frame(r"(?:we're|we are) (?P<thing>an? (?!bit|little|lot|mess|few|while)[\w-]+ [\w-]+.*)$", _medicine),
     frame(
         r"(?:i|we)(?:'ve| have) (?:been (?=(?:at|with|in|on|an?|the|married|together|vegan|vegetarian|working|living"
         r"|teaching|playing|taking|studying|learning)\b)|lived |worked |had |known |played |used |owned |taught |run )"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Final
 
+from commonplace.extraction.circumstance_frames import CIRCUMSTANCE_FRAMES
 from commonplace.extraction.dated_frames import DATED_FRAMES
 from commonplace.extraction.household_frames import HOUSEHOLD_FRAMES
 from commonplace.extraction.personal_frames import PERSONAL_FRAMES
@@ -28,7 +29,7 @@ from commonplace.model.text import LazyPattern, fold_phrase
 MOST_FACTS: Final = 40
 """Facts of one conversation; what comes after them is rejected as `too_many`."""
 
-_FRAMES: Final = (*STANDING_FRAMES, *DATED_FRAMES, *PERSONAL_FRAMES, *HOUSEHOLD_FRAMES)
+_FRAMES: Final = (*STANDING_FRAMES, *DATED_FRAMES, *CIRCUMSTANCE_FRAMES, *PERSONAL_FRAMES, *HOUSEHOLD_FRAMES)
 _LONG_AGO: Final = timedelta(days=31)
 _MOST_REJECTIONS: Final = 200
 _LONGEST: Final = 300  # characters of a statement
@@ -57,6 +58,11 @@ _PRONOUN: Final = LazyPattern(r"(?i)^(?P<pronoun>he|she|it|they)(?P<verb>'s|'re|
 _OTHERS: Final = LazyPattern(r"(?i)\b(?:he|she|him|her|his|they|their|theirs|it|that|this|its|there)\b")
 _ONE_WEEKDAY: Final = LazyPattern(
     r"(?i)(?<!every )(?<!second )(?<!other )\bon (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
+)
+_EXCHANGED: Final = LazyPattern(r"\b(?P<new>[\w.:]+),? not (?P<old>[\w.:]+)\b")
+_BARE: Final = LazyPattern(
+    r"(?:No longer |Is )?(?:[Ss]topped|[Qq]uit|[Ss]tarted|[Bb]egan|[Gg]ave up|[Ss]witched|[Cc]hanged|[Ll]eft|[Mm]oved)"
+    r"(?: (?:in|on|since|at|last|this|around|about)\b[^,]*)?\."
 )
 _SAMPLE: Final = LazyPattern(r"\b(?:XYZ|ABC|Foo|John Doe|Jane Doe|Lorem)\b|\bexample\.(?:com|org)\b")
 _UNKNOWN: Final = LazyPattern(
@@ -215,7 +221,22 @@ def _accept_proposal(turn: Turn, before: Sequence[Turn], reading: _Reading) -> b
     return True
 
 
+def _correct(turn: Turn, reading: _Reading) -> None:
+    """Put the value that the turn names in the place of the one that it takes back: "it's 71, not 70"."""
+    for match in _EXCHANGED.finditer(turn.text[:MOST_CHARACTERS]):
+        new, old = match["new"].strip(".:"), match["old"].strip(".:")
+        if not old or new[:1].isdigit() != old[:1].isdigit() or new[:1].isupper() != old[:1].isupper():
+            continue
+        if not (old[:1].isdigit() or old[:1].isupper()):
+            continue
+        value = re.compile(rf"\b{re.escape(old)}\b")
+        for index, (statement, fact) in enumerate(reading.found):
+            if fact.turn < turn.number and value.search(fact.text):
+                reading.found[index] = (statement, replace(fact, text=value.sub(new, fact.text)))
+
+
 def _read_turn(turn: Turn, said: date | None, reading: _Reading) -> None:
+    _correct(turn, reading)
     clauses = clauses_of(turn.text)
     if not any(clause.reason in {"instruction", "quotation"} for clause in clauses):
         _read_lines(turn, reading, said)
@@ -354,6 +375,9 @@ def _keep(
             _reject(reading, clause.text, "unimportant", turn)
             return
         statement = chosen
+    if _BARE.fullmatch(statement.text):
+        _reject(reading, clause.text, "junk", turn)
+        return
     if statement.is_value and (event := _event_of(reading)):
         statement = replace(statement, text=as_sentence(f"{statement.text.rstrip('.')} ({event})"))
     _add(reading, statement, turn, quote=turn.text[start : clause.end].strip(), said=said)

@@ -30,6 +30,15 @@ STATED = {
     "I prefer early returns over nested ifs": "Prefers early returns over nested ifs.",
     "I can't stand cilantro": "Can't stand cilantro.",
     "hate olives": "Hates olives.",
+    # circumstances
+    "We don't fly": "Doesn't fly.",
+    "I lead the dispatch at Kolba": "Leads the dispatch at Kolba.",
+    "I'm with DKB since May": "Is with DKB since May 2026.",
+    "I do Saturdays from 8 to 11": "Does Saturdays from 8 to 11.",
+    "homework isn't graded at our school": "Homework isn't graded at the user's school.",
+    "from january i have to charge vat": "Will have to charge vat from January 2027.",
+    "My wife uses a wheelchair": "The wife uses a wheelchair.",
+    "my dad was a policeman for 40 years": "The dad was a policeman for 40 years.",
     "remember that deploys happen on thursdays": "Deploys happen on Thursdays.",
     "can you remember that deploys happen on thursdays": "Deploys happen on Thursdays.",
     "please never force push": "Never force push.",
@@ -195,6 +204,14 @@ def test_a_later_value_replaces_an_earlier_one_of_the_same_conversation() -> Non
 
     assert [fact.text for fact in extraction.facts] == ["The budget is 22k."]
     assert "The budget is 25k." in {each.text for each in extraction.rejections}
+
+
+def test_a_value_that_is_corrected_later_is_kept_as_corrected() -> None:
+    """The one that is taken back stands nowhere."""
+    said = ("My dad is turning 70 on 21 January.", "oh and it's 71, not 70")
+    facts = extract_by_rules([Turn(number, "user", text) for number, text in enumerate(said, 1)], day=DAY).facts
+
+    assert [fact.text for fact in facts] == ["The dad is turning 71 on 21 January 2027."]
 
 
 def test_what_is_taken_back_at_once_is_not_kept() -> None:
