@@ -307,9 +307,11 @@ def _regimen(match: re.Match[str]) -> PlainStatement | None:
 
 
 def _we_are_on(match: re.Match[str]) -> PlainStatement | None:
-    if not has_capital(match["thing"][:1]) or is_vague(match["thing"]):
+    is_dated = " since " in match["thing"]
+    if not (has_capital(match["thing"][:1]) or is_dated) or is_vague(match["thing"]):
         return None
-    return PlainStatement(text=as_sentence(f"uses {match['thing']}"), kind="fact")
+    relation: FactRelation = "update" if is_dated else "new"
+    return PlainStatement(text=as_sentence(f"uses {match['thing']}"), kind="fact", relation=relation, starts=is_dated)
 
 
 def _uses(match: re.Match[str]) -> PlainStatement | None:

@@ -59,7 +59,17 @@ _OTHERS: Final = LazyPattern(r"(?i)\b(?:he|she|him|her|his|they|their|theirs|it|
 _ONE_WEEKDAY: Final = LazyPattern(
     r"(?i)(?<!every )(?<!second )(?<!other )\bon (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
 )
+_SUBJECTLESS: Final = LazyPattern(
+    r"(?i)(?:just |finally |recently |already )?(?:sold|switched|moved|closed|cancelled|canceled|bought|adopted|quit"
+    r"|gave up|got rid of|changed jobs|joined|signed up|migrated)\s(?!by\b|it\b|that\b)"
+)
 _EXCHANGED: Final = LazyPattern(r"\b(?P<new>[\w.:]+),? not (?P<old>[\w.:]+)\b")
+_GIVEN_UP: Final = LazyPattern(r"(?:Sold|Quit|Cancell?ed|Closed|Gave up|Got rid of)\b")
+_WHEN: Final = LazyPattern(r"(?i)\s(?:yesterday|today|(?:last|this) \w+)$")
+_SAID_BEFORE: Final = LazyPattern(
+    r"(?i)\bi (?:said|wrote) (?:the )?(?P<old>\d+)(?:st|nd|rd|th)?\b,? (?:but )?it's (?:the )?"
+    r"(?P<new>\d+)(?:st|nd|rd|th)?\b"
+)
 _BARE: Final = LazyPattern(
     r"(?:No longer |Is )?(?:[Ss]topped|[Qq]uit|[Ss]tarted|[Bb]egan|[Gg]ave up|[Ss]witched|[Cc]hanged|[Ll]eft|[Mm]oved)"
     r"(?: (?:in|on|since|at|last|this|around|about)\b[^,]*)?\."
@@ -223,7 +233,8 @@ def _accept_proposal(turn: Turn, before: Sequence[Turn], reading: _Reading) -> b
 
 def _correct(turn: Turn, reading: _Reading) -> None:
     """Put the value that the turn names in the place of the one that it takes back: "it's 71, not 70"."""
-    for match in _EXCHANGED.finditer(turn.text[:MOST_CHARACTERS]):
+    text = turn.text[:MOST_CHARACTERS]
+    for match in (*_EXCHANGED.finditer(text), *_SAID_BEFORE.finditer(text)):
         new, old = match["new"].strip(".:"), match["old"].strip(".:")
         if not old or new[:1].isdigit() != old[:1].isdigit() or new[:1].isupper() != old[:1].isupper():
             continue
@@ -247,7 +258,8 @@ def _read_turn(turn: Turn, said: date | None, reading: _Reading) -> None:
         if index in steps:
             continue
         statement = _statement(clause, clauses[:index], reading, said=said)
-        if clause.reason:
+        is_over = clause.reason == "passing" and statement is not None and bool(_GIVEN_UP.match(statement.text))
+        if clause.reason and not is_over:  # what was given up yesterday is over for good
             if statement or clause.reason in {"quotation", "instruction"} or _states(clause):
                 _reject(reading, clause.text, clause.reason, turn)
         elif statement:
@@ -268,6 +280,7 @@ def _statement(
         words = f"{before[-1].text} {scope['scope']}" if scope else before[-1].text
         return PlainStatement(text=about_person(words), kind="fact", slot="policy")
     text = _resolved(clause.text, reading)
+    text = f"i {text}" if _SUBJECTLESS.match(text) else text
     statement = _first(text, said) or _aside(text, clause.marks)
     if statement and _CONTINUED.match(text) and before and before[-1].sentence == clause.sentence:
         return None if _SUBJECT.match(before[-1].text) else statement  # "they always leave me laughing"
@@ -475,7 +488,7 @@ def _add(reading: _Reading, statement: PlainStatement, turn: Turn, *, quote: str
         kind=statement.kind,
         fact=statement.fact,
         relation=statement.relation,
-        ends=statement.ends,
+        ends=_WHEN.sub("", statement.ends),
         valid_from=valid_from if statement.kind != "event" else "",
         valid_until=valid_until if statement.kind != "event" else "",
     )

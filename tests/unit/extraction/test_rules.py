@@ -206,12 +206,26 @@ def test_a_later_value_replaces_an_earlier_one_of_the_same_conversation() -> Non
     assert "The budget is 25k." in {each.text for each in extraction.rejections}
 
 
-def test_a_value_that_is_corrected_later_is_kept_as_corrected() -> None:
+@pytest.mark.parametrize(
+    ("first", "then", "statement"),
+    [
+        ("My dad is turning 70 on 21 January.", "oh and it's 71, not 70", "The dad is turning 71 on 21 January 2027."),
+        ("moving day is 8 January", "I said the 8th, it's the 15th actually", "The moving day is 15 January 2027."),
+    ],
+)
+def test_a_value_that_is_corrected_later_is_kept_as_corrected(first: str, then: str, statement: str) -> None:
     """The one that is taken back stands nowhere."""
-    said = ("My dad is turning 70 on 21 January.", "oh and it's 71, not 70")
-    facts = extract_by_rules([Turn(number, "user", text) for number, text in enumerate(said, 1)], day=DAY).facts
+    facts = extract_by_rules([Turn(1, "user", first), Turn(2, "user", then)], day=DAY).facts
 
-    assert [fact.text for fact in facts] == ["The dad is turning 71 on 21 January 2027."]
+    assert [fact.text for fact in facts] == [statement]
+
+
+def test_what_was_given_up_yesterday_is_over_and_what_was_done_today_is_not() -> None:
+    """Without a word for the person, as people write."""
+    (sold,) = said("sold the Skoda yesterday").facts
+
+    assert (sold.text, sold.relation, sold.ends) == ("Sold the Skoda on 12 November 2026.", "end", "Skoda")
+    assert said("left the office early today").facts == said("dropped the kids at school today").facts == ()
 
 
 def test_what_is_taken_back_at_once_is_not_kept() -> None:
