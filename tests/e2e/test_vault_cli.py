@@ -251,7 +251,8 @@ def test_an_init_that_is_stopped_leaves_no_repository(tmp_path: Path, home: Path
     )
     (hook / "git").chmod(0o755)
     environ = {**os.environ, "PATH": f"{hook}:{os.environ['PATH']}"}
-    process = subprocess.Popen([sys.executable, "-m", "commonplace", "init", str(vault)], env=environ)
+    plainly = ("env", "--default-signal=INT")  # a background job may have been started with Ctrl-C ignored
+    process = subprocess.Popen([*plainly, sys.executable, "-m", "commonplace", "init", str(vault)], env=environ)
     wait_for((tmp_path / "committing").exists)
     process.send_signal(number)
     began = time.monotonic()
