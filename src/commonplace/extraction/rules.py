@@ -63,7 +63,7 @@ _SUBJECTLESS: Final = LazyPattern(
     r"(?i)(?:just |finally |recently |already )?(?:sold|switched|moved|closed|cancelled|canceled|bought|adopted|quit"
     r"|gave up|got rid of|changed jobs|joined|signed up|migrated)\s(?!by\b|it\b|that\b)"
 )
-_EXCHANGED: Final = LazyPattern(r"\b(?P<new>[\w.:]+),? not (?P<old>[\w.:]+)\b")
+_EXCHANGED: Final = LazyPattern(r"(?<![\w.:])(?P<new>[\w.:]{1,24}),? not (?P<old>[\w.:]{1,24})\b")
 _GIVEN_UP: Final = LazyPattern(r"(?:Sold|Quit|Cancell?ed|Closed|Gave up|Got rid of)\b")
 _WHEN: Final = LazyPattern(r"(?i)\s(?:yesterday|today|(?:last|this) \w+)$")
 _SAID_BEFORE: Final = LazyPattern(
