@@ -27,10 +27,10 @@ _GONE: Final = frozenset({"archived", "deleted"})
 """Statuses of facts that no longer count, for any time."""
 
 _ACTIONS: Final[dict[Bond, tuple[Action, str]]] = {
-    "update": ("supersede", "The caller says that it replaces this fact."),
-    "extend": ("extend", "The caller says that it adds to this fact."),
-    "derive": ("derive", "The caller says that it follows from this fact."),
-    "contradict": ("contradict", "The caller says that it contradicts this fact."),
+    "update": ("supersede", "It is said to replace this fact."),
+    "extend": ("extend", "It is said to add to this fact."),
+    "derive": ("derive", "It is said to follow from this fact."),
+    "contradict": ("contradict", "It is said to contradict this fact."),
 }
 
 _BESIDE: Final = frozenset({"extend", "derive"})

@@ -160,7 +160,7 @@ def test_a_command_line_on_a_hostile_vault_runs_nothing(tmp_path: Path) -> None:
         ("init", str(repository.folder), "--yes"),
         ("note", "write", "Inbox/x.md"),
         ("sync",),
-        ("search", "two", "--as-of", f"{TODAY:%Y-%m-%d}"),
+        ("search", "two", "--as-of", f"{datetime.now(UTC):%Y-%m-%d}"),
         ("log",),
         ("undo", "--yes"),
         ("doctor",),

@@ -150,7 +150,7 @@ class JudgedCandidate:
         if self.contradicts or self.verdict.action == "contradict":
             return f"It contradicts what is known. {self.verdict.reason}"
         if any(bond == "contradict" for bond, _ in self.candidate.bonds):
-            return "It contradicts what is known. The caller says that it contradicts a fact."
+            return "It is said to contradict a known fact."
         return self._against_person() if self.verdict.action in ("supersede", "insert") else ""
 
     def _against_person(self) -> str:
