@@ -11,7 +11,7 @@ import pytest
 from tools.shape import LONG, Module, classes_defined_twice, importers, read_modules
 
 ROOT: Final = Path(__file__).parents[2]
-MOST_MODULES: Final = 420
+MOST_MODULES: Final = 480
 LEAST_MEDIAN: Final = 120
 MOST_WITH_ONE_IMPORTER: Final = 0.20
 MOST_LONG_FUNCTIONS: Final = 0.01
@@ -50,8 +50,10 @@ def unclear(names: Iterable[str]) -> list[str]:
 
 
 def is_implementation(name: str) -> bool:
-    """Whether the module is, or is part of, an implementation of a seam."""
-    return any(name == each or name.startswith(f"{each}.") for each in IMPLEMENTATIONS)
+    """Whether the module is, or is part of, an implementation of a seam; a job implements that of `upkeep/job.py`."""
+    return name.startswith("commonplace.upkeep.") or any(
+        name == each or name.startswith(f"{each}.") for each in IMPLEMENTATIONS
+    )
 
 
 def test_no_module_is_named_by_a_participle_a_pronoun_or_an_empty_word(modules: dict[str, Module]) -> None:

@@ -20,7 +20,7 @@ _QUIET_SECONDS: Final = 60.0  # without a request until the daemon counts as idl
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class Chore:
     """A job: its name, what it does and reports, and the seconds between two runs.
 
     `first` is how many seconds it waits after the start. A job with `waits_for_quiet` runs only while the daemon is
@@ -35,7 +35,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class JobResult:
+class ChoreResult:
     """The result of a job's last run; `said` is its report or its error."""
 
     ok: bool
@@ -44,14 +44,14 @@ class JobResult:
     seconds: float
 
 
-class JobRunner:
+class ChoreRunner:
     """Runs the jobs in a thread of its own until `end`."""
 
-    def __init__(self, jobs: Sequence[Job], *, is_quiet: Callable[[], bool], tick: float = _TICK_SECONDS) -> None:
+    def __init__(self, jobs: Sequence[Chore], *, is_quiet: Callable[[], bool], tick: float = _TICK_SECONDS) -> None:
         start = time.monotonic()
         self._jobs, self._is_quiet, self._tick = tuple(jobs), is_quiet, tick
         self._due = {job.name: start + job.first for job in jobs}
-        self._results: dict[str, JobResult] = {}
+        self._results: dict[str, ChoreResult] = {}
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run_all, name="jobs", daemon=True)
 
@@ -76,10 +76,10 @@ class JobRunner:
                 if self._is_due(job) and not self._ending.is_set():
                     self._run(job)
 
-    def _is_due(self, job: Job) -> bool:
+    def _is_due(self, job: Chore) -> bool:
         return time.monotonic() >= self._due[job.name] and (not job.waits_for_quiet or self._is_quiet())
 
-    def _run(self, job: Job) -> None:
+    def _run(self, job: Chore) -> None:
         start = time.monotonic()
         try:
             ok, report = True, job.run()
@@ -88,9 +88,9 @@ class JobRunner:
             emit("chore_failed", level="warning", chore=job.name, said=report, exc_info=error)
         end = time.monotonic()
         self._due[job.name] = end + (job.every if ok else min(_RETRY_SECONDS, job.every))
-        self._results[job.name] = JobResult(ok, report, _time_text(0.0), round(end - start, 3))
+        self._results[job.name] = ChoreResult(ok, report, _time_text(0.0), round(end - start, 3))
 
-    def _status_of(self, job: Job) -> dict[str, Any]:
+    def _status_of(self, job: Chore) -> dict[str, Any]:
         result, wait = self._results.get(job.name), self._due[job.name] - time.monotonic()
         status = {"chore": job.name, "next": _time_text(max(0.0, wait))}
         if result is None:

@@ -24,7 +24,7 @@ from commonplace import __version__, events
 from commonplace.client.paths import DaemonFiles
 from commonplace.client.start import DaemonState
 from commonplace.daemon.capture.worker import CaptureWorker
-from commonplace.daemon.jobs import Job, JobRunner, RequestCounter, memory_mb
+from commonplace.daemon.jobs import Chore, ChoreRunner, RequestCounter, memory_mb
 from commonplace.daemon.service.install_file import hosts_over_http
 from commonplace.daemon.service.state_files import (
     InstanceLock,
@@ -104,19 +104,21 @@ class Daemon:
         self._counter = RequestCounter()
         self._stop = asyncio.Event()
         jobs = (
-            Job("open new vaults", self._vaults.open_all, every=_OPEN_VAULTS_EVERY),
-            Job(
+            Chore("open new vaults", self._vaults.open_all, every=_OPEN_VAULTS_EVERY),
+            Chore(
                 "record which tokens were used",
                 self._tokens.write_uses,
                 every=_WRITE_TOKENS_EVERY,
                 first=_WRITE_TOKENS_EVERY,
             ),
-            Job("tidy the repositories", self._vaults.tidy, every=_TIDY_EVERY, first=_TIDY_FIRST, waits_for_quiet=True),
+            Chore(
+                "tidy the repositories", self._vaults.tidy, every=_TIDY_EVERY, first=_TIDY_FIRST, waits_for_quiet=True
+            ),
         )
-        self._jobs = JobRunner(jobs, is_quiet=self._counter.is_quiet)
+        self._jobs = ChoreRunner(jobs, is_quiet=self._counter.is_quiet)
         # apart from the others: a model may take minutes to answer
-        learn = Job("learn from conversations", self._vaults.learn, every=_LEARN_EVERY, first=_LEARN_FIRST)
-        self._learning = JobRunner((learn,), is_quiet=self._counter.is_quiet)
+        learn = Chore("learn from conversations", self._vaults.learn, every=_LEARN_EVERY, first=_LEARN_FIRST)
+        self._learning = ChoreRunner((learn,), is_quiet=self._counter.is_quiet)
 
     async def run(self, *, port: int, ready: ReadyCallback) -> None:
         """Serve until a signal or a request stops it. Raises VaultUnavailable if it cannot listen."""

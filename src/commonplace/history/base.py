@@ -20,6 +20,8 @@ Terms:
 - state     what the model of a conversation has been given; one for each conversation, dropped if nobody asks for long.
 - batch     what was extracted from a part of a conversation or of a marked note, stored together with how far it was
             read: its items are then saved one by one, and what a crash leaves pending is saved later.
+- lease     the right to run a scheduled job; one process has it at a time, and loses it if it dies or is late.
+- run       one run of a scheduled job with its steps and their outcomes, added as they happen.
 
 Times are UTC to the second, as in notes and commits.
 Every method raises VaultUnavailable if the history cannot be read or written, and then has changed nothing.
@@ -36,11 +38,14 @@ from commonplace.errors import UsageError
 from commonplace.model import MemoryUse, Message, RecordResult, Thread, ThreadKind, TopicLock, TranscriptCursor, Trust
 from commonplace.model.learning import ExtractedFact, LearnedBatch, LearnedItem, LearningState
 from commonplace.model.moment import moment_text
+from commonplace.model.upkeep import JobLease, JobNotice, JobRecord, JobState, StepResult
 
 STATE_DAYS = 30
 """Days for which the state of a conversation is kept; Claude Code deletes its transcripts after as many."""
 MOST_STATES = 1000
 """How many states of conversations are kept; the oldest go first, and their conversation is given everything again."""
+RUN_DAYS = 400
+"""Days for which the runs of scheduled jobs are kept: a year, and a little to compare it with."""
 LOSS_DAYS = 30
 """Days for which `losses` names what was lost or restored."""
 ERASED = "[erased]"
@@ -449,7 +454,56 @@ class LearningStore(Protocol):
         """Remove everything about that source for good. Fails as `forget_path` does."""
 
 
-class History(AuditLog, GrantStore, CallLog, ConversationStore, UsageStore, LearningStore, Protocol):
+class JobStore(Protocol):
+    """Scheduled jobs: who runs one, what each keeps between runs, the log of runs, and notices to the person.
+
+    Steps about a path, a conversation or an entry are forgotten with it; elsewhere in the log and in states its name is
+    replaced.
+    """
+
+    def take_lease(self, lease: JobLease, *, now: datetime, replaces: str = "") -> bool:
+        """True if the lease is now ours: nobody held it, it was ours already, had expired, or `replaces` held it."""
+
+    def job_lease(self, job: str) -> JobLease | None:
+        """The lease of that job, expired or not; None if nobody has it."""
+
+    def end_lease(self, lease: JobLease) -> None:
+        """Give the lease back; one that somebody else took over stays."""
+
+    def job_states(self) -> Mapping[str, JobState]:
+        """The states of all jobs that have one, by name."""
+
+    def save_job_state(self, state: JobState) -> None:
+        """Store the state of a job, replacing the earlier one."""
+
+    def begin_run(self, job: str, *, now: datetime) -> int:
+        """Add a run to the log, and mark those of that job that never ended as killed; returns its number."""
+
+    def add_step(self, run: int, result: StepResult) -> None:
+        """Add what became of a step to a run, without its values; nothing if the run is gone."""
+
+    def end_run(self, record: JobRecord, *, state: JobState | None = None, now: datetime) -> None:
+        """Store how the run with that number ended, and the job's state with it; its steps stay as they were added.
+
+        Drops runs older than RUN_DAYS. A run that was marked as killed meanwhile stays so.
+        """
+
+    def job_runs(
+        self, *, name: str | None = None, since: datetime | None = None, limit: int | None = None
+    ) -> tuple[JobRecord, ...]:
+        """Runs of that job that began since that time, with their steps; newest first, at most `limit`."""
+
+    def raise_notice(self, notice: JobNotice) -> bool:
+        """Store a notice; False if one with that key is there already, which stays as it is."""
+
+    def clear_notice(self, key: str) -> bool:
+        """Remove the notice with that key; False if there was none."""
+
+    def job_notices(self) -> tuple[JobNotice, ...]:
+        """The notices that stand, oldest first."""
+
+
+class History(AuditLog, GrantStore, CallLog, ConversationStore, UsageStore, LearningStore, JobStore, Protocol):
     """One history."""
 
     def check(self) -> None:

@@ -325,7 +325,10 @@ def _refuse_forbidden(target: Option, kind: LayerKind, origin: str) -> None:
 
 
 def _fill(block: type, values: Mapping[str, Any], origins: Mapping[str, str], prefix: str = "") -> Any:
-    """The block as a frozen value. Raises UsageError if two of its options contradict each other."""
+    """The block as a frozen value.
+
+    Raises UsageError if an option is invalid or two contradict each other: the block raises ValueError(message, hint).
+    """
     arguments: dict[str, Any] = {}
     for name, kind in get_type_hints(block).items():
         key = f"{prefix}{name}"
@@ -336,5 +339,6 @@ def _fill(block: type, values: Mapping[str, Any], origins: Mapping[str, str], pr
     try:
         return block(**arguments)
     except ValueError as error:
+        message, hint = error.args if len(error.args) > 1 else (str(error), "Change one of the two.")
         origin = next((origins[f"{prefix}{name}"] for name in arguments if f"{prefix}{name}" in origins), None)
-        raise UsageError(f"{prefix.rstrip('.')}: {error}", path=origin, hint="Change one of the two.") from error
+        raise UsageError(f"{prefix.rstrip('.')}: {message}", path=origin, hint=hint) from error

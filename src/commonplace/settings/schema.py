@@ -19,6 +19,7 @@ from commonplace.model import option
 from commonplace.policy.options import SafetyOptions, ServeOptions
 from commonplace.ranking.options import RetrievalOptions
 from commonplace.sources.options import CaptureOptions, SourcesOptions
+from commonplace.upkeep.options import UpkeepOptions
 from commonplace.vault.options import VaultOptions
 
 
@@ -40,6 +41,7 @@ class Settings:
     serve: ServeOptions = field(default_factory=ServeOptions)
     capture: CaptureOptions = field(default_factory=CaptureOptions)
     llm: LlmOptions = field(default_factory=LlmOptions)
+    upkeep: UpkeepOptions = field(default_factory=UpkeepOptions)
 
 
 @dataclass(frozen=True, slots=True)

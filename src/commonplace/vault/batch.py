@@ -28,7 +28,7 @@ _WRITERS: Final = 8  # 64 notes, each fsynced: 160 ms by one thread, 21 ms by 8,
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class BatchStep:
     """A change that passed its check: its paths as they are on disk, and the file as it was read."""
 
     change: Change
@@ -48,7 +48,7 @@ class Effect:
     mode: int | None = None
 
 
-def plan_all(tree: FolderTree, changes: Iterable[Change]) -> tuple[Step, ...]:
+def plan_all(tree: FolderTree, changes: Iterable[Change]) -> tuple[BatchStep, ...]:
     """The steps for these changes; a write of identical content needs none. The caller holds the lock.
 
     Raises Conflict or NotFound when a file does not have the version a change expects.
@@ -56,7 +56,7 @@ def plan_all(tree: FolderTree, changes: Iterable[Change]) -> tuple[Step, ...]:
     return tuple(step for change in changes if (step := _plan(tree, change)))
 
 
-def effects(step: Step) -> tuple[Effect, ...]:
+def effects(step: BatchStep) -> tuple[Effect, ...]:
     """The effect of the step on each path it names."""
     change = step.change
     if isinstance(change, Write):
@@ -75,7 +75,7 @@ def try_to_create(tree: FolderTree, path: str, content: bytes) -> None:
     tree.remove_folders(location.created)
 
 
-def make_all(tree: FolderTree, steps: Iterable[Step]) -> None:
+def make_all(tree: FolderTree, steps: Iterable[BatchStep]) -> None:
     """Make the steps; when one fails, undo the others and raise its error.
 
     They are made in order, but writes that follow each other at the same time: so the disk is waited for a few times,
@@ -94,7 +94,7 @@ def make_all(tree: FolderTree, steps: Iterable[Step]) -> None:
         raise
 
 
-def _make_together(tree: FolderTree, steps: Sequence[Step], done: list[tuple[str, _Undo]]) -> None:
+def _make_together(tree: FolderTree, steps: Sequence[BatchStep], done: list[tuple[str, _Undo]]) -> None:
     """Make these writes in threads, and add each that was made to `done`. Raises the first error of them."""
     by_folder = {_folder_of(step.change.path): step.change.path for step in steps}
     done.extend((path, _make_folders(tree, path)) for path in by_folder.values())
@@ -170,7 +170,7 @@ def _version_before(effect: Effect) -> str:
     return effect.before.blob.version if effect.before else ABSENT
 
 
-def _plan(tree: FolderTree, change: Change) -> Step | None:
+def _plan(tree: FolderTree, change: Change) -> BatchStep | None:
     """The step for this change, None for nothing to do. Raises when the file is not what the change expects."""
     with translate_os_errors(change.path, doing="examine"):
         if isinstance(change, Write):
@@ -179,18 +179,18 @@ def _plan(tree: FolderTree, change: Change) -> Step | None:
         require_version(change.path, expected=change.expected, found=before.blob.version)
         on_disk = replace(change, path=before.blob.stat.path)
         if isinstance(on_disk, Delete):
-            return Step(on_disk, before)
+            return BatchStep(on_disk, before)
         if _read_if_exists(tree, on_disk.destination):
             raise already_exists(on_disk.destination)
-        return Step(replace(on_disk, destination=tree.path_on_disk(on_disk.destination)), before)
+        return BatchStep(replace(on_disk, destination=tree.path_on_disk(on_disk.destination)), before)
 
 
-def _plan_write(tree: FolderTree, write: Write) -> Step | None:
+def _plan_write(tree: FolderTree, write: Write) -> BatchStep | None:
     before = _read_if_exists(tree, write.path)
     require_version(write.path, expected=write.expected, found=before.blob.version if before else ABSENT)
     if before and before.blob.content == write.content:
         return None
-    return Step(replace(write, path=before.blob.stat.path if before else tree.path_on_disk(write.path)), before)
+    return BatchStep(replace(write, path=before.blob.stat.path if before else tree.path_on_disk(write.path)), before)
 
 
 def _read(tree: FolderTree, path: str) -> FileSnapshot:
@@ -207,7 +207,7 @@ def _read_if_exists(tree: FolderTree, path: str) -> FileSnapshot | None:
         return None
 
 
-def _make(tree: FolderTree, step: Step) -> _Undo:
+def _make(tree: FolderTree, step: BatchStep) -> _Undo:
     change, before = step.change, step.before
     with translate_os_errors(change.path, doing="change"):
         if isinstance(change, Write):
@@ -319,7 +319,7 @@ def write_derived(tree: FolderTree, path: str, content: bytes, *, unfinished: Un
     make_noted(tree, plan_all(tree, [Write(path, content, None)]), unfinished=unfinished)
 
 
-def make_noted(tree: FolderTree, steps: Sequence[Step], *, unfinished: UnfinishedFiles) -> None:
+def make_noted(tree: FolderTree, steps: Sequence[BatchStep], *, unfinished: UnfinishedFiles) -> None:
     """Make the steps, all or none, and note them meanwhile: what a killed process leaves is removed by the next."""
     if not steps:
         return

@@ -38,9 +38,9 @@ from commonplace.vault.base import (
 )
 from commonplace.vault.batch import (
     LOCK_WAIT_S,
+    BatchStep,
     Effect,
     PublishedFiles,
-    Step,
     checked_derived_path,
     effects,
     make_all,
@@ -149,7 +149,7 @@ class _Mutation:
     git: "Repository"
     file: JournalFile
     journal: Journal
-    steps: Sequence[Step]
+    steps: Sequence[BatchStep]
     tracked: Sequence[TrackedEffect]
     allowed: "AllowedBlobs"
 

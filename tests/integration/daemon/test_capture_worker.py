@@ -18,7 +18,7 @@ import pytest
 from commonplace import events
 from commonplace.daemon.capture.pauses import OPT_OUT, Pauses
 from commonplace.daemon.capture.queue import FOLDER, QueuedTranscript
-from commonplace.daemon.capture.worker import CaptureStep, CaptureWorker, StepResult
+from commonplace.daemon.capture.worker import CaptureStep, CaptureStepResult, CaptureWorker
 from commonplace.errors import NotFound, Refused, UsageError
 from commonplace.memory import Memory
 from commonplace.model import Actor, Caller
@@ -348,7 +348,7 @@ def test_a_large_transcript_comes_in_rounds_and_a_monstrous_line_is_passed_over(
         most=2000,
         longest=5000,
     )
-    looked = StepResult(QueuedTranscript("claude-code", "s1", os.path.realpath(session.path), ""), has_more=True)
+    looked = CaptureStepResult(QueuedTranscript("claude-code", "s1", os.path.realpath(session.path), ""), has_more=True)
     rounds = 0
     while looked.has_more:
         looked, rounds = small.run(looked.transcript), rounds + 1

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from commonplace.daemon.jobs import Job, JobRunner
+from commonplace.daemon.jobs import Chore, ChoreRunner
 from commonplace.errors import VaultUnavailable
 from tests.polling import wait_for
 
 
 @contextmanager
-def at_work(*chores: Job, is_quiet: Callable[[], bool] = lambda: True) -> Iterator[JobRunner]:
-    made = JobRunner(chores, is_quiet=is_quiet, tick=0.01)
+def at_work(*chores: Chore, is_quiet: Callable[[], bool] = lambda: True) -> Iterator[ChoreRunner]:
+    made = ChoreRunner(chores, is_quiet=is_quiet, tick=0.01)
     made.begin()
     try:
         yield made
@@ -27,7 +27,7 @@ def test_a_chore_runs_again_and_again_and_its_outcome_is_told() -> None:
         runs.append(len(runs))
         return f"{len(runs)} runs"
 
-    with at_work(Job("count", count, every=0.01)) as chores:
+    with at_work(Chore("count", count, every=0.01)) as chores:
         wait_for(lambda: len(runs) >= 3)
         (told,) = chores.status()
 
@@ -50,7 +50,7 @@ def test_a_chore_that_fails_is_told_and_the_others_go_on() -> None:
         runs.append("ran")
         return "done"
 
-    chores = [Job("fail", fail, every=0.01), Job("break", break_, every=0.01), Job("work", work, every=0.01)]
+    chores = [Chore("fail", fail, every=0.01), Chore("break", break_, every=0.01), Chore("work", work, every=0.01)]
     with at_work(*chores) as made:
         wait_for(lambda: len(runs) >= 3)
         told = {each["chore"]: (each["ok"], each["said"]) for each in made.status()}
@@ -68,9 +68,9 @@ def test_a_chore_may_wait_for_quiet_and_for_its_time() -> None:
         return ""
 
     chores = [
-        Job("tidy", partial(run, "tidy"), every=60.0, waits_for_quiet=True),
-        Job("later", partial(run, "later"), every=60.0, first=60.0),
-        Job("now", partial(run, "now"), every=0.01),
+        Chore("tidy", partial(run, "tidy"), every=60.0, waits_for_quiet=True),
+        Chore("later", partial(run, "later"), every=60.0, first=60.0),
+        Chore("now", partial(run, "now"), every=0.01),
     ]
     with at_work(*chores, is_quiet=lambda: bool(quiet)):
         wait_for(lambda: runs.count("now") >= 3)
@@ -85,6 +85,6 @@ def test_a_chore_may_wait_for_quiet_and_for_its_time() -> None:
 
 def test_chores_that_never_began_end_at_once() -> None:
     """A daemon that cannot listen has no chores to end."""
-    made = JobRunner([Job("never", lambda: "", every=1.0)], is_quiet=lambda: True)
+    made = ChoreRunner([Chore("never", lambda: "", every=1.0)], is_quiet=lambda: True)
 
     assert made.end(within=0.0)

@@ -170,7 +170,7 @@ class CaptureWorker:
         else:
             self._finish(transcript, schedule, result)
 
-    def _finish(self, before: QueuedTranscript, schedule: _Schedule, result: "StepResult") -> None:
+    def _finish(self, before: QueuedTranscript, schedule: _Schedule, result: "CaptureStepResult") -> None:
         """Save how far the transcript was read, and schedule the next read."""
         with self._change:
             current = self._transcripts[before.key]
@@ -235,7 +235,7 @@ class CaptureWorker:
 
 
 @dataclass(frozen=True, slots=True)
-class StepResult:
+class CaptureStepResult:
     """The transcript after a read, whether there is more to read at once, and how many messages were added."""
 
     transcript: QueuedTranscript
@@ -258,7 +258,7 @@ class CaptureStep:
     most: int = PART_BYTES
     longest: int = _LONGEST_LINE
 
-    def run(self, transcript: QueuedTranscript) -> StepResult:
+    def run(self, transcript: QueuedTranscript) -> CaptureStepResult:
         """Read one part. Raises FileNotFoundError, OSError, and what the memory raises."""
         folders = self.transcript_folders(transcript.host)
         with open_transcript(Path(transcript.path), folders=folders) as file:
@@ -280,7 +280,7 @@ class CaptureStep:
             return "off: capture.enabled"
         return self.pauses.why_not(session_id=session_id, folders=folders)
 
-    def _skip(self, file: int, transcript: QueuedTranscript) -> StepResult:
+    def _skip(self, file: int, transcript: QueuedTranscript) -> CaptureStepResult:
         """Move the cursor to the end and note the time: what was said up to now is never recorded."""
         if transcript.ends and transcript.is_waiting:
             with suppress(CommonplaceError):  # a conversation that stays open does no harm; a recorded one would
@@ -293,7 +293,7 @@ class CaptureStep:
             conversations.move_cursor(end, host=transcript.host, session_id=transcript.session_id)
             transcript = replace(transcript, recorded=end.offset, vault_folder=conversations.vault_folder)
         now = self.clock().astimezone(UTC).isoformat()
-        return StepResult(replace(transcript, not_before=now, earlier=None))
+        return CaptureStepResult(replace(transcript, not_before=now, earlier=None))
 
     def notice_loss(self, transcript: QueuedTranscript) -> None:
         """Note that a transcript is gone of which the history has less than it had; a failure is left to the next."""
@@ -303,7 +303,7 @@ class CaptureStep:
             if cursor.offset < transcript.recorded and conversations.vault_folder == transcript.vault_folder:
                 conversations.note_older_history(transcript.path, is_gone=True)
 
-    def _record(self, file: int, transcript: QueuedTranscript) -> StepResult:
+    def _record(self, file: int, transcript: QueuedTranscript) -> CaptureStepResult:
         conversations, name = self._conversations(transcript), file_name_hash(transcript.path)
         cursor = self._cursor(file, transcript, conversations)
         part = next_part(file, cursor, most=self.most, longest=self.longest)
@@ -312,7 +312,7 @@ class CaptureStep:
             return self._skip(file, transcript)
         ends = transcript.ends and transcript.is_waiting and part.is_last
         if not part.content and not ends:
-            return StepResult(replace(transcript, recorded=part.start, vault_folder=conversations.vault_folder))
+            return CaptureStepResult(replace(transcript, recorded=part.start, vault_folder=conversations.vault_folder))
         captured = conversations.capture(
             part.content,
             host=transcript.host,
@@ -337,7 +337,7 @@ class CaptureStep:
             broken=transcript.broken + broken,
             earlier=None,
         )
-        return StepResult(after, has_more=not part.is_last and offset > part.start, added=captured.added)
+        return CaptureStepResult(after, has_more=not part.is_last and offset > part.start, added=captured.added)
 
     def _cursor(self, file: int, transcript: QueuedTranscript, conversations: Conversations) -> TranscriptCursor:
         """How far this file was read, by what is recorded; the loss is noted if that is less than it was.

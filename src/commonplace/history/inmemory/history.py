@@ -19,7 +19,7 @@ from commonplace.history.base import (
     token_hash,
     utc_second,
 )
-from commonplace.history.inmemory.learning import InMemoryLearning
+from commonplace.history.inmemory.jobs import InMemoryJobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class _Grant:
     expires: datetime
 
 
-class InMemoryHistory(InMemoryLearning):
+class InMemoryHistory(InMemoryJobs):
     """Audit, grants and model calls, with conversations and usage."""
 
     def __init__(self) -> None:

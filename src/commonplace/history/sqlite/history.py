@@ -35,7 +35,7 @@ from commonplace.history.base import (
 )
 from commonplace.history.sqlite.conversation_files import FOLDER, ConversationFiles
 from commonplace.history.sqlite.conversations import forget_named
-from commonplace.history.sqlite.learning import SqliteLearning
+from commonplace.history.sqlite.jobs import SqliteJobs, forget_steps
 
 # `commits` outlives the audit rows: of an erased note only the commit hashes stay.
 _1_AUDIT_AND_GRANTS = """
@@ -357,6 +357,57 @@ CREATE TABLE model_states (
 CREATE INDEX invocation_batches_with_tokens ON invocation_batches (at) WHERE tokens > 0;
 """
 
+# Scheduled jobs: who runs one, what is kept between runs, the log of runs, and what a person is told until it is over.
+# `state` is JSON; `left_over` are planned steps for the next run.
+_13_JOBS = """
+CREATE TABLE job_leases (
+  job     TEXT PRIMARY KEY,
+  owner   TEXT NOT NULL,
+  boot    TEXT NOT NULL,
+  process TEXT NOT NULL,
+  until   TEXT NOT NULL CHECK (until GLOB '????-??-??T??:??:??Z')
+) STRICT, WITHOUT ROWID;
+CREATE TABLE job_states (
+  job       TEXT PRIMARY KEY,
+  state     TEXT NOT NULL,
+  since     TEXT NOT NULL CHECK (since = '' OR since GLOB '????-??-??T??:??:??Z'),
+  failures  INTEGER NOT NULL,
+  reason    TEXT NOT NULL,
+  retry_at  TEXT NOT NULL CHECK (retry_at = '' OR retry_at GLOB '????-??-??T??:??:??Z'),
+  is_parked INTEGER NOT NULL CHECK (is_parked IN (0, 1))
+) STRICT, WITHOUT ROWID;
+CREATE TABLE job_runs (
+  number    INTEGER PRIMARY KEY,
+  job       TEXT NOT NULL,
+  began     TEXT NOT NULL CHECK (began GLOB '????-??-??T??:??:??Z'),
+  outcome   TEXT NOT NULL,
+  ended     TEXT NOT NULL CHECK (ended = '' OR ended GLOB '????-??-??T??:??:??Z'),
+  said      TEXT NOT NULL,
+  planned   INTEGER NOT NULL,
+  left_over INTEGER NOT NULL,
+  seconds   REAL NOT NULL
+) STRICT;
+CREATE INDEX job_runs_by_job ON job_runs (job, number);
+CREATE INDEX job_runs_by_time ON job_runs (began);
+CREATE TABLE job_steps (
+  number    INTEGER PRIMARY KEY,
+  run       INTEGER NOT NULL REFERENCES job_runs (number),
+  action    TEXT NOT NULL,
+  subject   TEXT NOT NULL,
+  said      TEXT NOT NULL,
+  outcome   TEXT NOT NULL,
+  in_commit TEXT NOT NULL,
+  review    TEXT NOT NULL,
+  reason    TEXT NOT NULL
+) STRICT;
+CREATE INDEX job_steps_by_run ON job_steps (run);
+CREATE TABLE job_notices (
+  key  TEXT PRIMARY KEY,
+  said TEXT NOT NULL,
+  at   TEXT NOT NULL CHECK (at GLOB '????-??-??T??:??:??Z')
+) STRICT, WITHOUT ROWID;
+"""
+
 MIGRATIONS: Final = (
     _1_AUDIT_AND_GRANTS,
     _2_MODEL_CALLS,
@@ -370,6 +421,7 @@ MIGRATIONS: Final = (
     _10_THREAD_KINDS,
     _11_LEARNING,
     _12_MODEL_STATES,
+    _13_JOBS,
 )
 
 
@@ -446,7 +498,7 @@ _FORGET_CALLS: Final = "DELETE FROM invocation_log WHERE input_hash IN (SELECT u
 _FORGET_BATCHES: Final = "DELETE FROM invocation_batches WHERE number NOT IN (SELECT batch FROM invocation_log)"
 
 
-class SqliteHistory(SqliteLearning):
+class SqliteHistory(SqliteJobs):
     """The history in one file and the conversations beside it, created at first use; many processes may share it.
 
     `wait` is how many seconds a call waits for a lock before it raises VaultUnavailable(locked). A file that is damaged
@@ -516,6 +568,7 @@ class SqliteHistory(SqliteLearning):
             connection.execute(_FORGET_GRANTS, {"path": path})
             connection.execute(_FORGET_STATES)
             forget_named(connection, [path])
+            forget_steps(connection, [path])
         self._database.vacuum()
         self._database.drop_damaged()
         return removed

@@ -1,0 +1,42 @@
+"""The settings block `upkeep`: the zone of all schedules, and a block for each job."""
+
+from dataclasses import dataclass, field, fields
+
+from commonplace.model import option
+from commonplace.upkeep.schedule import named_zone, parse_schedule
+
+
+@dataclass(frozen=True, slots=True)
+class JobOptions:
+    """What every job has; a job with more options has a subclass of its own."""
+
+    enabled: bool = option(True, "Run this job on its schedule.")
+    schedule: str | None = option(
+        None,
+        "When it runs: cron (`30 3 * * *`: minute, hour, day, month, day of the week) in the zone `upkeep.zone`, or an "
+        "interval (`every 6h`). `commonplace jobs list` shows the default.",
+    )
+
+    def __post_init__(self) -> None:
+        if self.schedule is not None:
+            parse_schedule(self.schedule)
+
+
+@dataclass(frozen=True, slots=True)
+class UpkeepOptions:
+    """The block `upkeep`."""
+
+    enabled: bool = option(True, "Run the scheduled jobs, in the daemon and with `commonplace jobs run --due`.")
+    zone: str | None = option(
+        None, "The zone of all schedules by its IANA name, such as Europe/Berlin; by default that of this machine."
+    )
+    probe: JobOptions = field(default_factory=JobOptions)
+
+    def __post_init__(self) -> None:
+        if self.zone is not None:
+            named_zone(self.zone)
+
+    def of(self, job: str) -> JobOptions:
+        """The block of that job; the defaults if it has none."""
+        own = getattr(self, job) if job in {each.name for each in fields(self)} else None
+        return own if isinstance(own, JobOptions) else JobOptions()

@@ -1,0 +1,7 @@
+"""Every scheduled job, in the order in which due ones run. A new job is one import and one line."""
+
+from typing import Final
+
+from commonplace.upkeep.job import Job
+
+JOBS: Final[tuple[Job, ...]] = ()
