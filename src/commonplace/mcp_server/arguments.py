@@ -46,6 +46,6 @@ Scope = Annotated[
 Kind = Annotated[Word, Field(description="Leave out for a rough thought.", json_schema_extra={"enum": [*KINDS]})]
 Phase = Annotated[Word, Field(json_schema_extra={"enum": [*_PHASES]})]
 Source = Annotated[
-    Literal["all", "notes", "memories", "conversations", "tasks", "corrections"],
-    Field(description="notes include memories."),
+    Literal["all", "notes", "memories", "conversations", "tasks", "corrections", "archive"],
+    Field(description="notes include memories, archive old notes too."),
 ]

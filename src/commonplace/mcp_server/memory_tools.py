@@ -50,8 +50,9 @@ _FILTERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "conversations": {"sources": ("chat",)},
     "tasks": {"sources": ("task",)},
     "corrections": {"sources": ("correction",)},
+    "archive": {"sources": ("vault",), "include_archive": True},
 }
-"""What the argument `source` of a search stands for."""
+"""What the argument `source` of a search stands for; `archive` is all notes, with what is archived or was replaced."""
 
 
 class MessageArgument(TypedDict):
@@ -225,7 +226,7 @@ class MemoryTools:
         memory = self._call.memory()
         filters = dict(_FILTERS[source])
         if path.strip():
-            if source not in ("all", "notes"):
+            if source not in ("all", "notes", "archive"):
                 raise UsageError(f"{source} are not searched by path", hint="Leave out `path`, or search notes.")
             filters["path"] = path
             if path.lower().endswith(".md") and not as_of:  # a note of a past day may be gone

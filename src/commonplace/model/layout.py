@@ -141,11 +141,14 @@ def is_inbox(folder: str) -> bool:
 
 
 def place_of(path: str) -> Place:
-    """The stage of a note's life: `inbox`, `archive` or `staging`; empty for all other notes."""
+    """The stage of a note's life: `inbox`, `archive` or `staging`; empty for all other notes.
+
+    A folder `_archive` is an archive anywhere in the vault: the person's, a project's or the agent's.
+    """
     if is_staged(path):
         return "staging"
     folders = folded_parts(path)[:-1]
-    if folders[:1] == ("agent",) and ARCHIVE_FOLDER in folders:
+    if ARCHIVE_FOLDER in folders:
         return "archive"
     return "inbox" if is_in_inbox(path) or is_below(path, f"{MEMORY}/{INBOX_FOLDER}") else ""
 

@@ -76,7 +76,7 @@ def test_what_has_a_few_values_lists_them(ada_host: Host) -> None:
     schemas = {
         each.name: each.input_schema["properties"] for each in ada_host.speak(lambda client: client.list_tools())
     }
-    sources = ["all", "notes", "memories", "conversations", "tasks", "corrections"]
+    sources = ["all", "notes", "memories", "conversations", "tasks", "corrections", "archive"]
 
     assert schemas["memory_search"]["source"]["enum"] == sources
     assert "preference" in schemas["memory_save"]["kind"]["enum"]

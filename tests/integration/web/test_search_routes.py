@@ -98,3 +98,20 @@ def test_sync_indexes_what_another_program_wrote(client: TestClient, vault: Path
     assert len(after["problems"]) == after["index"]["problems"]
     assert "sailing" in [each["name"] for each in topics["topics"]]
     assert topics["count"] == len(topics["topics"])
+
+
+def test_an_archive_is_searched_only_when_the_request_says_so(client: TestClient, memory: Memory, vault: Path) -> None:
+    """The person's own archive too, by body and by query parameters."""
+    note = vault / "Projects" / "_archive" / "Windmill.md"
+    note.parent.mkdir(exist_ok=True)
+    note.write_text("# Windmill\n\nThe zephyrine windmill stood by the pond.\n")
+    memory.index.sync()
+
+    def found(**options: bool) -> list[str]:
+        by_body = client.post("/search", json={"query": "zephyrine", "mode": "words", **options}).json()
+        by_address = client.get("/search", params={"q": "zephyrine", "mode": "words", **options}).json()
+        assert by_body["results"] == by_address["results"]
+        return [hit["source_path"] for hit in by_body["results"]]
+
+    assert found() == []
+    assert found(include_archive=True) == ["Projects/_archive/Windmill.md"]

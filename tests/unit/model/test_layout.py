@@ -38,14 +38,19 @@ PATHS = st.lists(NAMES, min_size=1, max_size=5).map("/".join)
         ("agent/memory/_Staging/_archive/x.md", "staging"),
         ("Agent/Memory/_archive/fix/x.md", "archive"),
         ("Agent/old/_ARCHIVE/x.md", "archive"),
-        ("Projects/_archive/x.md", ""),
+        ("Projects/_archive/x.md", "archive"),
+        ("Projects/Garden/_Archive/2019/x.md", "archive"),
+        ("_archive/x.md", "archive"),
+        ("Inbox/_archive/x.md", "archive"),
+        ("Projects/archive/x.md", ""),
+        ("Projects/_archive.md", ""),
         ("Agent/Memory/fix/x.md", ""),
         ("Agent/Memory/_archive", ""),
         ("Agent/Memory/../Memory/_archive/x.md", ""),
     ],
 )
 def test_a_path_says_the_stage_of_its_note(path: str, place: Place) -> None:
-    """Case does not count; only `Agent` has archives; a path that could lead elsewhere says nothing."""
+    """Case does not count; an archive may be anywhere; a path that could lead elsewhere says nothing."""
     assert place_of(path) == place
 
 
