@@ -34,6 +34,7 @@ WRITING_COMMANDS = frozenset(
         *("review approve", "review edit", "review reject"),
         *("import", "conversation add", "conversation close", "conversation memory", "conversation erase"),
         *("learn", "note mark", "note unmark"),
+        *("project plan", "project progress", "project feature"),
         *("task add", "task erase", "correction add", "correction erase", "welcome"),
     }
 )

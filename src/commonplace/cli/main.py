@@ -104,6 +104,12 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "correction": CommandSource(
         "task", "correction_app", "Record, list, show and erase what you corrected.", "Conversations"
     ),
+    "project": CommandSource(
+        "project",
+        "app",
+        "Show and save where the work of a project stands: plan, progress, features.",
+        "Conversations",
+    ),
     "pause": CommandSource(
         "conversation", "pause", "Pause recording conversations with agents, until `resume`.", "Conversations"
     ),

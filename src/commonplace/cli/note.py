@@ -192,7 +192,7 @@ def write(
         invocation.inform("Type the note; finish with Ctrl-D.")
     with _explaining_personal(), invocation.memory() as memory:
         limit = memory.notes.max_bytes + 1  # one byte more shows that it is too large
-        _answer(invocation, memory.notes.write(path, _incoming(file, limit), terms))
+        _answer(invocation, memory.notes.write(path, incoming(file, limit), terms))
 
 
 @app.command("delete")
@@ -381,7 +381,8 @@ def _split_at_dashes(words: Sequence[str]) -> tuple[list[str], list[str], list[s
     return [*words[:place]], [*words[place : place + 1]], [*words[place + 1 :]]
 
 
-def _incoming(file: Path | None, limit: int) -> bytes:
+def incoming(file: Path | None, limit: int) -> bytes:
+    """The bytes of the file, or of standard input, at most `limit`. Raises UsageError if it cannot be read."""
     if file is None:
         return sys.stdin.buffer.read(limit)
     try:

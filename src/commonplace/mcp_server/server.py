@@ -27,6 +27,7 @@ from commonplace.mcp_server.errors import CallFailed, argument_error, converting
 from commonplace.mcp_server.learning_tools import FOR_SAMPLING, learning_tools, offers_sampling
 from commonplace.mcp_server.memory_tools import ASKED, RECALL_SECONDS, conversation_tools, memory_tools
 from commonplace.mcp_server.note_tools import note_tools
+from commonplace.mcp_server.project_tools import project_tools
 from commonplace.memory import MemoryFor
 from commonplace.model import Caller, Scope
 from commonplace.model.request import few_unknown
@@ -214,7 +215,13 @@ def make_server(memory_for: MemoryFor, *, caller_of: Callable[[], Caller] = call
     `memory_for` gives the memory for a caller, `caller_of` the caller of the current request.
     """
     call = CurrentCall(memory_for, caller_of)
-    tools = [*memory_tools(call), *note_tools(call), *conversation_tools(call), *learning_tools(call)]
+    tools = [
+        *memory_tools(call),
+        *note_tools(call),
+        *conversation_tools(call),
+        *learning_tools(call),
+        *project_tools(call),
+    ]
     server: FastMCP[None] = FastMCP(
         "commonplace",
         INSTRUCTIONS,

@@ -8,6 +8,7 @@
     context        the context of a prompt or a session; topics and styles
     conversations  record, add, capture, list, show, close, use, erase
     tasks          record, list, show, erase: tasks and their results; corrections has the same verbs
+    projects       state, write_plan, add_progress, set_feature: where the work of a project stands
     welcome        known, save: what the person tells about themselves at the beginning
     imports        run: exports and folders of other programs
     learning       run, learn, status, log, extractions, retry; mark, unmark: facts from conversations and marked notes
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from commonplace.memory.index import IndexVerbs
     from commonplace.memory.learning import Learning
     from commonplace.memory.notes import Notes
+    from commonplace.memory.projects import Projects
     from commonplace.memory.reviews import Reviews
     from commonplace.memory.search import Search
     from commonplace.memory.tasks import Corrections, Tasks
@@ -111,6 +113,13 @@ class Memory:
         from commonplace.memory.tasks import Corrections
 
         return Corrections(self._session)
+
+    @cached_property
+    def projects(self) -> "Projects":
+        """Where the work of each project stands, as agents keep it between sessions."""
+        from commonplace.memory.projects import Projects
+
+        return Projects(self._session)
 
     @cached_property
     def imports(self) -> "Imports":

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from commonplace.errors import Refused
+from commonplace.errors import CommonplaceError, Refused
+from commonplace.events import emit
 from commonplace.flows.conversations import (
     CaptureResult,
     CursorAfter,
@@ -22,6 +23,7 @@ from commonplace.flows.conversations import (
 )
 from commonplace.flows.learn.learn import erase_learned
 from commonplace.flows.project import choose_project, project_at
+from commonplace.flows.project_state import note_session_end
 from commonplace.flows.stores import Session
 from commonplace.history.base import NewThread
 from commonplace.model import MemoryUse, Message, RecordResult, Thread, TranscriptCursor, Trust
@@ -120,7 +122,7 @@ class Conversations:
         vault = self._session.stores.vault_folder
         project = next((each for folder in folders if (each := project_at(folder, vault=vault))), None)
         thread = _captured(host, session_id, project=project.name if project else "")
-        return capture_lines(
+        captured = capture_lines(
             content,
             thread,
             session=self._session,
@@ -129,6 +131,18 @@ class Conversations:
             ends=ends,
             cursor_after=cursor_after,
         )
+        if ends:
+            self._note_end(thread)
+        return captured
+
+    def _note_end(self, thread: NewThread) -> None:
+        """Add a line of progress to the project's state, if it has one; a failure is an event, as nobody waits."""
+        recorded = self._session.stores.history.captured_conversation(thread)
+        try:
+            if recorded:
+                note_session_end(recorded, self._session)
+        except CommonplaceError as error:
+            emit("progress_not_saved", level="warning", said=str(error))
 
     @property
     def vault_folder(self) -> str:

@@ -36,6 +36,7 @@ from commonplace.model import (
     Verb,
 )
 from commonplace.model.moment import moment_text
+from commonplace.model.project_state import Feature, ProgressLine, ProjectState
 
 NoteLink = Callable[[str], str]
 """Makes the address that opens the note at a path in Obsidian: `Notes.link`."""
@@ -288,6 +289,31 @@ def link_shape(resolved: ResolvedLink) -> LinkShape:
         "path": resolved.path,
         "by": resolved.by,
         "also": [*resolved.also],
+    }
+
+
+class ProjectStateShape(TypedDict):
+    """Where the work of a project stands; the oldest progress first. `plan_version` is what a new plan must name."""
+
+    project: str
+    folder: str
+    plan: str
+    plan_version: str
+    features: list[Feature]
+    progress: list[ProgressLine]
+    hidden: list[str]
+
+
+def project_state_shape(state: ProjectState) -> ProjectStateShape:
+    """The state of a project."""
+    return {
+        "project": state.project,
+        "folder": state.folder,
+        "plan": state.plan,
+        "plan_version": state.plan_version,
+        "features": [*state.features],
+        "progress": [*state.progress],
+        "hidden": [*state.hidden],
     }
 
 

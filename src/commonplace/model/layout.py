@@ -18,6 +18,10 @@ ALWAYS_LOAD: Final = "Agent/_always-load"
 DATED_NOTES: Final = "Agent/memories"
 CHANNELS: Final = "Agent/channels"
 STYLES: Final = "Agent/styles"
+PROJECTS: Final = "Agent/projects"
+DIGESTS: Final = "Agent/digests"
+"""Where the digests of what memory did are written; they are reports, and never recalled."""
+
 MEMORY: Final = "Agent/Memory"
 """Where entries live, in one folder for each kind, and in the folders named below."""
 

@@ -19,6 +19,7 @@ from commonplace.flows.context.facts import PieceOrOmission, fact_line, fact_pie
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots
 from commonplace.flows.memory.review import waiting_count, waiting_text
+from commonplace.flows.project_state import read_project_state
 from commonplace.flows.read import is_hidden, list_notes, read_note, stat_or_none
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
@@ -37,6 +38,7 @@ from commonplace.model.layout import (
     place_of,
 )
 from commonplace.model.moment import long_day, moment_text
+from commonplace.notes.harness_notes import state_lines
 
 _LOADED: Final = "always loaded"
 
@@ -124,6 +126,7 @@ def _score(note: Note, section: ContextSection, fact: Fact | None) -> float:
 _POOL: Final = 2000  # entries, the last updated first, among which the profile chooses
 _LASTING: Final = ("constraint", "identity")  # kinds that are considered however old they are
 _LISTED: Final = 20  # entries for which the profile had no room that are listed one by one
+_STATE_LINE: Final = 240  # characters of each line about the state of the project
 _SESSION_LINE: Final = 160  # characters of each line about the last session
 _THREADS: Final = 5  # sessions, the newest first, among which the last one is looked for
 _TURNS: Final = 12  # messages that are read at the beginning and at the end of a session
@@ -187,14 +190,24 @@ def _source(line: ProfileLine) -> str:
 
 
 def session_pieces(session: Session, *, project: str, conversation: str) -> tuple[Piece, ...]:
-    """At most three lines about the last session of the project, and one that says how much waits for review."""
-    lines = [*_last_session(session, project=project, conversation=conversation)] if project else []
+    """Where the work of the project stands, its last session, and how much waits for review: three, three, one line."""
+    lines = [*_work_state(session, project=project)] if project else []
+    lines += _last_session(session, project=project, conversation=conversation) if project else ()
     if waiting := waiting_text(waiting_count(session)):
         lines.append(waiting)
     return tuple(
         Piece(section="session", key=f"session#{number}", document="", source="", text=text, why="the last session")
         for number, text in enumerate(lines)
     )
+
+
+def _work_state(session: Session, *, project: str) -> Iterator[str]:
+    """The plan with its next step, the last progress, and the features, as agents left them; nothing without any."""
+    from commonplace.screening.secrets import redact  # its expressions are compiled at first use
+
+    lines = state_lines(read_project_state(project, session))
+    for line in redact(lines) if lines else ():
+        yield line if len(line) <= _STATE_LINE else f"{line[:_STATE_LINE].rpartition(' ')[0]} ..."
 
 
 def _last_session(session: Session, *, project: str, conversation: str) -> Iterator[str]:

@@ -85,7 +85,7 @@ def write_note(path: str, content: bytes, session: Session, terms: Terms) -> Cha
 def write_notes(contents: Mapping[str, bytes], session: Session, terms: Terms) -> tuple[Changed, ...]:
     """Write several notes in one commit, all or none. Raises as `write_note` does, for the first that fails."""
     for path, content in contents.items():
-        _refuse_too_large(content, path, session.stores.safety)
+        refuse_too_large(content, path, session.stores.safety)
     drafts = [_draft(path, content, session, terms) for path, content in contents.items()]
     if not drafts:
         return ()
@@ -441,7 +441,8 @@ def check_version(path: str, there: Blob | None, terms: Terms) -> None:
         )
 
 
-def _refuse_too_large(content: bytes, path: str, safety: SafetyOptions) -> None:
+def refuse_too_large(content: bytes, path: str, safety: SafetyOptions) -> None:
+    """Raise Refused if the content exceeds the size of a note."""
     if len(content) > safety.max_note_bytes:
         raise Refused(
             f"{path} is too large for a note: {len(content)} bytes",
