@@ -68,7 +68,6 @@ def wait_read(daemon: Daemon, path: Path) -> None:
     wait_for(is_read)
 
 
-@pytest.mark.requirement("A-59")
 def test_a_session_is_in_history_after_the_hook_and_no_secret_is_anywhere(daemon: Daemon) -> None:
     """Phase end: the transcript is read, tagged with its program, and found; of a secret no file holds a trace."""
     path = say(daemon, "first", "The boat is called Argo.", f"Use {TOKEN} for the push.")

@@ -13,8 +13,6 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 from tests.daemons import Daemon, register, small_vault, start, surroundings
 from tests.faults.figures import Figures
 from tests.faults.warm import warm_daemons
@@ -64,7 +62,6 @@ class Session(threading.Thread):
             return  # it died before it answered
 
 
-@pytest.mark.requirement("A-59")
 def test_no_kill_of_the_daemon_loses_or_doubles_what_was_said(tmp_path: Path) -> None:
     """Progress at each phase end survives kill -9 in the middle of it, and comes into history once."""
     chance = random.Random(11)

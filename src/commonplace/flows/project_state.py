@@ -29,7 +29,7 @@ from commonplace.flows.stores import Session
 from commonplace.model import Actor, Changed, Note, Terms, Thread
 from commonplace.model.layout import PROJECTS
 from commonplace.model.moment import moment_text
-from commonplace.model.project_state import Feature, ProgressLine, ProjectState
+from commonplace.model.project_state import Feature, ProgressEntry, ProjectState
 from commonplace.model.text import fold_name
 from commonplace.notes import parse
 from commonplace.notes.frontmatter_edit import merge_note
@@ -115,7 +115,7 @@ def add_progress(
     dry_run: bool = False,
 ) -> Changed:
     """Add a line of progress; saying the same twice in a row adds one line. Raises UsageError, and as every write."""
-    line = ProgressLine(session.now[:10], session.now[11:16], _line(text, "progress"), _phase(phase), ends_phase)
+    line = ProgressEntry(session.now[:10], session.now[11:16], _line(text, "progress"), _phase(phase), ends_phase)
     path = _path(project, _PROGRESS, session)
     return _edit(path, project, lambda old: with_progress(old, line), session, dry_run=dry_run)
 

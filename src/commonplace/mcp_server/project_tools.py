@@ -12,7 +12,7 @@ from commonplace.mcp_server.arguments import Word
 from commonplace.mcp_server.caller import CurrentCall
 from commonplace.mcp_server.tool import CHANGES, READS, tool
 from commonplace.memory import shapes
-from commonplace.model.project_state import FEATURE_STATUSES
+from commonplace.model.project_state import FEATURE_STATUSES, Feature, ProgressEntry
 
 Project = Annotated[Word, Field(description="By default that of your folder.")]
 Status = Annotated[Word, Field(json_schema_extra={"enum": [*FEATURE_STATUSES]})]
@@ -71,13 +71,13 @@ def state_text(state: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _feature_line(feature: Mapping[str, Any]) -> str:
-    return f"- {feature['status']}: {feature['name']}" + (f" ({feature['remark']})" if feature["remark"] else "")
+def _feature_line(feature: Feature) -> str:
+    return f"- {feature.status}: {feature.name}" + (f" ({feature.remark})" if feature.remark else "")
 
 
-def _progress_line(line: Mapping[str, Any]) -> str:
-    phase = f" {line['phase']}{' (end)' if line['ends_phase'] else ''}" if line["phase"] else ""
-    return f"- {line['day']} {line['time']}{phase}: {line['text']}"
+def _progress_line(line: ProgressEntry) -> str:
+    phase = f" {line.phase}{' (end)' if line.ends_phase else ''}" if line.phase else ""
+    return f"- {line.day} {line.time}{phase}: {line.text}"
 
 
 def project_tools(call: CurrentCall) -> list[Tool]:

@@ -36,7 +36,7 @@ from commonplace.model import (
     Verb,
 )
 from commonplace.model.moment import moment_text
-from commonplace.model.project_state import Feature, ProgressLine, ProjectState
+from commonplace.model.project_state import Feature, ProgressEntry, ProjectState
 
 NoteLink = Callable[[str], str]
 """Makes the address that opens the note at a path in Obsidian: `Notes.link`."""
@@ -300,7 +300,7 @@ class ProjectStateShape(TypedDict):
     plan: str
     plan_version: str
     features: list[Feature]
-    progress: list[ProgressLine]
+    progress: list[ProgressEntry]
     hidden: list[str]
 
 

@@ -17,7 +17,7 @@ class Feature:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgressLine:
+class ProgressEntry:
     """One line of progress: the day and the time in UTC, the phase of work, and what was done.
 
     `ends_phase` says that the phase ended with it; a line without it was saved in between.
@@ -43,7 +43,7 @@ class ProjectState:
     folder: str
     plan: str = ""
     plan_version: str = ""
-    progress: tuple[ProgressLine, ...] = ()
+    progress: tuple[ProgressEntry, ...] = ()
     features: tuple[Feature, ...] = ()
     hidden: tuple[str, ...] = ()
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from commonplace.model.project_state import Feature, FeatureStatus, ProgressLine, ProjectState
+from commonplace.model.project_state import Feature, FeatureStatus, ProgressEntry, ProjectState
 from commonplace.model.text import counted, fold_phrase
 from commonplace.notes.note_text import strip_markup
 
@@ -59,17 +59,17 @@ def _marked(feature: Feature, *, remark: str) -> str:
     return f"{_MARKS[feature.status]}] {feature.name}" + (f" ({remark})" if remark else "")
 
 
-def parse_progress(body: str) -> tuple[ProgressLine, ...]:
+def parse_progress(body: str) -> tuple[ProgressEntry, ...]:
     """The lines of progress below the headings of their days, in the order written."""
     days = [(match.start(), match["day"]) for match in _DAY.finditer(body)]
     lines = []
     for match in _PROGRESS.finditer(body):
         day = next((day for start, day in reversed(days) if start < match.start()), "")
-        lines.append(ProgressLine(day, match["time"], match["text"].strip(), match["phase"] or "", bool(match["end"])))
+        lines.append(ProgressEntry(day, match["time"], match["text"].strip(), match["phase"] or "", bool(match["end"])))
     return tuple(line for line in lines if line.day)
 
 
-def with_progress(text: str, line: ProgressLine) -> str:
+def with_progress(text: str, line: ProgressEntry) -> str:
     """The note with one more line at its end, below the heading of its day; the same note if its last line says so."""
     lines = parse_progress(text)
     last = lines[-1] if lines else None

@@ -82,7 +82,6 @@ def session(tmp_path: Path, memory: Memory) -> Session:
     return Session(tmp_path, memory)
 
 
-@pytest.mark.requirement("A-59")
 def test_progress_is_kept_at_each_phase_end_and_whenever_it_is_saved_by_hand(session: Session) -> None:
     """Dual-trigger progress: the end of a turn records what is new by itself, and an explicit save does not wait."""
     with session.captures() as captures:

@@ -33,6 +33,7 @@ def test_a_call_without_its_scope_is_refused_and_changes_nothing(ada: Memory) ->
         "note_write": {"path": "Inbox/x.md", "text": "x"},
         "undo_last": {},
         "conversation_save": {"messages": [{"role": "user", "content": "hello"}]},
+        "project_save": {"project": "atlas", "progress": "done"},
         "memory_learn": {"conversation": "s"},
     }
     errors = {tool: host.error(tool, **arguments) for tool, arguments in changing.items()}

@@ -149,6 +149,9 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("undo_last", {}),
     ("conversation_save", {"messages": [{"role": "user", "content": "hello"}], "session_id": "s"}),
     ("conversation_save", {"session_id": "nothing", "close": True}),
+    ("project_state", {"project": "atlas"}),
+    ("project_save", {"project": "atlas", "progress": "the parser works", "phase": "work"}),
+    ("project_save", {"project": "atlas", "progress": "two", "feature": "things"}),
     ("memory_learn", {"conversation": "s"}),
     ("memory_learn", {"conversation": "nothing"}),
 )

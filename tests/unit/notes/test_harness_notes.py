@@ -1,8 +1,6 @@
 """The notes of a project's state: lines are read as written, and one line changes at a time."""
 
-import pytest
-
-from commonplace.model.project_state import Feature, ProgressLine, ProjectState
+from commonplace.model.project_state import Feature, ProgressEntry, ProjectState
 from commonplace.notes.harness_notes import parse_features, parse_progress, state_lines, with_feature, with_progress
 
 FEATURES = "---\nproject: atlas\n---\n# Features\n\n- [x] Parser (reads frontmatter)\n- [ ] Export\n\nMy own words.\n"
@@ -42,9 +40,9 @@ def test_a_new_feature_comes_after_the_last_one() -> None:
 
 def test_progress_stands_below_its_day_and_reads_back() -> None:
     """A day has one heading; the phase and its end are part of the line."""
-    first = ProgressLine("2026-03-01", "09:12", "the parser works: it reads all", "work", ends_phase=True)
-    second = ProgressLine("2026-03-01", "10:00", "saved in between")
-    third = ProgressLine("2026-03-02", "08:00", "reviewed", "review")
+    first = ProgressEntry("2026-03-01", "09:12", "the parser works: it reads all", "work", ends_phase=True)
+    second = ProgressEntry("2026-03-01", "10:00", "saved in between")
+    third = ProgressEntry("2026-03-02", "08:00", "reviewed", "review")
 
     text = with_progress(with_progress(with_progress("# Progress\n", first), second), third)
 
@@ -55,13 +53,12 @@ def test_progress_stands_below_its_day_and_reads_back() -> None:
     assert parse_progress(text) == (first, second, third)
 
 
-@pytest.mark.requirement("A-59")
 def test_the_same_progress_from_both_triggers_is_one_line() -> None:
     """An explicit save and the end of the phase that say the same do not double the line."""
-    line = ProgressLine("2026-03-01", "09:12", "done", "work")
+    line = ProgressEntry("2026-03-01", "09:12", "done", "work")
     text = with_progress("# Progress\n", line)
 
-    assert with_progress(text, ProgressLine("2026-03-01", "09:15", "done", "work", ends_phase=True)) == text
+    assert with_progress(text, ProgressEntry("2026-03-01", "09:15", "done", "work", ends_phase=True)) == text
 
 
 def test_where_the_work_stands_fits_three_lines() -> None:
@@ -70,7 +67,7 @@ def test_where_the_work_stands_fits_three_lines() -> None:
         project="atlas",
         folder="Agent/projects/atlas/_harness",
         plan="# Plan\n\n## Atlas 2\n\n- [x] read\n- [ ] write\n",
-        progress=(ProgressLine("2026-03-01", "09:12", "read works", "work", ends_phase=True),),
+        progress=(ProgressEntry("2026-03-01", "09:12", "read works", "work", ends_phase=True),),
         features=(Feature("A", "done"), Feature("B", "doing"), Feature("C", "blocked"), Feature("D", "dropped")),
     )
 
