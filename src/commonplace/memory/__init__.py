@@ -12,6 +12,7 @@
     welcome        known, save: what the person tells about themselves at the beginning
     imports        run: exports and folders of other programs
     learning       run, learn, status, log, extractions, retry; mark, unmark: facts from conversations and marked notes
+    jobs           list, due, run, run_due, log, notices: what runs on a schedule
     index          sync, rebuild, watch, readiness, stats, problems, examine, evaluate
     shapes         the JSON of every answer; fact_shapes has that of facts and entries
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from commonplace.memory.facts import Facts
     from commonplace.memory.imports import Imports
     from commonplace.memory.index import IndexVerbs
+    from commonplace.memory.jobs import Jobs
     from commonplace.memory.learning import Learning
     from commonplace.memory.notes import Notes
     from commonplace.memory.projects import Projects
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from commonplace.memory.search import Search
     from commonplace.memory.tasks import Corrections, Tasks
     from commonplace.memory.welcome import Welcome
+    from commonplace.upkeep.options import UpkeepOptions
 
 
 class Memory:
@@ -48,8 +51,8 @@ class Memory:
     `acting` gives the same memory for another actor: one index, one history, closed together.
     """
 
-    def __init__(self, session: "Session") -> None:
-        self._session = session
+    def __init__(self, session: "Session", upkeep: "UpkeepOptions | None" = None) -> None:
+        self._session, self._upkeep = session, upkeep
 
     @cached_property
     def notes(self) -> "Notes":
@@ -136,6 +139,13 @@ class Memory:
         return Learning(self._session)
 
     @cached_property
+    def jobs(self) -> "Jobs":
+        """The jobs that run on a schedule."""
+        from commonplace.memory.jobs import Jobs
+
+        return Jobs(self._session, self._upkeep)
+
+    @cached_property
     def search(self) -> "Search":
         """Search in notes and conversations."""
         from commonplace.memory.search import Search
@@ -165,7 +175,7 @@ class Memory:
 
     def acting(self, actor: Actor) -> "Memory":
         """This memory for another actor."""
-        return Memory(self._session.as_actor(actor))
+        return Memory(self._session.as_actor(actor), self._upkeep)
 
     def __enter__(self) -> "Memory":
         return self

@@ -36,6 +36,9 @@ STAGING: Final = f"{MEMORY}/{STAGING_FOLDER}"
 REJECTED: Final = f"{MEMORY}/{ARCHIVE_FOLDER}/{STAGING_FOLDER}"
 """Where entries go that a person rejected in review."""
 
+PROBE_NOTE: Final = "Agent/self-probe.md"
+"""The note that the job `probe` writes, finds and deletes; never given to a prompt."""
+
 INDEX_NOTE: Final = "_index.md"
 """The generated overview of a folder; never an entry and never a style."""
 
@@ -182,8 +185,8 @@ def channel_folder(channel: str) -> str:
 
 
 def is_recallable(path: str, *, channel: str) -> bool:
-    """True if a search for a prompt may show the note: not a style, and not from another channel."""
-    return not path.startswith(f"{STYLES}/") and is_visible_in(path, channel=channel)
+    """True if a search for a prompt may show the note: not a style, not a self-probe, not from another channel."""
+    return path != PROBE_NOTE and not path.startswith(f"{STYLES}/") and is_visible_in(path, channel=channel)
 
 
 def is_visible_in(path: str, *, channel: str) -> bool:

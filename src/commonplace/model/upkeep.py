@@ -115,3 +115,23 @@ class JobNotice:
     key: str
     said: str
     at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus:
+    """A job as `jobs list` shows it: when it runs, when next, how its last run ended, and what hinders it.
+
+    `next` is empty for one that is disabled or parked; `reason` says why its last run failed. `last` has no steps.
+    """
+
+    name: str
+    about: str
+    schedule: str
+    is_enabled: bool
+    is_due: bool
+    is_running: bool
+    is_parked: bool
+    next: str
+    failures: int
+    reason: str
+    last: JobRecord | None

@@ -23,6 +23,18 @@ class JobOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class ProbeOptions(JobOptions):
+    """The block `upkeep.probe`."""
+
+    note_days: int = option(
+        7,
+        "Days between two probes that write and delete a real note, which leaves two commits in git; on other days the "
+        "write is rehearsed without one.",
+        at_least=1,
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class UpkeepOptions:
     """The block `upkeep`."""
 
@@ -30,7 +42,7 @@ class UpkeepOptions:
     zone: str | None = option(
         None, "The zone of all schedules by its IANA name, such as Europe/Berlin; by default that of this machine."
     )
-    probe: JobOptions = field(default_factory=JobOptions)
+    probe: ProbeOptions = field(default_factory=ProbeOptions)
 
     def __post_init__(self) -> None:
         if self.zone is not None:

@@ -3,5 +3,6 @@
 from typing import Final
 
 from commonplace.upkeep.job import Job
+from commonplace.upkeep.probe import JOB as PROBE
 
-JOBS: Final[tuple[Job, ...]] = ()
+JOBS: Final[tuple[Job, ...]] = (PROBE,)
