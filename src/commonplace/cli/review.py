@@ -5,23 +5,29 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from click import edit as edit_text
 
 from commonplace.cli.fact_view import day, evidence_lines, label, links_of, short, statement
 from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_linked, print_text, printable
 from commonplace.cli.parameters import ENTRY_ID_HELP, DryRun, EntryId
+from commonplace.errors import NotFound
 from commonplace.memory import fact_shapes
 from commonplace.model import Fact
 from commonplace.model.fact import ReviewQueue, ReviewResult, WaitingEntry
+from commonplace.model.proposal import Proposal, ProposalResult
 
 if TYPE_CHECKING:
     from commonplace.memory import Memory
     from commonplace.memory.shapes import NoteLink
+
+Reviewed = ReviewResult | ProposalResult
 
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help=ENTRY_ID_HELP)]
 All = Annotated[bool, typer.Option("--all", help="Everything that waits.")]
 KeepOld = Annotated[bool, typer.Option("--keep-old", help="Keep what it speaks against as well.")]
 
 _DEEDS: Final = {"approve": "approved", "edit": "approved", "reject": "rejected", "confirm": "already known, confirmed"}
+_PROPOSED: Final = "p-"
 _QUESTION: Final = "approve, edit, reject, skip or quit? [a/e/r/s/q]"
 
 
@@ -66,14 +72,20 @@ def list_(context: typer.Context) -> None:
 
 @app.command("show")
 def show(context: typer.Context, id: EntryId) -> None:
-    """Print one waiting entry with its whole text, its source and what it speaks against.
+    """Print one waiting entry with its whole text, its source and what it speaks against; or one proposal.
 
     \b
-    Example:
+    Examples:
       commonplace review show 3f9a1c
+      commonplace review show p-7d20c1
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
+        if id.startswith(_PROPOSED):
+            proposal, link = memory.reviews.show_proposal(id), memory.notes.link
+            shape = fact_shapes.proposal_shape(proposal, link)
+            invocation.answer({"proposal": shape}, lambda: _print_proposal(proposal, link))
+            return
         waiting, link = memory.reviews.show(id), memory.notes.link
     invocation.answer(
         {"waiting": fact_shapes.waiting_shape(waiting, link)},
@@ -89,7 +101,7 @@ def approve(
     keep_old: KeepOld = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Approve entries: they become your own word and replace what they speak against.
+    """Approve entries: they become your own word and replace what they speak against. A proposal changes its note.
 
     `commonplace undo` takes an approval back.
 
@@ -97,11 +109,17 @@ def approve(
     Examples:
       commonplace review approve 3f9a1c
       commonplace review approve 3f9a1c 7b20de --keep-old
+      commonplace review approve p-7d20c1 --dry-run
       commonplace review approve --all --dry-run
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        results = memory.reviews.approve(*ids or (), all=everything, keep_old=keep_old, dry_run=dry_run)
+        entries, proposed = _split(ids, everything=everything)
+        results: list[Reviewed] = []
+        if entries or not proposed:
+            results += memory.reviews.approve(*entries, all=everything, keep_old=keep_old, dry_run=dry_run)
+        if proposed or everything:
+            results += memory.reviews.approve_proposals(*proposed, all=everything, dry_run=dry_run)
     _answer_results(results, invocation, memory.notes.link)
 
 
@@ -125,7 +143,11 @@ def edit(
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        result = memory.reviews.edit(id, text, object=object, keep_old=keep_old, dry_run=dry_run)
+        result: Reviewed = (
+            memory.reviews.edit_proposal(id, text, dry_run=dry_run)
+            if id.startswith(_PROPOSED)
+            else memory.reviews.edit(id, text, object=object, keep_old=keep_old, dry_run=dry_run)
+        )
     _answer_results((result,), invocation, memory.notes.link)
 
 
@@ -137,7 +159,7 @@ def reject(
     reason: Annotated[str, typer.Option(metavar="R", help="The reason.")] = "",
     dry_run: DryRun = False,
 ) -> None:
-    """Reject entries: they go to the archive, and programs cannot save the same words again.
+    """Reject entries: they go to the archive, and programs cannot save the same words again, nor propose a change.
 
     `commonplace undo` lets them wait for your review again.
 
@@ -148,8 +170,19 @@ def reject(
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        results = memory.reviews.reject(*ids or (), all=everything, reason=reason, dry_run=dry_run)
+        entries, proposed = _split(ids, everything=everything)
+        results: list[Reviewed] = []
+        if entries or not proposed:
+            results += memory.reviews.reject(*entries, all=everything, reason=reason, dry_run=dry_run)
+        if proposed or everything:
+            results += memory.reviews.reject_proposals(*proposed, all=everything, reason=reason, dry_run=dry_run)
     _answer_results(results, invocation, memory.notes.link)
+
+
+def _split(ids: list[str] | None, *, everything: bool) -> tuple[list[str], list[str]]:
+    """The ids of entries, and those of proposals; the entries' verb says what is wrong if both ways are mixed."""
+    entries = [id for id in ids or () if everything or not id.startswith(_PROPOSED)]
+    return entries, [id for id in ids or () if id not in entries]
 
 
 def _walk(memory: "Memory", invocation: Invocation) -> None:
@@ -164,8 +197,35 @@ def _walk(memory: "Memory", invocation: Invocation) -> None:
             return
         if deed := _deeds(memory, waiting).get(choice):
             for result in deed():
-                _print_all(result_lines(result), (result.fact, *result.ended), link)
-    _print_end(queue, invocation, link)
+                _print_result(result, link)
+    if _walk_proposals(memory):
+        _print_end(queue, invocation, link)
+
+
+def _walk_proposals(memory: "Memory") -> bool:
+    """Ask about one proposal after another; False if the person quits."""
+    reviews, link = memory.reviews, memory.notes.link
+    for proposal in reviews.list().proposals:
+        print_line()
+        _print_proposal(proposal, link)
+        choice = _choice()
+        if choice == "q":
+            return False
+        if choice == "a":
+            _print_result(reviews.approve_proposals(proposal.id)[0], link)
+        elif choice == "r":
+            _print_result(reviews.reject_proposals(proposal.id)[0], link)
+        elif choice == "e" and (text := edit_text(_text_of(memory, proposal), extension=".md")):
+            _print_result(reviews.edit_proposal(proposal.id, text), link)
+    return True
+
+
+def _text_of(memory: "Memory", proposal: Proposal) -> str:
+    """The note as it is, for the person to change; empty if there is none."""
+    try:
+        return memory.notes.read(proposal.target).text
+    except NotFound:
+        return ""
 
 
 def _choice() -> str:
@@ -175,7 +235,7 @@ def _choice() -> str:
             return answer
 
 
-def _deeds(memory: "Memory", waiting: WaitingEntry) -> dict[str, Callable[[], Sequence[ReviewResult]]]:
+def _deeds(memory: "Memory", waiting: WaitingEntry) -> dict[str, Callable[[], Sequence[Reviewed]]]:
     """What each key but `s` and `q` does to the entry."""
     id, reviews = waiting.fact.id, memory.reviews
     return {
@@ -185,7 +245,7 @@ def _deeds(memory: "Memory", waiting: WaitingEntry) -> dict[str, Callable[[], Se
     }
 
 
-def _edit(memory: "Memory", fact: Fact) -> ReviewResult:
+def _edit(memory: "Memory", fact: Fact) -> Reviewed:
     """Ask for the new text, or for the new value of a triple."""
     if fact.predicate:
         object = typer.prompt(f"new value of {fact.predicate}", default=printable(fact.object))
@@ -201,17 +261,20 @@ def _answer_queue(memory: "Memory", invocation: Invocation) -> None:
             if number > 1:
                 print_line()
             _print_all(waiting_lines(waiting, number=number, of=len(queue.entries)), _facts_in(waiting), link)
+        for proposal in queue.proposals:
+            print_line()
+            _print_proposal(proposal, link)
         _print_end(queue, invocation, link)
 
     invocation.answer(fact_shapes.queue_shape(queue, link), show_queue)
 
 
 def _print_end(queue: ReviewQueue, invocation: Invocation, link: "NoteLink") -> None:
-    """Print the staged notes that are not entries, and for an empty queue that it is empty."""
+    """Print the staged notes that are neither entries nor proposals, and for an empty queue that it is empty."""
     for path in queue.notes:
         print_linked(f"note {path}", {path: link(path)})
         print_line("   not an entry: `commonplace note move` puts it in its place, `note delete` removes it")
-    if not (queue.entries or queue.notes):
+    if not (queue.entries or queue.notes or queue.proposals):
         invocation.inform("nothing waits for your review")
 
 
@@ -251,19 +314,43 @@ def _source(old: Fact) -> str:
     return f"{old.path}:{old.line}" if old.origin == "line" else f"{old.origins.trust}, {day(old.begins)}"
 
 
-def _answer_results(results: Sequence[ReviewResult], invocation: Invocation, link: "NoteLink") -> None:
+def _answer_results(results: Sequence[Reviewed], invocation: Invocation, link: "NoteLink") -> None:
     def show_results() -> None:
         for result in results:
             if result.difference is not None:
                 print_text(result.difference)
-                invocation.inform(f"dry run, nothing was written: {result.action} {short(result.fact.id)}")
+                invocation.inform(f"dry run, nothing was written: {result.action} {_name(result)}")
             else:
-                _print_all(result_lines(result), (result.fact, *result.ended), link)
+                _print_result(result, link)
         if not results:
             invocation.inform("nothing waits for your review")
 
-    shapes = [fact_shapes.review_result_shape(each, link) for each in results]
-    invocation.answer({"count": len(shapes), "reviewed": shapes}, show_results)
+    invocation.answer(fact_shapes.reviewed_shape(results, link), show_results)
+
+
+def _name(result: Reviewed) -> str:
+    return result.proposal.id if isinstance(result, ProposalResult) else short(result.fact.id)
+
+
+def _print_result(result: Reviewed, link: "NoteLink") -> None:
+    if isinstance(result, ReviewResult):
+        _print_all(result_lines(result), (result.fact, *result.ended), link)
+        return
+    proposal = result.proposal
+    target = proposal.move_to if proposal.move_to and result.action == "approve" else proposal.target
+    print_linked(f"{_DEEDS[result.action]} {proposal.id}  {target}", {target: link(target)})
+    for remark in result.remarks:
+        print_line(f"  {remark}")
+
+
+def _print_proposal(proposal: Proposal, link: "NoteLink") -> None:
+    """A proposal with the reason and the difference that it would make."""
+    made = f" {day(proposal.made)}" if proposal.made else ""
+    print_linked(f"{proposal.id}  change of {proposal.target}", {proposal.target: link(proposal.target)})
+    print_line(f"   proposed{made} by {proposal.by}: {proposal.why}")
+    if proposal.move_to:
+        print_line(f"   move it to {proposal.move_to}")
+    print_text(proposal.difference)
 
 
 def result_lines(result: ReviewResult) -> Iterator[str]:

@@ -13,7 +13,7 @@ from commonplace.facts.entry_format import read_entry
 from commonplace.flows.stores import Stores
 from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import FactRecord, Note, Problem, ResolvedLink, Stat, VaultCheck
-from commonplace.model.layout import place_of
+from commonplace.model.layout import is_staged, place_of
 from commonplace.model.progress import Progress
 from commonplace.notes import LinkResolver, parse
 from commonplace.notes.link_resolver import similar_paths
@@ -177,6 +177,8 @@ def is_hidden(note: Note, stores: Stores) -> bool:
     """
     if is_sensitive(note, stores.safety):
         return True
+    if is_staged(note.path) and (target := note.frontmatter.get("target")):  # a proposal shows lines of its note
+        return is_marked(str(target), stores)
     fact, _ = read_entry(note, place=place_of(note.path), sensitive=False, rules=stores.rules)
     if fact is None:
         return False

@@ -3,6 +3,7 @@
 Each function takes `Notes.link`, which makes the address of a note.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import cast
 
@@ -24,6 +25,7 @@ from commonplace.model import (
     Status,
 )
 from commonplace.model.fact import ReviewAction, ReviewQueue, ReviewResult, WaitingEntry
+from commonplace.model.proposal import Proposal, ProposalAction, ProposalResult
 
 
 class BondShape(TypedDict):
@@ -199,19 +201,73 @@ def waiting_shape(waiting: WaitingEntry, link: NoteLink) -> WaitingShape:
     }
 
 
+class ProposalShape(TypedDict):
+    """A change of a note that waits for the person: another text (`difference`), or another place (`move_to`)."""
+
+    id: str
+    target: str
+    by: str
+    why: str
+    made: str
+    difference: str
+    move_to: str
+    link: str
+
+
+def proposal_shape(proposal: Proposal, link: NoteLink) -> ProposalShape:
+    """A waiting proposal; `link` opens the note that it would change."""
+    return {
+        "id": proposal.id,
+        "target": proposal.target,
+        "by": proposal.by,
+        "why": proposal.why,
+        "made": proposal.made,
+        "difference": proposal.difference,
+        "move_to": proposal.move_to,
+        "link": link(proposal.target),
+    }
+
+
+class ProposalResultShape(TypedDict):
+    """What became of a proposal."""
+
+    action: ProposalAction
+    id: str
+    proposal: ProposalShape
+    remarks: list[str]
+    commit: str | None
+    changed: bool
+    difference: str | None
+
+
+def proposal_result_shape(result: ProposalResult, link: NoteLink) -> ProposalResultShape:
+    """What became of a proposal, with its commit."""
+    return {
+        "action": result.action,
+        "id": result.proposal.id,
+        "proposal": proposal_shape(result.proposal, link),
+        "remarks": [*result.remarks],
+        "commit": result.commit,
+        "changed": result.changed,
+        "difference": result.difference,
+    }
+
+
 class QueueShape(TypedDict):
-    """Everything that waits for the person: entries, oldest first, and paths of staged notes that are not entries."""
+    """Everything that waits for the person: entries and proposals, oldest first, and paths of other staged notes."""
 
     count: int
     waiting: list[WaitingShape]
+    proposals: list[ProposalShape]
     notes: list[str]
 
 
 def queue_shape(queue: ReviewQueue, link: NoteLink) -> QueueShape:
     """Everything that waits, and how many that are."""
     return {
-        "count": len(queue.entries) + len(queue.notes),
+        "count": len(queue.entries) + len(queue.proposals) + len(queue.notes),
         "waiting": [waiting_shape(each, link) for each in queue.entries],
+        "proposals": [proposal_shape(each, link) for each in queue.proposals],
         "notes": [*queue.notes],
     }
 
@@ -240,4 +296,21 @@ def review_result_shape(result: ReviewResult, link: NoteLink) -> ReviewResultSha
         "commit": result.commit,
         "changed": result.changed,
         "difference": result.difference,
+    }
+
+
+class ReviewedShape(TypedDict):
+    """What became of everything that was decided: entries, and proposals."""
+
+    count: int
+    reviewed: list[ReviewResultShape]
+    proposals: list[ProposalResultShape]
+
+
+def reviewed_shape(results: Sequence[ReviewResult | ProposalResult], link: NoteLink) -> ReviewedShape:
+    """The results of a review, by what they are about."""
+    return {
+        "count": len(results),
+        "reviewed": [review_result_shape(each, link) for each in results if isinstance(each, ReviewResult)],
+        "proposals": [proposal_result_shape(each, link) for each in results if isinstance(each, ProposalResult)],
     }

@@ -10,8 +10,16 @@ from commonplace.flows.memory.review import (
     waiting_entry,
     waiting_text,
 )
+from commonplace.flows.notes.proposals import (
+    PREFIX,
+    approve_proposals,
+    edit_proposal,
+    reject_proposals,
+    show_proposal,
+)
 from commonplace.flows.stores import Session
 from commonplace.model.fact import ReviewQueue, ReviewResult, WaitingEntry
+from commonplace.model.proposal import Proposal, ProposalResult
 
 
 class Reviews:
@@ -60,6 +68,34 @@ class Reviews:
         _check_choice(ids, is_all=all)
         return reject(ids, self._session, every=all, reason=reason, dry_run=dry_run)
 
+    def show_proposal(self, id: str) -> Proposal:
+        """One proposed change of a note, with its difference. Raises Refused and NotFound."""
+        return show_proposal(id, self._session)
+
+    def approve_proposals(self, *ids: str, all: bool = False, dry_run: bool = False) -> tuple[ProposalResult, ...]:
+        """Make these proposed changes of notes, or all that wait; `notes.undo` reverts each.
+
+        Raises Refused, NotFound, UsageError, and Conflict if a note has changed where the proposal changes it.
+        """
+        _check_choice(ids, is_all=all)
+        return approve_proposals(ids, self._session, every=all, dry_run=dry_run)
+
+    def edit_proposal(self, id: str, text: str, *, dry_run: bool = False) -> ProposalResult:
+        """Write the note of a proposal as `text`, the whole note. Raises Refused, NotFound, UsageError."""
+        return edit_proposal(id, text, self._session, dry_run=dry_run)
+
+    def reject_proposals(
+        self, *ids: str, all: bool = False, reason: str = "", dry_run: bool = False
+    ) -> tuple[ProposalResult, ...]:
+        """Reject these proposed changes, or all that wait; they are not proposed again. Raises as the others do."""
+        _check_choice(ids, is_all=all)
+        return reject_proposals(ids, self._session, every=all, reason=reason, dry_run=dry_run)
+
+
+def is_proposal_id(id: str) -> bool:
+    """True if the id is that of a proposed change of a note, and not of an entry."""
+    return id.startswith(PREFIX)
+
 
 def _check_choice(ids: tuple[str, ...], *, is_all: bool) -> None:
     """Raise UsageError unless either ids or everything are meant."""
@@ -68,4 +104,4 @@ def _check_choice(ids: tuple[str, ...], *, is_all: bool) -> None:
         raise UsageError(problem, hint="Give the ids of waiting entries, or all of them with --all.")
 
 
-__all__ = ["Reviews", "waiting_text"]
+__all__ = ["Reviews", "is_proposal_id", "waiting_text"]

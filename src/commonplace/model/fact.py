@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, get_args
 
 from commonplace.model.conversation import Trust
 from commonplace.model.document import Place
+from commonplace.model.proposal import Proposal
 
 FactClass = Literal["", "identity", "fact", "preference", "event"]
 FACT_CLASSES: tuple[FactClass, ...] = get_args(FactClass)
@@ -312,10 +313,11 @@ class WaitingEntry:
 
 @dataclass(frozen=True, slots=True)
 class ReviewQueue:
-    """Everything that waits: entries, oldest first, and the paths of staged notes that are not entries."""
+    """Everything that waits: entries and proposals, oldest first, and the paths of other staged notes."""
 
     entries: tuple[WaitingEntry, ...]
     notes: tuple[str, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -305,17 +305,22 @@ def _removes_trust(attempt: Attempt) -> bool:
 
 
 def _bypasses_entries(attempt: Attempt) -> bool:
-    """True if an entry would be changed as a plain note, bypassing gate and integration, or would leave review."""
+    """True if an entry would be changed as a plain note, bypassing gate and integration, or would leave review.
+
+    A proposal is made by its own verb alone, which says truly who proposes.
+    """
     if attempt.verb == "move" and is_staged(attempt.moved_from or "") and not is_staged(attempt.path):
         return True
+    if is_staged(attempt.path) and any(str(key).strip().casefold() == PROPOSAL for key in attempt.resulting):
+        return attempt.verb in ("write", "delete", "move")
     return attempt.verb in ("write", "delete", "move") and has_id(attempt.resulting)
 
 
 def _refuse_bypass(attempt: Attempt) -> Decision:
     return _refuse(
         attempt,
-        "an entry cannot be changed as a plain note",
-        hint="Save, evolve, confirm or forget it instead.",
+        "an entry or a proposal cannot be changed as a plain note",
+        hint="Save, evolve, confirm or forget an entry instead; a proposal is the person's to decide.",
     )
 
 
@@ -340,6 +345,9 @@ ALWAYS_LOAD: Final = "always_load"
 TRUST: Final = "trust"
 TOLD: Final = "told"
 ID: Final = "id"
+PROPOSAL: Final = "proposal"
+"""The key of a staged note that proposes a change of another note."""
+
 _HEAD: Final = 4000  # characters searched at the top of a note
 _MARK: Final = re.compile(
     r"""(?: ^ | [{,\[?] | -[ \t] ) [ \t]*+ ["']?+ [ \t]*+

@@ -9,8 +9,10 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from commonplace.memory import Memory, fact_shapes, shapes
+from commonplace.memory.reviews import is_proposal_id
 from commonplace.model import EntryResult, FactClass, RecordResult, Role
 from commonplace.model.fact import ReviewResult
+from commonplace.model.proposal import ProposalResult
 from commonplace.web.access import CallingProgram, Owner, Reader, Writer
 from commonplace.web.schemas import (
     NO_QUERY,
@@ -375,11 +377,15 @@ class WaitingResponse(OkResponse):
 
 
 @declared_only
-class ReviewedResponse(OkResponse):
-    """What became of each entry."""
+class ProposalResponse(OkResponse):
+    """One proposed change of a note."""
 
-    count: int
-    reviewed: list[fact_shapes.ReviewResultShape]
+    proposal: fact_shapes.ProposalShape
+
+
+@declared_only
+class ReviewedResponse(OkResponse, fact_shapes.ReviewedShape):
+    """What became of each entry and each proposal."""
 
 
 @review_router.get("", operation_id="list_waiting", summary="List what waits for the person")
@@ -394,27 +400,50 @@ def show_waiting(id: IdInPath, memory: Owner) -> WaitingResponse:
     return {"ok": True, "waiting": fact_shapes.waiting_shape(memory.reviews.show(id), memory.notes.link)}
 
 
+@review_router.get("/proposals/{id}", operation_id="show_proposal", summary="One proposed change of a note")
+def show_proposal(id: IdInPath, memory: Owner) -> ProposalResponse:
+    """One proposed change of a note, with its difference."""
+    return {"ok": True, "proposal": fact_shapes.proposal_shape(memory.reviews.show_proposal(id), memory.notes.link)}
+
+
 @review_router.post("/approve", operation_id="approve_waiting", summary="Approve waiting entries")
 def approve_waiting(body: ApproveBody, memory: Owner) -> ReviewedResponse:
     """Make entries the person's own word; what they speak against is archived. Undo takes each back."""
-    return _response(
-        memory, *memory.reviews.approve(*body.ids, all=body.all, keep_old=body.keep_old, dry_run=body.dry_run)
-    )
+    entries, proposed = _split(body)
+    reviews, results = memory.reviews, list[ReviewResult | ProposalResult]()
+    if entries or not proposed:
+        results += reviews.approve(*entries, all=body.all, keep_old=body.keep_old, dry_run=body.dry_run)
+    if proposed or body.all:
+        results += reviews.approve_proposals(*proposed, all=body.all, dry_run=body.dry_run)
+    return _response(memory, *results)
 
 
 @review_router.post("/reject", operation_id="reject_waiting", summary="Reject waiting entries")
 def reject_waiting(body: RejectBody, memory: Owner) -> ReviewedResponse:
     """Archive entries, so that programs cannot save the same words again."""
-    return _response(memory, *memory.reviews.reject(*body.ids, all=body.all, reason=body.reason, dry_run=body.dry_run))
+    entries, proposed = _split(body)
+    reviews, results = memory.reviews, list[ReviewResult | ProposalResult]()
+    if entries or not proposed:
+        results += reviews.reject(*entries, all=body.all, reason=body.reason, dry_run=body.dry_run)
+    if proposed or body.all:
+        results += reviews.reject_proposals(*proposed, all=body.all, reason=body.reason, dry_run=body.dry_run)
+    return _response(memory, *results)
 
 
 @review_router.post("/{id}/edit", operation_id="edit_waiting", summary="Approve an entry in other words")
 def edit_waiting(id: IdInPath, body: EditBody, memory: Owner) -> ReviewedResponse:
     """Approve a waiting entry in the person's own words."""
+    if is_proposal_id(id):
+        return _response(memory, memory.reviews.edit_proposal(id, body.text, dry_run=body.dry_run))
     result = memory.reviews.edit(id, body.text, object=body.object, keep_old=body.keep_old, dry_run=body.dry_run)
     return _response(memory, result)
 
 
-def _response(memory: Memory, *results: ReviewResult) -> ReviewedResponse:
-    reviewed = [fact_shapes.review_result_shape(each, memory.notes.link) for each in results]
-    return {"ok": True, "count": len(results), "reviewed": reviewed}
+def _split(body: ChoiceBody) -> tuple[list[str], list[str]]:
+    """The ids of entries, and those of proposals; with `all`, whatever is named goes to the first."""
+    proposed = [id for id in body.ids if is_proposal_id(id) and not body.all]
+    return [id for id in body.ids if id not in proposed], proposed
+
+
+def _response(memory: Memory, *results: ReviewResult | ProposalResult) -> ReviewedResponse:
+    return {"ok": True, **fact_shapes.reviewed_shape(results, memory.notes.link)}

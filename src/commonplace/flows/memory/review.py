@@ -19,6 +19,7 @@ from commonplace.flows.memory.amend import active_entry, entry_edit
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.new_entry import complete_candidate, screen_candidate, successor_note
 from commonplace.flows.memory.save import Ending, similar_facts
+from commonplace.flows.notes.proposals import proposals
 from commonplace.flows.notes.write import (
     Edit,
     Permit,
@@ -61,7 +62,9 @@ def review_queue(session: Session) -> ReviewQueue:
     """Everything that waits. Raises Refused unless a person asks."""
     here = _person(session)
     facts, notes = _waiting_facts(here)
-    return ReviewQueue(tuple(_compared(fact, here) for fact in facts), notes)
+    proposed = proposals(here.stores)
+    others = tuple(path for path in notes if path not in {each.path for each in proposed})
+    return ReviewQueue(tuple(_compared(fact, here) for fact in facts), others, proposed)
 
 
 def waiting_entry(name: str, session: Session) -> WaitingEntry:

@@ -12,6 +12,7 @@ from commonplace.errors import CommonplaceError, Refused
 from commonplace.flows.ingest.index_notes import unindex_notes
 from commonplace.flows.ingest.memory_index_note import update_memory_index_note
 from commonplace.flows.ingest.past_lines import erased_by, forget_erased, moves_of
+from commonplace.flows.notes.proposals import proposal_paths
 from commonplace.flows.notes.write import (
     Edit,
     Permit,
@@ -81,6 +82,7 @@ def erase_places(begun: UnfinishedErasure, session: Session, terms: Terms) -> Er
         change(lambda read: (Edit(at, None, _PLACEHOLDER),), [permit], path=at.path)
     commit = change(_removal(at, terms), [permit], path=at.path)[1].commit
     _forget((at, *former), contents, stores)
+    _erase_proposals(begun, session)
     if not has_history:
         return Erasure(at.path, None, 0, (), begun.former)
     vault = require_history(stores.vault)
@@ -98,7 +100,14 @@ def finish_erasure(begun: UnfinishedErasure, session: Session) -> None:
         erase_places(begun, session, Terms())
     else:
         _forget(places, _contents(places, stores.vault), stores)
+        _erase_proposals(begun, session)
     stores.history.end_erasure(begun.path)
+
+
+def _erase_proposals(begun: UnfinishedErasure, session: Session) -> None:
+    """Erase the proposals about the note: they hold some of its lines."""
+    for path in proposal_paths((begun.path, *begun.former), session.stores):
+        erase_places(UnfinishedErasure(path, (), "", begun.begun), session, Terms())
 
 
 def _is_committed(at: Locator, begun: UnfinishedErasure, stores: Stores) -> bool:

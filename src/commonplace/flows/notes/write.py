@@ -323,11 +323,12 @@ def _screened(edits: tuple[Edit, ...], permit: Permit) -> tuple[Edit, ...]:
     for edit in () if is_screened else edits:
         refuse_secrets((edit.moved_to or edit.at).path)
         if edit.after is not None and edit.after != edit.before:
-            _refuse_new_secrets(edit.before or b"", edit.after)
+            refuse_new_secrets(edit.before or b"", edit.after)
     return edits
 
 
-def _refuse_new_secrets(before: bytes, after: bytes) -> None:
+def refuse_new_secrets(before: bytes, after: bytes) -> None:
+    """Raise Refused if the note would hold a secret that it does not hold already."""
     from commonplace.screening.secrets import find_secrets  # its expressions take a moment to load
 
     text, known = after.decode(errors="replace"), before.decode(errors="replace")
