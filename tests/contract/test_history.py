@@ -158,7 +158,6 @@ def test_a_forgotten_path_is_not_recovered(history: History) -> None:
     assert history.entries() == (entry(1),)
 
 
-@pytest.mark.requirement("A-08")
 def test_a_grant_works_once(history: History) -> None:
     """A personal note is written by a separate, explicit, authorised call: each takes a grant of its own."""
     token = history.give_grant("Diary.md", now=NOW)

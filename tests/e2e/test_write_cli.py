@@ -107,7 +107,6 @@ def test_erasing_says_what_git_still_holds(run: Run, vault: Path) -> None:
     assert "filter-repo" in result.stdout
 
 
-@pytest.mark.requirement("A-08")
 def test_a_grant_from_the_terminal_lets_an_agent_write_once(run: Run, vault: Path) -> None:
     """A person gives it for one path; the library uses it as an agent."""
     from commonplace import Refused, open_memory

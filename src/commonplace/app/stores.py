@@ -36,6 +36,7 @@ from commonplace.flows.stores import (
 from commonplace.history.base import History
 from commonplace.history.inmemory.history import InMemoryHistory
 from commonplace.history.sqlite.history import SqliteHistory
+from commonplace.model.layout import DIGESTS
 from commonplace.notes.chunks import last_sentences
 from commonplace.notes.link_resolver import NoteLinker
 from commonplace.policy.options import ignores
@@ -110,7 +111,7 @@ def _unindexed(settings: Settings) -> Skip:
     source = settings.sources.vault
     if not source.enabled:
         return lambda path: True
-    return ignores((*settings.vault.ignore_globs, *source.ignore_globs, MEMORY_INDEX_NOTE))
+    return ignores((*settings.vault.ignore_globs, *source.ignore_globs, MEMORY_INDEX_NOTE, f"{DIGESTS}/**"))
 
 
 def open_index(settings: Settings, folder: Path | None, *, rules: FactRules, encoders: MakeEncoders) -> IndexParts:

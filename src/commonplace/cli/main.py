@@ -53,6 +53,12 @@ COMMANDS: Final[dict[str, CommandSource]] = {
         "List, approve, edit and reject what programs saved and you have not approved yet.",
         "Every day",
     ),
+    "digest": CommandSource(
+        "digest",
+        "digest",
+        "Show what was learned, changed, archived, proposed, refused and spent since you last looked.",
+        "Every day",
+    ),
     "undo": CommandSource(
         "history",
         "undo",

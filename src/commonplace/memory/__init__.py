@@ -8,6 +8,7 @@
     context        the context of a prompt or a session; topics and styles
     conversations  record, add, capture, list, show, close, use, erase
     tasks          record, list, show, erase: tasks and their results; corrections has the same verbs
+    digests        read: what programs did since the person last looked
     projects       state, write_plan, add_progress, set_feature: where the work of a project stands
     welcome        known, save: what the person tells about themselves at the beginning
     imports        run: exports and folders of other programs
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from commonplace.flows.stores import Session
     from commonplace.memory.context import Contexts, Topics
     from commonplace.memory.conversations import Conversations
+    from commonplace.memory.digests import Digests
     from commonplace.memory.entries import Entries, Lint
     from commonplace.memory.facts import Facts
     from commonplace.memory.imports import Imports
@@ -116,6 +118,13 @@ class Memory:
         from commonplace.memory.tasks import Corrections
 
         return Corrections(self._session)
+
+    @cached_property
+    def digests(self) -> "Digests":
+        """What programs did to the memory."""
+        from commonplace.memory.digests import Digests
+
+        return Digests(self._session)
 
     @cached_property
     def projects(self) -> "Projects":

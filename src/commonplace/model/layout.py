@@ -121,6 +121,11 @@ def is_standing(path: str) -> bool:
     return is_below(path, ALWAYS_LOAD) or is_below(path, STYLES)
 
 
+def is_report(path: str) -> bool:
+    """True for a digest: it tells the person what programs did, and nobody recalls it."""
+    return is_below(path, DIGESTS)
+
+
 def is_staged(path: str) -> bool:
     """True if the note waits for the person's approval."""
     return is_below(path, STAGING)

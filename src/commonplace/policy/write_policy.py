@@ -22,6 +22,7 @@ from commonplace.model.layout import (
     is_in_inbox,
     is_inbox,
     is_profile,
+    is_report,
     is_staged,
     is_standing,
     staging_path,
@@ -149,6 +150,12 @@ def allow_unless_standing(attempt: Attempt, limits: Limits) -> Decision:
             attempt,
             "only memory operations change a profile",
             hint="Save what you learned as an entry below Agent/Memory; the profile is made from entries.",
+        )
+    if attempt.actor == "agent" and (is_report(attempt.path) or is_report(attempt.moved_from or "")):
+        return _refuse(
+            attempt,
+            "only the job that reports to the person writes digests",
+            hint="Write it to another folder below Agent.",
         )
     if is_standing(attempt.path) or is_standing(attempt.moved_from or ""):
         return _refuse(

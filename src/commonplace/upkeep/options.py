@@ -43,6 +43,7 @@ class UpkeepOptions:
         None, "The zone of all schedules by its IANA name, such as Europe/Berlin; by default that of this machine."
     )
     probe: ProbeOptions = field(default_factory=ProbeOptions)
+    digest: JobOptions = field(default_factory=JobOptions)
 
     def __post_init__(self) -> None:
         if self.zone is not None:

@@ -2,7 +2,8 @@
 
 from typing import Final
 
+from commonplace.upkeep.digest import JOB as DIGEST
 from commonplace.upkeep.job import Job
 from commonplace.upkeep.probe import JOB as PROBE
 
-JOBS: Final[tuple[Job, ...]] = (PROBE,)
+JOBS: Final[tuple[Job, ...]] = (PROBE, DIGEST)

@@ -485,3 +485,15 @@ def test_a_broken_note_that_looks_trusted_is_taken_for_it(text: str) -> None:
 def test_other_broken_notes_do_not_look_trusted(text: str) -> None:
     """Words in a sentence, and lines far below, are not marks."""
     assert not looks_trusted(text)
+
+
+@pytest.mark.parametrize("path", ["Agent/digests/2026-03-01.md", "agent/Digests/forged.md"])
+def test_a_digest_is_written_by_its_job_and_by_the_person_alone(path: str) -> None:
+    """An agent may not forge a report about itself, nor remove one, nor move a note there or away."""
+    options = SafetyOptions()
+    for verb in ("write", "delete", "move", "undo"):
+        assert decide(actor="agent", verb=verb, path=path, options=options).kind == "refuse"
+    moved = decide(actor="agent", verb="move", path="Agent/projects/x.md", moved_from=path, options=options)
+    assert moved.kind == "refuse"
+    assert decide(actor="job", verb="write", path=path, options=options).kind == "allow"
+    assert decide(actor="person", verb="delete", path=path, options=options).kind == "allow"

@@ -28,8 +28,15 @@ from commonplace.flows.context.conversation_state import (
 )
 from commonplace.flows.context.facts import EntryPieces, EntryRequest, PieceOrOmission, entry_pieces, fact_pieces
 from commonplace.flows.context.passages import PassageRequest, passage_pieces
-from commonplace.flows.context.session_start import marked_entry_pieces, note_pieces, profile_pieces, session_pieces
+from commonplace.flows.context.session_start import (
+    DIGEST_PIECE,
+    marked_entry_pieces,
+    note_pieces,
+    profile_pieces,
+    session_pieces,
+)
 from commonplace.flows.context.topics import lock_topics, match_topics, style_for
+from commonplace.flows.digest import note_announcement
 from commonplace.flows.project import project_at
 from commonplace.flows.stores import QueryCache, Session
 from commonplace.history.base import ContextState
@@ -371,6 +378,8 @@ def _record(composed: ComposedContext, parts: GatherResult[_Part], plan: _Plan, 
         if not plan.request.private:
             history.record_use([*used], now=session.clock())
             lock_topics(recall.inferred, session, conversation=conversation)
+        if any(each.piece.key == DIGEST_PIECE for each in composed.included):
+            note_announcement(session)
         if conversation:
             state = history.context_state(conversation)  # another prompt, or a compaction, may have changed it
             history.save_context_state(_next_state(state, composed, parts, plan), now=session.clock())

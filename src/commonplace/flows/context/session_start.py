@@ -17,6 +17,7 @@ from commonplace.facts.triples import EPHEMERAL, ME, predicate_key
 from commonplace.facts.validity import state_of
 from commonplace.flows.context.facts import PieceOrOmission, fact_line, fact_piece, is_elsewhere, withheld_note
 from commonplace.flows.conversations import may_learn_from
+from commonplace.flows.digest import session_line
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots
 from commonplace.flows.memory.review import waiting_count, waiting_text
 from commonplace.flows.project_state import read_project_state
@@ -41,6 +42,8 @@ from commonplace.model.moment import long_day, moment_text
 from commonplace.notes.harness_notes import state_lines
 
 _LOADED: Final = "always loaded"
+DIGEST_PIECE: Final = "digest"
+"""The key of the line about the newest digest."""
 
 
 def note_pieces(session: Session, *, channel: str) -> tuple[PieceOrOmission, ...]:
@@ -193,12 +196,17 @@ def session_pieces(session: Session, *, project: str, conversation: str) -> tupl
     """Where the work of the project stands, its last session, and how much waits for review: three, three, one line."""
     lines = [*_work_state(session, project=project)] if project else []
     lines += _last_session(session, project=project, conversation=conversation) if project else ()
-    if waiting := waiting_text(waiting_count(session)):
-        lines.append(waiting)
-    return tuple(
+    waiting = waiting_count(session)
+    news = session_line(session, waiting=waiting)
+    if not news and waiting:
+        lines.append(waiting_text(waiting))
+    pieces = [
         Piece(section="session", key=f"session#{number}", document="", source="", text=text, why="the last session")
         for number, text in enumerate(lines)
-    )
+    ]
+    why = "a digest that no session was told of"
+    told = [Piece(section="session", key=DIGEST_PIECE, document="", source="", text=news, why=why)] if news else []
+    return (*told, *pieces)
 
 
 def _work_state(session: Session, *, project: str) -> Iterator[str]:

@@ -209,6 +209,13 @@ def _undone(revisions: Iterable[Revision]) -> set[str]:
     return gone
 
 
+def undone_commits(stores: Stores) -> frozenset[str]:
+    """Those of our newest commits that were undone since; an undo that was undone is one of them."""
+    ours = require_history(stores.vault).revisions(ours=True, limit=_FARTHEST_BACK)
+    undone = _undone(ours)
+    return frozenset(each.commit for each in ours if _names(each) & undone)
+
+
 def _names(revision: Revision) -> set[str]:
     """The names by which an undo can refer to the commit; the mutation id survives a rebase."""
     return {revision.commit, revision.trailers.get(MUTATION, revision.commit)}

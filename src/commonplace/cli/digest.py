@@ -1,0 +1,66 @@
+"""`commonplace digest`: what programs did to the memory since you last looked, each line with its command."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from commonplace.cli.invocation import invocation_of, local_zone, print_line, printable
+from commonplace.model.digest import DIGEST_GROUPS, Digest, DigestGroup, DigestLine
+
+_TITLES: dict[DigestGroup, str] = {"proposed": "waiting for you"}
+
+
+def digest(
+    context: typer.Context,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="From then on: `yesterday`, 7d, 2026-03-01; advances nothing.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show it, and show it again the next time.")] = False,
+) -> None:
+    """Show what was learned, changed, archived, proposed, refused and spent since you last looked.
+
+    Each line has the command that undoes, approves or explains it. The note of the day is under Agent/digests.
+
+    \b
+    Examples:
+      commonplace digest
+      commonplace digest --since 7d
+      commonplace digest --dry-run --json
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        read = memory.digests.read(since=since, advance=not dry_run, zone=local_zone())
+    values = {"digest": read, "counts": read.counts, "summary": read.summary}
+    invocation.answer(values, lambda: _show(read))
+
+
+def _show(digest: Digest) -> None:
+    since = digest.since.replace("T", " ").removesuffix("Z")
+    if not digest.lines:
+        print_line(f"nothing happened since {since} UTC")
+        return
+    print_line(f"since {since} UTC: {digest.summary or 'nothing changed'}")
+    for group in DIGEST_GROUPS:
+        lines = digest.of(group)
+        if lines:
+            print_line()
+            _print(_TITLES.get(group, group).capitalize(), style="bold")
+        for line in lines:
+            _print(f"  {_said(line)}")
+            _print(f"      {line.command}", style="dim")
+
+
+def _said(line: DigestLine) -> str:
+    return f'{line.said}: "{line.words}"' if line.words else line.said
+
+
+def _print(text: str, *, style: str = "") -> None:
+    """Print a line; on a terminal in that style."""
+    if not (style and sys.stdout.isatty()):
+        print_line(text)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    Console(highlight=False, soft_wrap=True).print(Text(printable(text), style=style))
