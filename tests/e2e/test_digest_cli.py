@@ -45,6 +45,8 @@ def test_what_was_read_does_not_come_again_unless_it_is_asked_for(run: Run, vaul
     assert answer(run("digest", "--dry-run", "--json"))["counts"] == {"learned": 1, "changed": 1, "proposed": 1}
     assert answer(run("digest", "--json"))["summary"] == "learned 1, changed 1, 1 waits for you"
     assert run("digest").stdout.startswith("nothing happened since ")
+    (note,) = (vault / "Agent/digests").glob("*.md")
+    assert note.read_text().count("wrote Inbox/Idea.md") == 1
     assert answer(run("digest", "--since", "1d", "--json"))["counts"]["learned"] == 1
     assert run("digest", "--since", "someday").returncode == 2
 

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-from commonplace.cli.invocation import invocation_of, local_zone, print_line, printable
+from commonplace.cli.invocation import Invocation, invocation_of, local_zone, print_line, printable
+from commonplace.errors import VaultUnavailable
+from commonplace.memory import Memory
 from commonplace.model.digest import DIGEST_GROUPS, Digest, DigestGroup, DigestLine
 
 _TITLES: dict[DigestGroup, str] = {"proposed": "waiting for you"}
@@ -20,7 +22,8 @@ def digest(
 ) -> None:
     """Show what was learned, changed, archived, proposed, refused and spent since you last looked.
 
-    Each line has the command that undoes, approves or explains it. The note of the day is under Agent/digests.
+    Each line has the command that undoes, approves or explains it. The note of the day under Agent/digests is brought
+    up to date with it; the job `digest` does that every morning.
 
     \b
     Examples:
@@ -30,9 +33,22 @@ def digest(
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
+        if not dry_run and since is None:
+            _write_note(memory, invocation)
         read = memory.digests.read(since=since, advance=not dry_run, zone=local_zone())
     values = {"digest": read, "counts": read.counts, "summary": read.summary}
     invocation.answer(values, lambda: _show(read))
+
+
+def _write_note(memory: Memory, invocation: Invocation) -> None:
+    """Bring the day's note up to date; what prevents it is said, and the digest is shown all the same."""
+    try:
+        record = memory.jobs.run("digest")
+    except VaultUnavailable as error:
+        invocation.inform(f"the note of the day was not written: {error.message}")
+        return
+    if record.outcome not in ("done", "running"):
+        invocation.inform("the note of the day was not written: `commonplace jobs log digest` says why")
 
 
 def _show(digest: Digest) -> None:

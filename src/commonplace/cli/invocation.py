@@ -34,7 +34,7 @@ WRITING_COMMANDS = frozenset(
         *("review approve", "review edit", "review reject"),
         *("import", "conversation add", "conversation close", "conversation memory", "conversation erase"),
         *("learn", "note mark", "note unmark"),
-        *("project plan", "project progress", "project feature"),
+        *("project plan", "project progress", "project feature", "digest"),
         *("task add", "task erase", "correction add", "correction erase", "welcome"),
     }
 )

@@ -356,3 +356,13 @@ def test_what_models_cost_is_in_the_digest(person: Memory, calendar: Calendar) -
 
     assert only(digest, "spent").said == "2 calls of haiku: 1,500 tokens, $0.0041"
     assert (digest.tokens, digest.dollars) == (1500, 0.0041)
+
+
+def test_the_runner_writes_the_digest_once(person: Memory, agent: Memory) -> None:
+    """By the runner, with its lease and its log; its own run is not in the next digest."""
+    agent.notes.write("Inbox/One.md", "One.\n")
+    first, second = person.jobs.run("digest"), person.jobs.run("digest")
+
+    assert [(each.step.action, each.outcome) for each in first.steps] == [("write", "done")]
+    assert (second.outcome, second.steps) == ("done", ())
+    assert [line.group for line in person.digests.read().lines] == ["changed"]
