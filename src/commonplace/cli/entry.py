@@ -202,17 +202,21 @@ def load(
     always: Annotated[
         bool, typer.Option("--always/--on-demand", help="Before every prompt, or only when relevant.")
     ] = True,
+    pin: Annotated[
+        bool | None, typer.Option("--pin/--unpin", help="Keep upkeep from changing it, or let upkeep change it.")
+    ] = None,
 ) -> None:
     """Load an entry before every prompt, or only when it is relevant.
 
     \b
     Examples:
       commonplace load 3f9a1c
+      commonplace load 3f9a1c --pin
       commonplace load 3f9a1c --on-demand
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        answer_remembered(invocation, memory.entries.load(id, always=always), memory)
+        answer_remembered(invocation, memory.entries.load(id, always=always, pinned=pin), memory)
 
 
 def erase(

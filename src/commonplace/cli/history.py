@@ -33,6 +33,8 @@ def undo(
     def show() -> None:
         for each in done:
             show_change(each)
+        if commit and len(done) > 1:
+            print_line(f"{len(done) - 1} of these came from the last one: what was derived from it is undone too")
 
     invocation.answer({"undone": done}, show)
 

@@ -61,8 +61,8 @@ def holds(record: FactRecord, at: str) -> bool:
 def state_of(record: FactRecord, *, at: str) -> FactState:
     """The state of the fact at this moment.
 
-    A superseded or expired fact was `current` during its window. A fact that is forgotten, archived by hand or staged
-    for review holds at no moment.
+    A superseded or expired fact was `current` during its window, and one that upkeep put away until it did. A fact that
+    is forgotten, archived by hand or staged for review holds at no moment.
     """
     return state_until(record.fact, until_of(record)[0], at=at)
 
@@ -71,6 +71,8 @@ def state_until(fact: Fact, until: str, *, at: str) -> FactState:
     """The state at this moment of a fact that ends at `until`, as `until_of` gives it."""
     if fact.place == "staging":
         return "staged"
+    if fact.status == "archived" and at < fact.archived_at:
+        fact = _before_archive(fact)
     if fact.status in ("deleted", "archived"):
         return fact.status
     if fact.place == "archive" and fact.status == "active":
@@ -196,12 +198,20 @@ def _fact_as_known(fact: Fact, known_at: str) -> Fact:
     if fact.superseded_at > known_at:
         place = "" if fact.place == "archive" else fact.place
         fact = replace(fact, status="active", place=place, superseded_by="", superseded_at="")
+    if fact.archived_at > known_at:
+        fact = _before_archive(fact)
     if fact.invalidated_at > known_at:
         fact = replace(fact, valid_until=fact.was_valid_until, invalidated_at="", was_valid_until="")
     if fact.updated <= known_at and (not fact.confirmed or max(fact.confirmed) <= known_at):
         return fact
     confirmed = tuple(day for day in fact.confirmed if day <= known_at)
     return replace(fact, confirmed=confirmed, updated=min(fact.updated, known_at))
+
+
+def _before_archive(fact: Fact) -> Fact:
+    """The fact as it was before upkeep put it away."""
+    is_put_away = fact.status == "archived" and fact.place == "archive"
+    return replace(fact, status="active", place="", archived_at="") if is_put_away else fact
 
 
 def _earlier(first: FactEnd | None, second: FactEnd | None) -> FactEnd | None:

@@ -120,12 +120,12 @@ class Entries:
         """Stop recalling an entry; its note stays, and `undo` brings it back. Raises NotFound and Conflict."""
         return forget(id, self._session, reason=reason)
 
-    def load(self, id: str, *, always: bool) -> EntryResult:
+    def load(self, id: str, *, always: bool, pinned: bool | None = None) -> EntryResult:
         """Load an entry before every prompt, or only when it is relevant. Only a person may.
 
-        Raises Refused, NotFound and Conflict.
+        Upkeep changes it by use, unless it is `pinned`; None leaves that as it is. Raises Refused, NotFound, Conflict.
         """
-        return load_always(id, self._session, always=always)
+        return load_always(id, self._session, always=always, pinned=pinned)
 
     def erase(self, id: str) -> Erasure:
         """Remove an entry for good, from every file of the memory; says what git still holds. Only a person may."""

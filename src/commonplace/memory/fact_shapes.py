@@ -52,6 +52,7 @@ class FactShape(TypedDict):
     place: Place
     sensitive: bool
     always_load: bool
+    pinned: bool
     importance: float
     topics: list[str]
     project: str
@@ -67,9 +68,11 @@ class FactShape(TypedDict):
     superseded_by: str
     superseded_at: str
     deleted_at: str
+    archived_at: str
     invalidated_at: str
     was_valid_until: str
     reason: str
+    proposal: str
     bonds: list[BondShape]
     confirmed: list[str]
     source: Origins

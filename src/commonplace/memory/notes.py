@@ -6,8 +6,9 @@ from pathlib import PurePath
 
 from commonplace.errors import NotFound, Refused, UsageError
 from commonplace.flows import read as reading
+from commonplace.flows.memory.undo import undo_with_heirs
 from commonplace.flows.notes.erase import erase_note
-from commonplace.flows.notes.history import log_entries, undo_commit, undo_last
+from commonplace.flows.notes.history import log_entries, undo_last
 from commonplace.flows.notes.move import move_note
 from commonplace.flows.notes.write import delete_note, require_history, write_note, write_notes
 from commonplace.flows.stores import Session
@@ -116,9 +117,12 @@ class Notes:
         return move_note(path, to, self._session, terms)
 
     def undo(self, count: int = 1, *, commit: str | None = None, terms: Terms = _NO_TERMS) -> tuple[Changed, ...]:
-        """Undo our newest changes, or the one in `commit`. On Conflict, which has the place, nothing changes."""
+        """Undo our newest changes, or the one in `commit`. On Conflict, which has the place, nothing changes.
+
+        With a job's change, what programs derived from its entries is undone too, before it.
+        """
         if commit:
-            return (undo_commit(commit, self._session, terms),)
+            return undo_with_heirs(commit, self._session, terms)
         return undo_last(self._session, terms, count=count)
 
     def erase(self, path: str, terms: Terms = _NO_TERMS) -> Erasure:

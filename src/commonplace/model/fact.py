@@ -86,6 +86,9 @@ class Fact:
     `bonds` are pairs of a Bond and the id of the other fact. `fingerprint` is equal for equal words.
     `project` is the name of the project in which it was saved, `project_root` the folder of its repository on the
     machine that saved it; both are empty for what belongs to no project.
+    `pinned` says that the person fixed it: upkeep neither moves it nor changes how it is loaded. `archived_at` is when
+    upkeep put it away though it still held. `proposal` is what approving it does, an action and its subject, such as
+    `archive Projects/Boat.md`; empty for a statement.
     """
 
     id: str
@@ -99,6 +102,7 @@ class Fact:
     place: Place = ""
     sensitive: bool = False
     always_load: bool = False
+    pinned: bool = False
     importance: float = 0.5
     topics: tuple[str, ...] = ()
     project: str = ""
@@ -114,9 +118,11 @@ class Fact:
     superseded_by: str = ""
     superseded_at: str = ""
     deleted_at: str = ""
+    archived_at: str = ""
     invalidated_at: str = ""
     was_valid_until: str = ""
     reason: str = ""
+    proposal: str = ""
     bonds: tuple[tuple[Bond, str], ...] = ()
     confirmed: tuple[str, ...] = ()
     origins: Origins = Origins()

@@ -21,6 +21,7 @@ kind: preference
 fact: preference
 status: superseded
 always_load: true
+pinned: true
 importance: 0.9
 topics: [coding, web]
 project: atlas
@@ -36,6 +37,8 @@ supersedes: {OLD}
 superseded_by: {OTHER}
 superseded_at: 2026-09-02T08:00:00Z
 reason: the team moved on
+proposal: load 3f9a1c
+archived_at: 2026-09-02T09:00:00Z
 deleted_at: 2026-09-03T08:00:00Z
 relations: {{extend: [{OTHER}], derive: [], contradict: [{OLD}]}}
 derived_from: [{OLD}]
@@ -55,7 +58,7 @@ Prefers TypeScript over JavaScript.
 FACT = Fact(
     id=ID,
     path=PATH,
-    line=34,
+    line=37,
     origin="entry",
     text="Prefers TypeScript over JavaScript.\n\n- [why] fewer surprises",
     kind="preference",
@@ -64,6 +67,7 @@ FACT = Fact(
     place="archive",
     sensitive=True,
     always_load=True,
+    pinned=True,
     importance=0.9,
     topics=("coding", "web"),
     project="atlas",
@@ -79,9 +83,11 @@ FACT = Fact(
     superseded_by=OTHER,
     superseded_at="2026-09-02T08:00:00Z",
     deleted_at="2026-09-03T08:00:00Z",
+    archived_at="2026-09-02T09:00:00Z",
     invalidated_at="2026-08-01T10:00:00Z",
     was_valid_until="2026-12-31T00:00:00Z",
     reason="the team moved on",
+    proposal="load 3f9a1c",
     bonds=(("contradict", OLD), ("derive", OLD), ("extend", OTHER)),
     confirmed=("2026-03-01", "2026-07-19"),
     origins=Origins("claude-code", "c-123", "said"),

@@ -8,7 +8,7 @@ its use, is recorded here and nowhere else, on this device.
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Generic, TypeVar
@@ -371,12 +371,12 @@ def _record(composed: ComposedContext, parts: GatherResult[_Part], plan: _Plan, 
 
     Nothing is recorded before this, so that a late part records nothing for a prompt that was answered without it.
     """
-    used = dict.fromkeys(each.piece.fact for each in composed.included if each.piece.fact)
+    used = _used_facts(composed, parts, plan)
     recall = parts.ready.get("recall", _Part())
     history, conversation = session.stores.history, plan.request.conversation
     try:
         if not plan.request.private:
-            history.record_use([*used], now=session.clock())
+            history.record_use(used, now=session.clock())
             lock_topics(recall.inferred, session, conversation=conversation)
         if any(each.piece.key == DIGEST_PIECE for each in composed.included):
             note_announcement(session)
@@ -386,6 +386,21 @@ def _record(composed: ComposedContext, parts: GatherResult[_Part], plan: _Plan, 
     except CommonplaceError as error:
         return (f"the use of these memories was not recorded: {error}",)
     return ()
+
+
+def _used_facts(composed: ComposedContext, parts: GatherResult[_Part], plan: _Plan) -> list[str]:
+    """The facts that the prompt needed and the model has now, from this context or from an earlier one.
+
+    What is loaded in every session is not used by being loaded, or it would stay so for ever.
+    """
+    named = {piece.fact for name in ("facts", "recall") for piece in _pieces_of(parts, name) if piece.fact}
+    given = {mark.rpartition("@")[0] for mark in plan.state.given}
+    has = {each.piece.fact for each in composed.included} | given
+    return sorted(named & has)
+
+
+def _pieces_of(parts: GatherResult[_Part], name: str) -> Iterator[Piece]:
+    return (each for each in parts.ready.get(name, _Part()).pieces if isinstance(each, Piece))
 
 
 def _next_state(

@@ -1,4 +1,4 @@
-"""Amend an entry in place: confirm, forget, end, always load; or erase it. Its words stay; a verb is one commit.
+"""Amend an entry in place: confirm, forget, end, always load, archive; or erase it. Its words stay; a verb is one commit.
 
 Each verb looks up the entry under the save lock, changes keys of its note, and writes through `notes.write.change`.
 """
@@ -9,7 +9,7 @@ from dataclasses import replace
 from commonplace.errors import CommonplaceError, Conflict, Refused, UsageError
 from commonplace.events import emit
 from commonplace.facts.entry_format import changed_keys, read_entry
-from commonplace.facts.entry_paths import entry_path, entry_slug
+from commonplace.facts.entry_paths import archive_path, entry_path, entry_slug
 from commonplace.facts.validity import state_of, until_of
 from commonplace.flows.ingest.index_notes import index_notes, refresh_note
 from commonplace.flows.memory.facts import entry_reader, find_fact
@@ -31,6 +31,7 @@ from commonplace.flows.stores import Session
 from commonplace.history.base import UnfinishedErasure
 from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import Actor, Bond, EntryResult, Erasure, Fact, FactRecord, Note, Origins, Terms, Verb
+from commonplace.model.layout import place_of
 from commonplace.notes import parse
 from commonplace.policy.write_policy import Decision
 
@@ -103,26 +104,65 @@ def end_fact(name: str, session: Session, *, at: str = "") -> EntryResult:
         return _amend(fact, ended, here, verb="remember", action="end", reason=f"it ends at {ends}")
 
 
-def load_always(name: str, session: Session, *, always: bool) -> EntryResult:
+def load_always(
+    name: str, session: Session, *, always: bool, pinned: bool | None = None, reason: str = ""
+) -> EntryResult:
     """Load an entry before every prompt, or only when it is recalled; its note moves to the folder for that.
 
-    Raises NotFound, Conflict, and Refused unless a person asks.
+    `pinned` True keeps upkeep from changing it, False lets upkeep change it, None leaves that as it is. Raises
+    NotFound, Conflict, and Refused for an agent, and for a program that would pin an entry or change a pinned one.
     """
     with session.stores.save_lock():
         here = session.at(session.clock())
-        fact = active_entry(name, here).fact
-        if fact.always_load == always:
-            return EntryResult("load", fact, "it is already set", old=fact.id, changed=False)
+        return load_fact(active_entry(name, here).fact, here, always=always, pinned=pinned, reason=reason)
+
+
+def load_fact(
+    fact: Fact, here: Session, *, always: bool, pinned: bool | None = None, reason: str = "", dry_run: bool = False
+) -> EntryResult:
+    """Do what `load_always` does to an entry that was looked up, under the save lock of the caller."""
+    is_pinned = fact.pinned if pinned is None else pinned
+    if here.actor.kind != "person" and (fact.pinned or is_pinned):
+        raise Refused(f"only a person pins and unpins {fact.path}", path=fact.path, hint="Leave it as it is.")
+    if (fact.always_load, fact.pinned) == (always, is_pinned):
+        return EntryResult("load", fact, "it is already set", old=fact.id, changed=False)
+    path = fact.path
+    if fact.always_load != always:
         path = entry_path(fact.kind, id=fact.id, slug=entry_slug(fact), recorded=fact.recorded, always_load=always)
-        moved = replace(fact, always_load=always, path=path, updated=here.now)
-        reason = "it is loaded before every prompt" if always else "it is recalled only when relevant"
-        return _amend(fact, moved, here, verb="remember", action="load", reason=reason)
+    moved = replace(fact, always_load=always, pinned=is_pinned, path=path, updated=here.now)
+    said = "it is loaded before every prompt" if always else "it is recalled only when relevant"
+    said += ", and upkeep leaves it so" if is_pinned else ""
+    return _amend(fact, moved, here, verb="remember", action="load", reason=reason or said, dry_run=dry_run)
 
 
-def _amend(fact: Fact, changed: Fact, session: Session, *, verb: Verb, action: str, reason: str) -> EntryResult:
+def archive_entry(name: str, session: Session, *, reason: str) -> EntryResult:
+    """Move an entry to the archive: plain search and recall skip it, and `--include-archive` finds it.
+
+    An entry whose end has come is expired; any other is put away from now on, and answers for the time before.
+    Raises NotFound, Conflict, and Refused for a pinned or always-loaded one unless a person asks.
+    """
+    with session.stores.save_lock():
+        here = session.at(session.clock())
+        record = active_entry(name, here)
+        fact, now = record.fact, here.now
+        if here.actor.kind != "person" and (fact.pinned or fact.always_load):
+            raise Refused(f"only a person archives {fact.path}", path=fact.path, hint="Leave it as it is.")
+        is_expired = bool(fact.valid_until) and fact.valid_until <= now and record.end is None
+        path = archive_path(fact.path)
+        away = replace(fact, path=path, place=place_of(path), always_load=False, reason=reason, updated=now)
+        if is_expired:
+            away = replace(away, status="expired")
+        else:
+            away = replace(away, status="archived", archived_at=now)
+        return _amend(fact, away, here, verb="remember", action="archive", reason=reason)
+
+
+def _amend(
+    fact: Fact, changed: Fact, session: Session, *, verb: Verb, action: str, reason: str, dry_run: bool = False
+) -> EntryResult:
     """Write the changed keys into the entry's note, and move it if its path changed, in one commit."""
     stores, is_moved = session.stores, changed.path != fact.path
-    terms = Terms(message=commit_message(stores, verb=action, path=changed.path), why=reason)
+    terms = Terms(message=commit_message(stores, verb=action, path=changed.path), why=reason, dry_run=dry_run)
     permit = Permit(session, terms, verb, fact.path)
     permit.ask()
 

@@ -163,7 +163,7 @@ class JudgedCandidate:
         if old.place == "staging":
             return "It is a new version of an entry that waits for the person's approval."
         is_own = old.origin == "entry" and is_own_word(old) and not self.candidate.is_spoken
-        return "It would replace the person's own word." if is_own or old.always_load else ""
+        return "It would replace the person's own word." if is_own or old.always_load or old.pinned else ""
 
     def fact(self) -> Fact:
         """The fact as it is to be written, with a new id."""
@@ -184,6 +184,7 @@ class JudgedCandidate:
             place="staging" if waits else "",
             sensitive=bool(parent and parent.sensitive),
             always_load=always_load,
+            pinned=bool(parent and parent.pinned),
             importance=importance if candidate.importance is None else candidate.importance,
             topics=candidate.topics or (parent.topics if parent else ()),
             project=saved_in.project,

@@ -1,0 +1,108 @@
+"""Undo a change that a job made, with what came from it.
+
+The revert log is git: each commit of a job holds what was there before, and the key `derived_from` says what came from
+what. So undoing a consolidation undoes, newest first, what programs derived from it since. What the person approved or
+confirmed is their own word by then, and stays. What the person undid, the job does not do again.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from commonplace.errors import CommonplaceError, Conflict, NotFound
+from commonplace.facts.claims import is_own_word
+from commonplace.facts.entry_format import parse_id
+from commonplace.facts.entry_paths import id_digits
+from commonplace.flows.ingest.line_writers import ACTOR
+from commonplace.flows.memory.amend import forget
+from commonplace.flows.memory.derive import derived_from
+from commonplace.flows.memory.facts import entry_reader
+from commonplace.flows.notes.history import undo_commit, undone_names
+from commonplace.flows.notes.write import ORIGIN, require_history
+from commonplace.flows.stores import Session
+from commonplace.index.base import FactQuery
+from commonplace.model import Changed, Fact, Terms
+from commonplace.model.layout import entry_digits
+from commonplace.notes import parse
+from commonplace.vault.base import Capability, HistoricBackend, Revision
+
+_FARTHEST_BACK = 2000  # our commits that are searched for what a job did
+
+
+def undo_with_heirs(commit: str, session: Session, terms: Terms) -> tuple[Changed, ...]:
+    """Undo one of our changes and, if a job made it, what programs derived from its entries; newest first.
+
+    Each is a commit of its own. Raises as `undo_commit` does; what was undone by then stays undone.
+    """
+    vault = require_history(session.stores.vault)
+    ours = vault.revisions(ours=True)
+    chosen = [each for each in ours if each.commit.startswith(commit)] if len(commit) >= 4 else []
+    done: list[Changed] = []
+    if len(chosen) == 1 and chosen[0].trailers.get(ACTOR) == "job":
+        for heir in _heirs(chosen[0], vault, session):
+            done += _undo_heir(heir, ours, session, terms)
+    return (*done, undo_commit(commit, session, terms))
+
+
+def _heirs(revision: Revision, vault: HistoricBackend, session: Session) -> list[Fact]:
+    """The entries that programs derived from those which the commit made, at any remove; the newest first."""
+    known, frontier = set[str](), {id for id, _ in _made(revision, vault)}
+    heirs: dict[str, Fact] = {}
+    with entry_reader(session.stores) as reader:
+        while frontier:
+            known |= frontier
+            found = [*derived_from(frontier, reader)]
+            records = reader.facts(FactQuery(ids=tuple(found), staged=True)) if found else ()
+            heirs |= {each.fact.id: each.fact for each in records if not is_own_word(each.fact)}
+            frontier = {each.fact.id for each in records} - known
+    return sorted(heirs.values(), key=lambda fact: (fact.recorded, fact.id), reverse=True)
+
+
+def _made(revision: Revision, vault: HistoricBackend) -> Iterator[tuple[str, frozenset[str]]]:
+    """The ids of the entries that the commit added, each with the ids of its sources."""
+    for path, how in revision.paths.items():
+        if how != "added" or not entry_digits(path):
+            continue
+        content = vault.read_at(vault.resolve(path), revision.commit)
+        note = parse(content, path=path, mtime=0.0) if content else None
+        if note and (id := parse_id(note.frontmatter.get("id"))):
+            sources = note.frontmatter.get("derived_from")
+            ids = sources if isinstance(sources, list) else []
+            yield id, frozenset(filter(None, map(parse_id, ids)))
+
+
+def _undo_heir(heir: Fact, ours: Sequence[Revision], session: Session, terms: Terms) -> list[Changed]:
+    """Undo the change that made the entry; one that was changed since is forgotten instead."""
+    digits = id_digits(heir.id)
+    made_by = [each for each in ours if _adds(each, digits)]
+    try:
+        return [undo_commit(made_by[-1].commit, session, terms)] if made_by else []
+    except (Conflict, NotFound):
+        if terms.dry_run or heir.status != "active":
+            return []
+        result = forget(heir.id, session, reason="What it was derived from was undone.")
+        path = result.fact.path
+        return [Changed("forget", path, path, result.commit, None, changed=result.changed, existed=True)]
+
+
+def _adds(revision: Revision, digits: str) -> bool:
+    removed = {entry_digits(path) for path, how in revision.paths.items() if how == "removed"}
+    added = {entry_digits(path) for path, how in revision.paths.items() if how == "added"}
+    return digits in added - removed
+
+
+def undone_by_person(session: Session) -> frozenset[str]:
+    """The digits of entries, and the paths of notes, that this job changed or derived something from, and the person
+    undid: it leaves them alone. Empty for a vault without history.
+    """
+    vault = session.stores.vault
+    if Capability.HISTORY not in vault.capabilities:
+        return frozenset()
+    historic = require_history(vault)
+    try:
+        ours = historic.revisions(ours=True, limit=_FARTHEST_BACK)
+    except CommonplaceError:
+        return frozenset()
+    gone = undone_names(ours)
+    mine = [each for each in ours if each.trailers.get(ORIGIN) == session.actor.origin and gone(each)]
+    touched = {entry_digits(path) or path for each in mine for path in each.paths}
+    sources = {id_digits(id) for each in mine for _, ids in _made(each, historic) for id in ids}
+    return frozenset(touched | sources)
