@@ -107,9 +107,7 @@ def _is_hot(used: UsedFact, now: str, limits: HeatLimits) -> bool:
     fact, snapshot = used.fact, used.snapshot
     may_load = snapshot.state == "current" and not (fact.place or fact.sensitive or used.is_pinned or snapshot.until)
     is_fit = fact.fact not in _FLEETING and fact.kind not in _FLEETING and len(fact.text) <= LONGEST_LOADED
-    return (
-        may_load and is_fit and not looks_injected(fact.text) and heat_of(used, now, limits) >= limits.promote_days
-    )
+    return may_load and is_fit and not looks_injected(fact.text) and heat_of(used, now, limits) >= limits.promote_days
 
 
 def _is_cold(used: UsedFact, now: str, limits: HeatLimits) -> bool:

@@ -210,7 +210,7 @@ def _fact_as_known(fact: Fact, known_at: str) -> Fact:
 
 def _before_archive(fact: Fact) -> Fact:
     """The fact as it was before upkeep put it away."""
-    is_put_away = fact.status == "archived" and fact.place == "archive"
+    is_put_away = fact.status in ("archived", "expired") and fact.place == "archive"
     return replace(fact, status="active", place="", archived_at="") if is_put_away else fact
 
 

@@ -35,6 +35,37 @@ class ProbeOptions(JobOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class HeatOptions(JobOptions):
+    """The block `upkeep.heat`."""
+
+    window_days: int = option(30, "Days back in which use makes an entry hot.", at_least=1)
+    promote_days: int = option(
+        12, "Days of use within that time from which an entry is loaded before every prompt.", at_least=1
+    )
+    cold_days: int = option(
+        180, "Days without any use after which an entry is no longer loaded before every prompt.", at_least=1
+    )
+    most: int = option(20, "The most entries that are loaded before every prompt by use.", at_least=0)
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveOptions(JobOptions):
+    """The block `upkeep.archive`."""
+
+    ended_days: int = option(90, "Days after its end, or its replacement, until an entry is archived.", at_least=0)
+    covered_days: int = option(
+        365, "Days without use after which an entry is archived that a consolidated one contains.", at_least=1
+    )
+    cold_days: int = option(
+        1095, "Days without use or confirmation after which a program's entry may be cold.", at_least=30
+    )
+    relevance: float = option(0.05, "The importance below which such an entry is archived.", at_least=0)
+    quiet_days: int = option(
+        90, "Days without a change until it is proposed to archive a note of yours that is over.", at_least=0
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class UpkeepOptions:
     """The block `upkeep`."""
 
@@ -44,6 +75,8 @@ class UpkeepOptions:
     )
     probe: ProbeOptions = field(default_factory=ProbeOptions)
     digest: JobOptions = field(default_factory=JobOptions)
+    heat: HeatOptions = field(default_factory=HeatOptions)
+    archive: ArchiveOptions = field(default_factory=ArchiveOptions)
 
     def __post_init__(self) -> None:
         if self.zone is not None:

@@ -2,8 +2,10 @@
 
 from typing import Final
 
+from commonplace.upkeep.archive import JOB as ARCHIVE
 from commonplace.upkeep.digest import JOB as DIGEST
+from commonplace.upkeep.heat import JOB as HEAT
 from commonplace.upkeep.job import Job
 from commonplace.upkeep.probe import JOB as PROBE
 
-JOBS: Final[tuple[Job, ...]] = (PROBE, DIGEST)
+JOBS: Final[tuple[Job, ...]] = (HEAT, ARCHIVE, PROBE, DIGEST)

@@ -1,4 +1,4 @@
-"""Amend an entry in place: confirm, forget, end, always load, archive; or erase it. Its words stay; a verb is one commit.
+"""Amend an entry: confirm, forget, end, always load, archive; or erase it. Its words stay; a verb is one commit.
 
 Each verb looks up the entry under the save lock, changes keys of its note, and writes through `notes.write.change`.
 """
@@ -150,10 +150,7 @@ def archive_entry(name: str, session: Session, *, reason: str) -> EntryResult:
         is_expired = bool(fact.valid_until) and fact.valid_until <= now and record.end is None
         path = archive_path(fact.path)
         away = replace(fact, path=path, place=place_of(path), always_load=False, reason=reason, updated=now)
-        if is_expired:
-            away = replace(away, status="expired")
-        else:
-            away = replace(away, status="archived", archived_at=now)
+        away = replace(away, status="expired" if is_expired else "archived", archived_at=now)
         return _amend(fact, away, here, verb="remember", action="archive", reason=reason)
 
 

@@ -107,10 +107,10 @@ def carry_out(proposal: Proposal, session: Session, *, dry_run: bool) -> Proposa
     deed = _DEEDS.get(proposal.action)
     if deed is None:
         raise UsageError(f"no proposal is called {proposal.action!r}", hint="Reject it: `commonplace review reject`.")
-    return deed(proposal.subject, session, dry_run)
+    return deed(proposal.subject, session, dry_run=dry_run)
 
 
-def _archive(path: str, session: Session, dry_run: bool) -> ProposalResult:
+def _archive(path: str, session: Session, *, dry_run: bool) -> ProposalResult:
     target = archived_path(path)
     try:
         moved = move_note(path, target, session, Terms(personal=True, dry_run=dry_run))
@@ -120,7 +120,7 @@ def _archive(path: str, session: Session, dry_run: bool) -> ProposalResult:
     return ProposalResult(f"{path} is now {target}.{left}", moved.commit, moved.difference)
 
 
-def _load(id: str, session: Session, dry_run: bool) -> ProposalResult:
+def _load(id: str, session: Session, *, dry_run: bool) -> ProposalResult:
     try:
         fact = active_entry(id, session).fact
     except NotFound:
@@ -129,7 +129,7 @@ def _load(id: str, session: Session, dry_run: bool) -> ProposalResult:
     return ProposalResult(f"{id_digits(id)} is loaded before every prompt.", result.commit, result.difference)
 
 
-_DEEDS: Final[Mapping[str, Callable[[str, Session, bool], ProposalResult]]] = {ARCHIVE: _archive, LOAD: _load}
+_DEEDS: Final[Mapping[str, Callable[..., ProposalResult]]] = {ARCHIVE: _archive, LOAD: _load}
 
 
 def _fact(proposal: Proposal, session: Session, *, text: str, reason: str) -> Fact:
