@@ -72,7 +72,6 @@ class FactShape(TypedDict):
     invalidated_at: str
     was_valid_until: str
     reason: str
-    proposal: str
     bonds: list[BondShape]
     confirmed: list[str]
     source: Origins

@@ -87,8 +87,7 @@ class Fact:
     `project` is the name of the project in which it was saved, `project_root` the folder of its repository on the
     machine that saved it; both are empty for what belongs to no project.
     `pinned` says that the person fixed it: upkeep neither moves it nor changes how it is loaded. `archived_at` is when
-    upkeep put it away, though no other entry replaced it. `proposal` is what approving it does, an action and its
-    subject, such as `archive Projects/Boat.md`; empty for a statement.
+    upkeep put it away, though no other entry replaced it.
     """
 
     id: str
@@ -122,7 +121,6 @@ class Fact:
     invalidated_at: str = ""
     was_valid_until: str = ""
     reason: str = ""
-    proposal: str = ""
     bonds: tuple[tuple[Bond, str], ...] = ()
     confirmed: tuple[str, ...] = ()
     origins: Origins = Origins()

@@ -15,9 +15,9 @@ from commonplace.facts.growth import ArchiveLimits, ArchiveReason, UsedFact, arc
 from commonplace.flows.memory.amend import archive_entry
 from commonplace.flows.memory.derive import derived_from, supersede_entry
 from commonplace.flows.memory.facts import entry_reader
-from commonplace.flows.memory.proposals import ARCHIVE, Proposal, archived_path, propose, proposed_before
 from commonplace.flows.memory.undo import undone_by_person
 from commonplace.flows.notes.move import move_note
+from commonplace.flows.notes.proposals import propose
 from commonplace.flows.read import is_hidden, note_stats, read_all, vault_names
 from commonplace.model import Note, Terms
 from commonplace.model.layout import (
@@ -31,7 +31,15 @@ from commonplace.model.layout import (
 from commonplace.model.moment import timestamp_text
 from commonplace.notes import LinkResolver
 from commonplace.policy.sensitivity import truthy
-from commonplace.upkeep.entry_steps import GONE, label, result_of, used_entries
+from commonplace.upkeep.entry_steps import (
+    GONE,
+    archived_path,
+    is_proposed,
+    label,
+    proposal_result,
+    result_of,
+    used_entries,
+)
 from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepResult
 
 _AGENT: Final = "Agent"
@@ -56,8 +64,8 @@ def apply(step: Step, run: JobRun) -> StepResult:
     reason = step.values["reason"]
     try:
         if step.action == "propose":
-            text = step.values["text"]
-            return result_of(step, propose(Proposal(ARCHIVE, step.subject), run.session, text=text, reason=reason))
+            to = archived_path(step.subject)
+            return proposal_result(step, propose(step.subject, run.session, why=reason, move_to=to))
         if step.values.get("is_note"):
             moved = move_note(step.subject, archived_path(step.subject), run.session, Terms(why=reason))
             return StepResult(step=step, outcome="done", commit=moved.commit or "")
@@ -189,9 +197,8 @@ def _personal_step(note: Note, successor: str, run: JobRun) -> Iterator[Step]:
 
 
 def _proposal(path: str, why: str, run: JobRun) -> Iterator[Step]:
-    text = f"Archive the note {path}"
-    if proposed_before(text, run.session) is None:
-        values = {"reason": f"{why[:1].upper()}{why[1:]}.", "text": text}
+    if not is_proposed(path, run, move_to=archived_path(path)):
+        values = {"reason": f"{why[:1].upper()}{why[1:]}."}
         yield Step(action="propose", subject=path, said=f"Propose to archive {path}: {why}", values=values)
 
 

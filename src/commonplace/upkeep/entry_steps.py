@@ -5,10 +5,13 @@ from typing import Final
 
 from commonplace.errors import Conflict, NotFound
 from commonplace.facts.entry_paths import id_digits
-from commonplace.facts.growth import UsedFact
+from commonplace.facts.growth import UsedFact, note_archive
 from commonplace.flows.memory.facts import entry_reader, fact_snapshots
+from commonplace.flows.notes.proposals import is_rejected, proposals
 from commonplace.index.base import FactQuery
 from commonplace.model import EntryResult, Fact
+from commonplace.model.layout import ARCHIVE_FOLDER
+from commonplace.model.proposal import ProposalResult
 from commonplace.upkeep.job import JobRun, Step, StepResult
 
 GONE: Final = (Conflict, NotFound)
@@ -39,3 +42,22 @@ def result_of(step: Step, result: EntryResult) -> StepResult:
     if result.staged:
         return StepResult(step=step, outcome="proposed", commit=result.commit or "", review=id_digits(result.fact.id))
     return StepResult(step=step, outcome="done", commit=result.commit or "")
+
+
+def is_proposed(path: str, run: JobRun, *, move_to: str) -> bool:
+    """True if this job's proposal to move the note there waits, or was rejected by the person."""
+    session = run.session
+    waiting = {(each.target, each.move_to) for each in proposals(session.stores, by=session.actor.origin)}
+    return (path, move_to) in waiting or is_rejected(path, session, before=None, text=None, move_to=move_to)
+
+
+def proposal_result(step: Step, result: ProposalResult) -> StepResult:
+    """The result of a step that proposed something to the person."""
+    if not result.changed:
+        return StepResult(step=step, outcome="unchanged", reason=" ".join(result.remarks))
+    return StepResult(step=step, outcome="proposed", commit=result.commit or "", review=result.proposal.id)
+
+
+def archived_path(path: str) -> str:
+    """Where a note goes when it is archived: `_archive` in its top folder, or in its group below `Agent`."""
+    return note_archive(path, ARCHIVE_FOLDER, below=2 if path.startswith("Agent/") else 1)

@@ -4,15 +4,16 @@ An entry that prompts needed on many days is loaded always; one that none needed
 folder. An entry that is not the person's own word is only proposed: a job gives no trust.
 """
 
+from collections.abc import Collection
 from typing import Final
 
-from commonplace.facts.entry_paths import id_digits
+from commonplace.facts.entry_paths import entry_path, entry_slug, id_digits
 from commonplace.facts.growth import HeatChange, HeatLimits, heat_changes
 from commonplace.flows.memory.amend import load_always
-from commonplace.flows.memory.proposals import LOAD, Proposal, propose, proposed_before
 from commonplace.flows.memory.undo import undone_by_person
+from commonplace.flows.notes.proposals import propose
 from commonplace.model import Fact
-from commonplace.upkeep.entry_steps import GONE, label, result_of, used_entries
+from commonplace.upkeep.entry_steps import GONE, is_proposed, label, proposal_result, result_of, used_entries
 from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepResult
 
 _DEEDS: Final = {
@@ -33,19 +34,28 @@ def plan(run: JobRun) -> Plan:
     )
     entries = used_entries(run, days=options.window_days)
     undone = undone_by_person(run.session)
-    settled = {each.fact.id for each in entries if id_digits(each.fact.id) in undone}
-    settled |= {each.fact.id for each in entries if _is_proposed(each.fact, run, days=each.days, least=limits)}
-    wanted = [each for each in entries if each.fact.always_load or each.fact.id not in settled]
-    changes = [each for each in heat_changes(wanted, now=run.session.now, limits=limits) if each.fact.id not in settled]
-    return Plan(steps=tuple(map(_step, changes)))
+    while True:
+        changes = heat_changes(entries, now=run.session.now, limits=limits)
+        settled = {each.fact.id for each in changes if _is_settled(each, run, undone=undone)}
+        if not settled:
+            return Plan(steps=tuple(map(_step, changes)))
+        entries = [each._replace(is_pinned=True) if each.fact.id in settled else each for each in entries]
+
+
+def _is_settled(change: HeatChange, run: JobRun, *, undone: Collection[str]) -> bool:
+    """True if the person undid or rejected the change, or it waits: it takes no place from others."""
+    fact = change.fact
+    if id_digits(fact.id) in undone:
+        return True
+    return change.action == "propose" and is_proposed(fact.path, run, move_to=_loaded_path(fact))
 
 
 def apply(step: Step, run: JobRun) -> StepResult:
     """Load the entry always, or on demand, or propose it. Raises Refused."""
     reason = step.values["reason"]
     if step.action == "propose":
-        text = step.values["text"]
-        return result_of(step, propose(Proposal(LOAD, step.subject), run.session, text=text, reason=reason))
+        path, to = step.values["path"], step.values["to"]
+        return proposal_result(step, propose(path, run.session, why=reason, move_to=to))
     try:
         is_hot = step.action == "promote"
         return result_of(step, load_always(step.subject, run.session, always=is_hot, reason=reason))
@@ -55,19 +65,13 @@ def apply(step: Step, run: JobRun) -> StepResult:
 
 def _step(change: HeatChange) -> Step:
     said = f"{_DEEDS[change.action].format(label(change.fact))}: {change.reason}"
-    values = {"reason": change.reason, "text": _proposal_text(change.fact)}
+    values = {"reason": change.reason, "path": change.fact.path, "to": _loaded_path(change.fact)}
     return Step(action=change.action, subject=change.fact.id, said=said, values=values)
 
 
-def _proposal_text(fact: Fact) -> str:
-    """What is proposed, in words that are the same in every run."""
-    return f"Load {id_digits(fact.id)} before every prompt: {' '.join(fact.text.split())}"
-
-
-def _is_proposed(fact: Fact, run: JobRun, *, days: int, least: HeatLimits) -> bool:
-    """True if it was proposed to load the entry: it takes no place from others while it waits, or was rejected."""
-    is_hot = max(days, len(fact.confirmed)) >= least.promote_days
-    return is_hot and not fact.always_load and proposed_before(_proposal_text(fact), run.session) is not None
+def _loaded_path(fact: Fact) -> str:
+    """Where the entry is loaded before every prompt: the folder alone says it."""
+    return entry_path(fact.kind, id=fact.id, slug=entry_slug(fact), recorded=fact.recorded, always_load=True)
 
 
 JOB: Final = Job(

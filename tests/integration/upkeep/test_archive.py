@@ -127,8 +127,8 @@ def test_a_note_of_the_person_is_archived_only_by_their_approval(tmp_path: Path)
         done = run_job(JOB, memory)
         again = run_job(JOB, memory)
         untouched = (vault / "Projects/Boat.md").read_text()
-        (waiting,) = memory.reviews.list().entries
-        (approved,) = memory.reviews.approve(waiting.fact.id)
+        (waiting,) = memory.reviews.list().proposals
+        (approved,) = memory.reviews.approve_proposals(waiting.id)
         moved = (vault / "Projects/_archive/Boat.md").read_text()
         plain, opened = paths(memory, "sand the hull"), paths(memory, "sand the hull", include_archive=True)
         linked = (vault / "Diary.md").read_text()
@@ -142,7 +142,7 @@ def test_a_note_of_the_person_is_archived_only_by_their_approval(tmp_path: Path)
     assert not {"Projects/_archive/Boat.md", "Projects/Boat.md"} & plain
     assert "Projects/_archive/Boat.md" in opened
     assert linked == "See [[Boat]].\n"
-    assert "Projects/_archive/Boat.md" in waiting.remarks[0]
+    assert waiting.move_to == "Projects/_archive/Boat.md"
 
 
 @pytest.mark.requirement("A-14")

@@ -53,16 +53,15 @@ def test_the_word_of_a_program_is_only_proposed_and_the_person_decides_once(tmp_
         for id in ids:
             use_daily(id, memory, calendar, days=15)
         proposed = run_job(JOB, memory)
-        waiting = memory.reviews.list().entries
+        waiting = memory.reviews.list().proposals
         again = run_job(JOB, memory)
-        approved = memory.reviews.approve(waiting[0].fact.id)[0]
-        memory.reviews.reject(waiting[1].fact.id)
+        memory.reviews.approve_proposals(waiting[0].id)
+        memory.reviews.reject_proposals(waiting[1].id)
         then = run_job(JOB, memory)
         loaded = [memory.entries.show(id).fact for id in ids]
 
     assert [each.outcome for each in proposed] == ["proposed", "proposed"]
     assert (again, then) == ([], [])
-    assert "before every prompt" in approved.remarks[0]
     assert sorted(fact.always_load for fact in loaded) == [False, True]
     assert {fact.origins.trust for fact in loaded} == {"said"}
 

@@ -37,7 +37,6 @@ supersedes: {OLD}
 superseded_by: {OTHER}
 superseded_at: 2026-09-02T08:00:00Z
 reason: the team moved on
-proposal: load 3f9a1c
 archived_at: 2026-09-02T09:00:00Z
 deleted_at: 2026-09-03T08:00:00Z
 relations: {{extend: [{OTHER}], derive: [], contradict: [{OLD}]}}
@@ -58,7 +57,7 @@ Prefers TypeScript over JavaScript.
 FACT = Fact(
     id=ID,
     path=PATH,
-    line=37,
+    line=36,
     origin="entry",
     text="Prefers TypeScript over JavaScript.\n\n- [why] fewer surprises",
     kind="preference",
@@ -87,7 +86,6 @@ FACT = Fact(
     invalidated_at="2026-08-01T10:00:00Z",
     was_valid_until="2026-12-31T00:00:00Z",
     reason="the team moved on",
-    proposal="load 3f9a1c",
     bonds=(("contradict", OLD), ("derive", OLD), ("extend", OTHER)),
     confirmed=("2026-03-01", "2026-07-19"),
     origins=Origins("claude-code", "c-123", "said"),

@@ -18,7 +18,6 @@ from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import active_entry, entry_edit
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.new_entry import complete_candidate, screen_candidate, successor_note
-from commonplace.flows.memory.proposals import Proposal, carry_out, describe, proposal_of
 from commonplace.flows.memory.save import Ending, similar_facts
 from commonplace.flows.notes.proposals import proposals
 from commonplace.flows.notes.write import (
@@ -101,8 +100,6 @@ def edit(
     with session.stores.save_lock():
         here = _person(session)
         fact = _waiting_fact(name, here)
-        if fact.proposal:
-            raise UsageError(f"{id_digits(fact.id)} is a proposal, not a statement", hint="Approve it, or reject it.")
         if fact.predicate and not object.strip():
             hint = f"Give its new value: --object {fact.object!r}."
             raise UsageError(f"{id_digits(fact.id)} is a triple: its text follows from its object", hint=hint)
@@ -176,8 +173,6 @@ def _waiting_fact(name: str, session: Session) -> Fact:
 
 def _compared(fact: Fact, session: Session) -> WaitingEntry:
     """The entry with what it speaks against today: as it was saved, else by comparing it with what is known."""
-    if proposal := proposal_of(fact):
-        return WaitingEntry(fact, remarks=(describe(proposal),))
     with entry_reader(session.stores) as reader:
         known = _known(fact, reader, session)
         against, remarks = _stated_opponents(fact, reader, session)
@@ -270,8 +265,6 @@ def _accept(
 ) -> ReviewResult:
     """Approve one entry, with other words if they are given, after another look at what it speaks against."""
     fact = _waiting_fact(id, session)
-    if proposal := proposal_of(fact):
-        return _carry_out(fact, proposal, session, dry_run=dry_run)
     waiting = _compared(_reworded(fact, words, session) if words else fact, session)
     if waiting.known:
         return _confirm_known(fact, waiting.known, session, dry_run=dry_run)
@@ -339,16 +332,6 @@ def _confirm_known(fact: Fact, known: Fact, session: Session, *, dry_run: bool) 
     remarks = (f"{id_digits(known.id)} already says this; it is confirmed.",)
     written = _write(fact, ReviewResult("confirm", put_away, remarks=remarks), session, terms=terms, also=also)
     return replace(written, fact=confirmed)
-
-
-def _carry_out(fact: Fact, proposal: Proposal, session: Session, *, dry_run: bool) -> ReviewResult:
-    """Do what is proposed, then put the proposal away, in a commit each; the result names the first."""
-    done = carry_out(proposal, session, dry_run=dry_run)
-    put_away = replace(_archived(fact, session), status="archived", reason=done.said)
-    terms = _terms("approve", put_away.path, session, dry_run=dry_run)
-    undo = (f"`commonplace undo --commit {done.commit[:10]}` takes it back.",) if done.commit else ()
-    result = _write(fact, ReviewResult("approve", put_away, remarks=(done.said, *undo)), session, terms=terms)
-    return replace(result, commit=done.commit or result.commit, difference=done.difference or result.difference)
 
 
 def _reject(fact: Fact, session: Session, *, reason: str, dry_run: bool) -> ReviewResult:

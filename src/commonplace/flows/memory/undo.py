@@ -15,12 +15,12 @@ from commonplace.flows.ingest.line_writers import ACTOR
 from commonplace.flows.memory.amend import forget
 from commonplace.flows.memory.derive import derived_from
 from commonplace.flows.memory.facts import entry_reader
-from commonplace.flows.notes.history import undo_commit, undone_names
-from commonplace.flows.notes.write import ORIGIN, require_history
+from commonplace.flows.notes.history import undo_commit, undone_commits
+from commonplace.flows.notes.write import KIND, ORIGIN, require_history
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.model import Changed, Fact, Terms
-from commonplace.model.layout import entry_digits
+from commonplace.model.layout import entry_digits, is_always_loaded, place_of
 from commonplace.notes import parse
 from commonplace.vault.base import Capability, HistoricBackend, Revision
 
@@ -89,6 +89,16 @@ def _adds(revision: Revision, digits: str) -> bool:
     return digits in added - removed
 
 
+def _is_of(revision: Revision, job: str) -> bool:
+    """True if the job made the commit, or a person who approved a move that only jobs propose."""
+    is_proposed = revision.trailers.get(KIND) == "move" and any(_is_proposed_place(path) for path in revision.paths)
+    return revision.trailers.get(ORIGIN) == job or is_proposed
+
+
+def _is_proposed_place(path: str) -> bool:
+    return place_of(path) == "archive" or is_always_loaded(path)
+
+
 def undone_by_person(session: Session) -> frozenset[str]:
     """The digits of entries, and the paths of notes, that this job changed or derived something from, and the person
     undid: it leaves them alone. Empty for a vault without history.
@@ -101,8 +111,8 @@ def undone_by_person(session: Session) -> frozenset[str]:
         ours = historic.revisions(ours=True, limit=_FARTHEST_BACK)
     except CommonplaceError:
         return frozenset()
-    gone = undone_names(ours)
-    mine = [each for each in ours if each.trailers.get(ORIGIN) == session.actor.origin and gone(each)]
+    gone = undone_commits(session.stores)
+    mine = [each for each in ours if each.commit in gone and _is_of(each, session.actor.origin)]
     touched = {entry_digits(path) or path for each in mine for path in each.paths}
     sources = {id_digits(id) for each in mine for _, ids in _made(each, historic) for id in ids}
     return frozenset(touched | sources)
