@@ -35,6 +35,19 @@ class ProbeOptions(JobOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class SleepOptions(JobOptions):
+    """The blocks `upkeep.sleep` and `upkeep.sleep_channels`."""
+
+    retention_days: int = option(
+        0,
+        "Days after which dated notes are deleted, by the day in their name; 0 keeps them. Notes that you wrote in, "
+        "and USER.md and CHANNEL.md, are never deleted.",
+        at_least=0,
+        once_called=("memory_retention_days",),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class UpkeepOptions:
     """The block `upkeep`."""
 
@@ -44,12 +57,15 @@ class UpkeepOptions:
     )
     probe: ProbeOptions = field(default_factory=ProbeOptions)
     digest: JobOptions = field(default_factory=JobOptions)
+    sleep: SleepOptions = field(default_factory=SleepOptions)
+    sleep_channels: SleepOptions = field(default_factory=SleepOptions)
 
     def __post_init__(self) -> None:
         if self.zone is not None:
             named_zone(self.zone)
 
     def of(self, job: str) -> JobOptions:
-        """The block of that job; the defaults if it has none."""
-        own = getattr(self, job) if job in {each.name for each in fields(self)} else None
+        """The block of that job, with underscores for the dashes of its name; the defaults if it has none."""
+        name = job.replace("-", "_")
+        own = getattr(self, name) if name in {each.name for each in fields(self)} else None
         return own if isinstance(own, JobOptions) else JobOptions()
