@@ -10,6 +10,8 @@ import pytest
 
 from commonplace.errors import ProviderFailed, Refused
 from commonplace.model import Message
+from commonplace.upkeep.registry import JOBS
+from commonplace.upkeep.runner import Upkeep
 from commonplace.upkeep.sleep import CHANNELS_JOB, JOB
 from tests.llm_server import MODEL, Answer, Failure, ModelScript, serving_models
 from tests.memories import Calendar, make_memory
@@ -64,7 +66,7 @@ def asked(server: ModelScript, number: int = -1) -> dict[str, Any]:
     return shown
 
 
-@pytest.mark.requirement("I-25", "I-26", "I-28")
+@pytest.mark.requirement("I-25", "I-28")
 def test_memories_facts_and_topics_become_a_note_and_entries(sleeper: Sleeper, calendar: Calendar) -> None:
     """One call of the model of the task `sleep`: bullets with their topics go to the note, facts through the gate."""
     night(sleeper, calendar)
@@ -218,6 +220,20 @@ def test_what_learning_has_found_already_is_not_doubled(sleeper: Sleeper, calend
     (fact,) = (each.fact for each in sleeper.memory.facts.about("me"))
     assert (fact.id, fact.confirmed) == (before.id, before.confirmed)
     assert [each.outcome for each in results if each.step.action == "save"] in (["unchanged"], [])
+
+
+def test_the_runner_does_what_the_dry_run_says(sleeper: Sleeper, calendar: Calendar) -> None:
+    """A dry run lists the steps of the run that follows; the log has their commits, and a second run has no steps."""
+    night(sleeper, calendar)
+    upkeep = Upkeep(JOBS, sleeper.options, sleeper.memory._session)
+    planned = upkeep.plan(JOB)
+    assert sleeper.note("2026-03-01") == ""
+    record = upkeep.run(JOB)
+
+    assert [each.step.said for each in planned.steps] == [each.step.said for each in record.steps]
+    assert (record.outcome, [each.outcome for each in record.steps]) == ("done", ["done", "done"])
+    assert all(each.commit for each in record.steps)
+    assert upkeep.run(JOB).steps == ()
 
 
 def test_a_replacement_that_a_model_reads_waits_for_the_person(sleeper: Sleeper, calendar: Calendar) -> None:
