@@ -53,8 +53,8 @@ PREDICATE_HINTS: Final[Mapping[str, str]] = {
 
 _MOST_PROFILE: Final = 6000  # characters of USER.md that a model is shown
 _MOST_KNOWN: Final = 40  # facts and memories that it is told not to repeat
-_MOST_TALKS: Final = 10  # conversations that a note without a model names one by one
-_MOST_FACTS: Final = 10  # facts of each sort
+_MOST_TALKS: Final = 8  # conversations that a note without a model names one by one: prompts get three days of it
+_MOST_FACTS: Final = 5  # facts of each sort, the newest: all of them are entries, too
 _MOST_PROMISES: Final = 5
 _QUOTE: Final = 90  # characters of a request
 _WORTH_A_LINE: Final = 12  # characters of a request that says something: not "hi" or "thanks"
@@ -283,7 +283,7 @@ def _fact_memories(facts: Iterable[Fact]) -> Iterator[DayMemory]:
     )
     for word, fits in sorts:
         own = [fact for fact in given if fits(fact)]
-        for fact in own[:_MOST_FACTS]:
+        for fact in own[-_MOST_FACTS:]:
             yield DayMemory(f"{word}: {fact.text}", topics=_topics(fact), source=f"e-{id_digits(fact.id)}")
 
 

@@ -279,13 +279,13 @@ def _sources(note: Note) -> frozenset[str]:
 
 
 def _forgotten_entries(sources: Iterable[str], session: Session) -> frozenset[str]:
-    """Those of these entries that were forgotten, by their status, or erased: no file has their digits."""
+    """Those of these entries that were forgotten, are sensitive now, or were erased: no file has their digits."""
     wanted = frozenset(sources)
     if not wanted:
         return wanted
     with session.stores.index.reader() as reader:
         records = reader.facts(FactQuery(statuses=("deleted",), origins=("entry",), staged=True))
-    deleted = {f"e-{id_digits(each.fact.id)}" for each in records}
+    deleted = {f"e-{id_digits(each.fact.id)}" for each in records} | {f"e-{each}" for each in session.hidden_entries()}
     there = {f"e-{entry_digits(path)}" for path in _paths_below(MEMORY, session)}
     return frozenset(each for each in wanted if each in deleted or each not in there)
 

@@ -234,15 +234,20 @@ def test_bullets_of_hostile_words_are_plain_text(sleeper: Sleeper, calendar: Cal
 
 
 def test_what_was_erased_leaves_the_days_note(sleeper: Sleeper, calendar: Calendar) -> None:
-    """The night after a conversation or an entry is erased, its bullets are gone, and those of others stay."""
+    """The night after a source is erased, forgotten or marked sensitive, its bullets are gone; those of others stay."""
     gone = sleeper.talk("Words that will be erased soon", at=at(10), id="gone")
     sleeper.talk("Words that stay in the note", at=at(11), id="stays")
     entry = sleeper.memory.entries.save("I am allergic to peanuts.")
+    marked = sleeper.memory.entries.save("My blood group is zero negative.")
     sleeper.memory.entries.save("I prefer tabs to spaces.")
     calendar.at = NIGHT
     sleeper.sleep()
+    assert len(sleeper.bullets("2026-03-01")) == 5
     sleeper.memory.conversations.erase(gone)
     sleeper.memory.entries.forget(entry.fact.id)
+    file = sleeper.file(marked.fact.path)
+    file.write_text(file.read_text().replace("---\n", "---\nsensitive: true\n", 1))
+    sleeper.memory.index.sync()
     calendar.pass_(days=1)
     (result,) = sleeper.sleep()
 
@@ -250,6 +255,7 @@ def test_what_was_erased_leaves_the_days_note(sleeper: Sleeper, calendar: Calend
     assert len(sleeper.bullets("2026-03-01")) == 2
     assert gone not in sleeper.note("2026-03-01")
     assert "peanuts" not in sleeper.note("2026-03-01")
+    assert "blood" not in sleeper.note("2026-03-01")
 
 
 @pytest.mark.requirement("I-33", "I-50")
@@ -300,15 +306,12 @@ def test_a_day_note_is_put_before_the_first_prompt_of_the_next_day(sleeper: Slee
 
 def test_the_first_run_reads_a_few_days_and_no_more(sleeper: Sleeper, calendar: Calendar) -> None:
     """A first run writes what prompts would get: three days, not all that was ever said."""
-    sleeper.talk("Words of a month ago", at=at(10) - timedelta(days=25), id="old")
-    calendar.at = at(9, day=2)
-    sleeper.talk("Words of this morning", at=at(8, day=2), id="new")
-    sleeper.states[JOB.name] = {}
-    stores = sleeper.memory._session.stores
-    assert len(stores.history.conversations()) == 2
-    sleeper.sleep()
+    for day in range(1, 11):
+        calendar.at = at(9, day=day)
+        sleeper.talk(f"Words of day number {day}", at=at(8, day=day), id=str(day))
+    results = sleeper.sleep()
 
-    assert "this morning" in sleeper.note("2026-03-02")
+    assert [each.step.subject[-13:-3] for each in results] == ["2026-03-08", "2026-03-09", "2026-03-10"]
 
 
 @pytest.mark.requirement("I-31", "I-46", "I-54")
