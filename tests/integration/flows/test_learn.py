@@ -436,16 +436,19 @@ def test_a_run_shows_how_far_it_is(session: Session) -> None:
 @pytest.mark.needs("model")
 def test_with_an_encoder_sentences_that_no_rule_knows_are_learned(tmp_path: Path) -> None:
     """The classifier is fitted with the real encoder; what lasts is stored with its quote, and talk is not."""
-    model = {"embedding.provider": "minilm-l6-v2", "embedding.model_folder": str(components.MODEL_FOLDER)}
+    model: dict[str, object] = {
+        "embedding.provider": "minilm-l6-v2",
+        "embedding.model_folder": str(components.MODEL_FOLDER),
+    }
     with make_memory(tmp_path, settings=model) as memory:
         messages = [
-            {"role": "user", "content": "my daughter Anaya is turning six on the 19th of september, cake ideas"},
-            {"role": "assistant", "content": "A rainbow cake. Anything to avoid?"},
+            {"role": "user", "content": "Klinikum Kassel has given me the contract as staff nurse from 1 March"},
+            {"role": "assistant", "content": "Congratulations!"},
             {"role": "user", "content": "the oven is hot now, thanks for the quick help"},
         ]
         recorded = memory.conversations.record(messages, interface="test", source_id="c1")
-        memory.learning.learn(recorded.id)
+        items = memory.learning.learn(recorded.id).items
 
-        stored = [each.fact.text for each in memory.facts.about(every=True)]
-        assert len(stored) == 1
-        assert "Anaya is turning six on 19 September" in stored[0]
+        assert [(each.outcome, each.quote) for each in items] == [
+            ("stored", "Klinikum Kassel has given me the contract as staff nurse from 1 March")
+        ]

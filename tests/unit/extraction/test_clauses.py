@@ -63,7 +63,7 @@ def test_every_clause_has_the_same_number_of_signs() -> None:
         ("Novalgin gives me red spots everywhere", "Novalgin gives the user red spots everywhere.", "fact"),
         ("we fake the network with msw", "Fakes the network with msw.", "fact"),
         ("my ads always in dutch please", "The ads always in dutch please.", "preference"),
-        ("the oral is on 20 march in maynooth", "The oral is on 20 march in maynooth.", "event"),
+        ("the oral is on 20 march in maynooth", "The oral is on 20 March in maynooth.", "event"),
         ("we settled on typst for all pdfs", "Settled on typst for all pdfs.", "decision"),
     ],
 )
