@@ -54,6 +54,7 @@ class FactShape(TypedDict):
     always_load: bool
     importance: float
     topics: list[str]
+    triggers: list[str]
     project: str
     project_root: str
     subject: str

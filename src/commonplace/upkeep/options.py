@@ -48,6 +48,15 @@ class SleepOptions(JobOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class PlaybookOptions(JobOptions):
+    """The block `upkeep.playbooks`."""
+
+    days: int = option(
+        180, "Days after which a playbook that nobody used, confirmed or changed is archived.", at_least=1
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class UpkeepOptions:
     """The block `upkeep`."""
 
@@ -59,6 +68,7 @@ class UpkeepOptions:
     digest: JobOptions = field(default_factory=JobOptions)
     sleep: SleepOptions = field(default_factory=SleepOptions)
     sleep_channels: SleepOptions = field(default_factory=SleepOptions)
+    playbooks: PlaybookOptions = field(default_factory=PlaybookOptions)
 
     def __post_init__(self) -> None:
         if self.zone is not None:

@@ -4,8 +4,9 @@ from typing import Final
 
 from commonplace.upkeep.digest import JOB as DIGEST
 from commonplace.upkeep.job import Job
+from commonplace.upkeep.playbooks import JOB as PLAYBOOKS
 from commonplace.upkeep.probe import JOB as PROBE
 from commonplace.upkeep.sleep import CHANNELS_JOB as SLEEP_CHANNELS
 from commonplace.upkeep.sleep import JOB as SLEEP
 
-JOBS: Final[tuple[Job, ...]] = (SLEEP, SLEEP_CHANNELS, PROBE, DIGEST)
+JOBS: Final[tuple[Job, ...]] = (SLEEP, SLEEP_CHANNELS, PLAYBOOKS, PROBE, DIGEST)
