@@ -34,12 +34,14 @@ class TaskOptions:
     price_out: float | None = option(None, "Dollars for a million tokens that this model writes.", at_least=0)
     most_tokens: int | None = option(
         None,
-        "Most tokens of an answer; by default 4,000 for `extract`, 1,000 for `judge`, 3,000 for `sleep` and 2,000 for `playbook`.",
+        "Most tokens of an answer; by default 4,000 for `extract`, 1,000 for `judge`, 3,000 for `sleep` and 2,000 for "
+        "`playbook`.",
         at_least=16,
     )
     timeout_seconds: float | None = option(
         None,
-        "How long to wait for an answer; by default 120 seconds for `extract`, 20 for `judge`, 180 for `sleep` and 60 for `playbook`.",
+        "How long to wait for an answer; by default 120 seconds for `extract`, 20 for `judge`, 180 for `sleep` and 60 "
+        "for `playbook`.",
         at_least=1,
     )
     prompt_file: Path | None = option(None, "A file with your own instructions for this task, instead of ours.")

@@ -8,7 +8,6 @@ the person has approved it. A model may word both better, within the same steps;
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
 from typing import Any, Final
 
 from commonplace.errors import ProviderFailed
@@ -18,12 +17,11 @@ from commonplace.facts.playbooks import KIND, Playbook, find_playbooks, playbook
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.learn.model_calls import ask_model, model_of, prompt_for
 from commonplace.flows.learn.settle import evidence
-from commonplace.flows.memory.facts import fact_snapshots
 from commonplace.flows.memory.save import save
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.llm.base import Prompt
-from commonplace.model import Candidate, Fact, FactSnapshot, Origins, Thread
+from commonplace.model import Candidate, Origins, Thread
 from commonplace.model.fact import RULES
 from commonplace.model.layout import ALWAYS_LOAD_FOLDER, ARCHIVE_FOLDER, MEMORY, STAGING
 from commonplace.model.moment import moment_text, parse_moment

@@ -77,7 +77,6 @@ def test_a_playbook_comes_once_in_a_conversation(memory: Memory) -> None:
     assert playbooks(memory, "deploy the website again", conversation="s1") == []
 
 
-@pytest.mark.requirement("I-13")
 def test_a_playbook_is_kept_when_the_budget_cuts_what_is_recalled(memory: Memory) -> None:
     """An actionable procedure outranks recalled snippets: only user and channel memory come before it."""
     memory.notes.write("Inbox/Website.md", f"# Website\n\nDeploy the website notes. {'The website is old. ' * 60}\n")
