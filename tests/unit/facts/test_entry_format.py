@@ -23,6 +23,7 @@ status: superseded
 always_load: true
 importance: 0.9
 topics: [coding, web]
+triggers: [choose a language]
 project: atlas
 project_root: /home/ann/code/atlas
 subject: me
@@ -66,6 +67,7 @@ FACT = Fact(
     always_load=True,
     importance=0.9,
     topics=("coding", "web"),
+    triggers=("choose a language",),
     project="atlas",
     project_root="/home/ann/code/atlas",
     subject="me",
