@@ -56,7 +56,7 @@ Prefers TypeScript over JavaScript.
 FACT = Fact(
     id=ID,
     path=PATH,
-    line=34,
+    line=35,
     origin="entry",
     text="Prefers TypeScript over JavaScript.\n\n- [why] fewer surprises",
     kind="preference",
