@@ -45,12 +45,10 @@ class ClauseClassifier:
 
         `vectors` has a row for the text of each clause, `replies` one for the reply before it: zeros if there is none.
         """
-        import numpy as np
-
         if not clauses:
             return []
         scores = _features(clauses, vectors, replies, self.vocabulary) @ self.weights + self.bias
-        return [float(each) for each in 1.0 / (1.0 + np.exp(-np.clip(scores, -30.0, 30.0)))]
+        return [float(each) for each in logistic(scores)]
 
 
 def fit_classifier(examples: Sequence[LabelledClause], vectors: "Matrix", replies: "Matrix") -> ClauseClassifier:
@@ -61,7 +59,7 @@ def fit_classifier(examples: Sequence[LabelledClause], vectors: "Matrix", replie
     vocabulary = _vocabulary(clauses)
     matrix = _features(clauses, vectors, replies, vocabulary)
     labels = np.array([float(each.keep) for each in examples])
-    weights, bias = _descend(np.hstack([matrix, np.ones((len(clauses), 1))]), labels)
+    weights, bias = fit_weights(matrix, labels, penalty=_PENALTY)
     return ClauseClassifier(vocabulary, weights, bias)
 
 
@@ -85,22 +83,30 @@ def _features(
     return np.hstack([signs, _MEANING * vectors, _REPLY * replies, words])
 
 
-def _descend(matrix: "Matrix", labels: "Matrix") -> "tuple[Matrix, float]":
-    """Weights and bias by accelerated gradient descent; the last column of the matrix is 1, and has no penalty."""
+def fit_weights(matrix: "Matrix", labels: "Matrix", *, penalty: float) -> "tuple[Matrix, float]":
+    """Weights and bias of a logistic regression by accelerated gradient descent; the bias has no penalty."""
     import numpy as np
 
-    penalty = np.full(matrix.shape[1], _PENALTY)
-    penalty[-1] = 0.0
-    step = 1.0 / (0.25 * _largest_eigenvalue(matrix) + _PENALTY)
+    matrix = np.hstack([matrix, np.ones((len(matrix), 1))])
+    penalties = np.full(matrix.shape[1], penalty)
+    penalties[-1] = 0.0
+    step = 1.0 / (0.25 * _largest_eigenvalue(matrix) + penalty)
     weights = ahead = np.zeros(matrix.shape[1])
     pace = 1.0
     for _ in range(_ITERATIONS):
-        errors = 1.0 / (1.0 + np.exp(-np.clip(matrix @ ahead, -30.0, 30.0))) - labels
-        moved = ahead - step * (matrix.T @ errors + penalty * ahead)
+        moved = ahead - step * (matrix.T @ (logistic(matrix @ ahead) - labels) + penalties * ahead)
         faster = (1.0 + (1.0 + 4.0 * pace * pace) ** 0.5) / 2.0
         ahead = moved + (pace - 1.0) / faster * (moved - weights)
         weights, pace = moved, faster
     return weights[:-1], float(weights[-1])
+
+
+def logistic(scores: "Matrix") -> "Matrix":
+    """The probabilities of these scores."""
+    import numpy as np
+
+    probabilities: Matrix = 1.0 / (1.0 + np.exp(-np.clip(scores, -30.0, 30.0)))
+    return probabilities
 
 
 def _largest_eigenvalue(matrix: "Matrix") -> float:
