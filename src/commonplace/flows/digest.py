@@ -342,14 +342,14 @@ def append_to_note(path: str, lines: Sequence[str], session: Session, *, head: s
         there = read_existing(at, read)
         before = there.content if there else None
         text = before.decode("utf-8", "surrogateescape") if before is not None else ""
-        after = _with_lines(text, lines, head=head, day=at.path[-13:-3])
+        after = with_lines(text, lines, head=head, day=at.path[-13:-3])
         return (Edit(at, before, after.encode("utf-8", "surrogateescape")),)
 
     (edit,), result = change(plan, [permit], path=at.path)
     return change_result(edit, permit, result)
 
 
-def _with_lines(text: str, lines: Sequence[str], *, head: str, day: str) -> str:
+def with_lines(text: str, lines: Sequence[str], *, head: str, day: str) -> str:
     """The text of the note with the lines that it lacks, below a heading; the same text if it lacks none."""
     present = {line.strip() for line in text.splitlines()}
     new = [line for line in lines if line.startswith("#") or line not in present]
