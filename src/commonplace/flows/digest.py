@@ -34,6 +34,7 @@ from commonplace.model.layout import (
     wordless_name,
 )
 from commonplace.model.moment import long_day, moment_text, parse_moment
+from commonplace.model.proposal import Proposal
 from commonplace.model.text import counted
 from commonplace.model.untrusted_text import line_of
 from commonplace.model.upkeep import JobState, StepOutcome, StepResult
@@ -109,11 +110,12 @@ def _change_lines(session: Session, since: datetime) -> Iterator[DigestLine]:
             changes[row.commit or row.mutation].append(row)
     facts = _facts_at({path for rows in changes.values() for row in rows for path in _paths(row)}, session)
     steps = {result.commit: result for result in _step_results(session, since) if result.commit}
+    notes = {each.path: each for each in proposals(stores)}
     confirmed, waiting = 0, set[str]()
     for key, rows in changes.items():
         if all(row.verb == "confirm" for row in rows):
             confirmed += 1
-        elif (line := _change_line(key, rows, facts, session)) and line.key not in waiting:
+        elif (line := _change_line(key, rows, session, facts=facts, notes=notes)) and line.key not in waiting:
             waiting |= {line.key} if line.group == "proposed" else set()  # an older proposal that this one replaced
             yield _with_step(line, steps.get(key), session)
     if confirmed:
@@ -138,13 +140,18 @@ def _facts_at(paths: Iterable[str], session: Session) -> dict[str, Fact]:
 
 
 def _change_line(
-    key: str, rows: Sequence[AuditEntry], facts: Mapping[str, Fact], session: Session
+    key: str,
+    rows: Sequence[AuditEntry],
+    session: Session,
+    *,
+    facts: Mapping[str, Fact],
+    notes: Mapping[str, Proposal],
 ) -> DigestLine | None:
     """The line of one commit; None for a proposal that does not wait any more."""
     new = [row for row in rows if row.before is None]
     staged = next((row for row in rows if is_staged(row.path)), None)
     if staged:
-        return _proposal_line(key, staged, facts, session)
+        return _proposal_line(staged, session, fact=facts.get(staged.path), proposal=notes.get(staged.path))
     group, said, row = _what(rows, new)
     fact = facts.get(row.destination or row.path)
     undo = f"commonplace undo --commit {key[:12]}" if row.commit else "commonplace log"
@@ -183,13 +190,14 @@ def _other_change(rows: Sequence[AuditEntry], archived: Sequence[AuditEntry]) ->
     return "changed", f"{deed} {_name(row.path)}{to}{rest}", row
 
 
-def _proposal_line(key: str, row: AuditEntry, facts: Mapping[str, Fact], session: Session) -> DigestLine | None:
-    """The line of what waits for the person: an entry, or a change of a note."""
-    fact, stores = facts.get(row.path), session.stores
+def _proposal_line(
+    row: AuditEntry, session: Session, *, fact: Fact | None, proposal: Proposal | None
+) -> DigestLine | None:
+    """The line of what waits for the person: an entry, or a change of a note; None if it does not wait any more."""
+    vault = session.stores.vault
     is_decided = fact is not None and (fact.status != "active" or fact.place != "staging")
-    if is_decided or row.after is None or not stores.vault.exists(locate(row.path, stores.vault)):
+    if is_decided or row.after is None or not vault.exists(locate(row.path, vault)):
         return None
-    proposal = next((each for each in proposals(stores) if each.path == row.path), None) if not fact else None
     name = proposal.id if proposal else id_digits(fact.id) if fact else entry_digits(row.path)
     what = f"change of {_name(proposal.target)}" if proposal else f"{fact.kind or 'entry'} {name}" if fact else "entry"
     return DigestLine(
