@@ -159,3 +159,41 @@ def test_a_model_that_changes_a_step_or_is_away_leaves_the_persons_own_words(
 
     assert result.outcome == "done"
     assert [each.fact.text for each in modelled.facts.about()] == [TEXT]
+
+
+SOLD = "Sell the old bicycle:\n1. Take pictures.\n2. Write the advert.\n3. Answer the letters."
+
+
+def test_a_playbook_that_nobody_used_for_long_is_archived_and_can_be_taken_back(
+    memory: Memory, calendar: Calendar
+) -> None:
+    """By its last use, change or confirmation; the run says so, the digest has the command, undo restores it."""
+    talk(memory, ("user", EXPLAINED), ("assistant", "Noted."))
+    memory.jobs.run("playbooks")
+    calendar.pass_(days=170)
+    assert "make site" in memory.context("deploy the website", within=None).text
+    calendar.pass_(days=170)
+    assert memory.jobs.run("playbooks").steps == ()
+    memory.digests.read()
+    calendar.pass_(days=20)
+    planned = memory.jobs.run("playbooks", dry_run=True)
+    record = memory.jobs.run("playbooks")
+
+    assert [(each.step.action, each.outcome) for each in record.steps] == [("archive", "done")]
+    assert [each.step for each in planned.steps] == [each.step for each in record.steps]
+    assert "make site" not in memory.context("deploy the website", within=None).text
+    assert memory.jobs.run("playbooks").steps == ()
+    (line,) = memory.digests.read().of("archived")
+    memory.notes.undo(commit=line.command.split()[3])
+    assert "make site" in memory.context("deploy the website", within=None).text
+
+
+def test_what_the_person_said_approved_or_always_loads_is_never_archived(memory: Memory, calendar: Calendar) -> None:
+    """Upkeep leaves the person's own word alone, however old it is."""
+    memory.entries.save(SOLD, kind="procedural", triggers=["sell the bicycle"])
+    work(memory)
+    (result,) = memory.jobs.run("playbooks").steps
+    memory.reviews.approve(result.review)
+    calendar.pass_(days=800)
+
+    assert memory.jobs.run("playbooks").steps == ()
