@@ -21,7 +21,7 @@ from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.learn.model_calls import ask_model, model_of, prompt_for
 from commonplace.flows.learn.settle import evidence
 from commonplace.flows.memory.amend import active_entry, entry_edit, refuse_redirect
-from commonplace.flows.memory.facts import fact_snapshots
+from commonplace.flows.memory.facts import entry_reader, fact_snapshots
 from commonplace.flows.memory.save import save
 from commonplace.flows.notes.write import Edit, Permit, Reader, change, commit_message, move_trailers
 from commonplace.flows.read import locate
@@ -113,7 +113,7 @@ def _procedures(thread: Thread, session: Session) -> Iterator[_Source]:
 
 def _known_evidence(session: Session) -> set[tuple[str, int]]:
     """The conversations and turns from which a playbook was made before, whatever became of it."""
-    with session.stores.index.reader() as reader:
+    with entry_reader(session.stores) as reader:  # with what a killed process has committed and not indexed
         query = FactQuery(origins=("entry",), staged=True)
         records = [each for folder in _FOLDERS for each in reader.facts(replace(query, folder=folder))]
     kinds = {*PLAYBOOK_KINDS}
