@@ -42,7 +42,7 @@ def test_a_job_is_tried_then_run_then_logged(run: Run, vault: Path) -> None:
     assert "last run: probe, done" in run("doctor").stdout
 
 
-@pytest.mark.requirement("I-19", "X-10")
+@pytest.mark.requirement("X-10")
 def test_cron_runs_what_is_due(run: Run) -> None:
     """`jobs run --due` needs no daemon; without a due job it is silent with --quiet."""
     first = run("jobs", "run", "--due", "--quiet")
