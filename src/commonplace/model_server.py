@@ -83,12 +83,18 @@ class ModelServer:
         """`headers` are sent with every request, the key among them, which is named apart so that no error shows it.
 
         A busy server is asked up to `attempts` times, after `backoff` seconds, then twice that, or what it asks for.
-        Raises UsageError if the endpoint is not an HTTP address or the key cannot be sent in a header.
+        Raises UsageError if the endpoint is not an HTTP address, if the key cannot be sent in a header, and if it would
+        travel over a network unencrypted.
         """
         self.host = _host_of(endpoint, setting)
         if key and not (key.isascii() and key.isprintable()):  # an error about an invalid header would show it
             raise UsageError(f"the key of the {label} is not one line of plain ASCII text", hint="Check the key.")
         self.is_remote = not is_loopback(self.host)
+        if key and self.is_remote and urlsplit(endpoint).scheme.lower() == "http":
+            raise UsageError(
+                f"the key of the {label} would travel to {self.host} unencrypted",
+                hint=f"Write {setting} with https://, or leave the key out if the server needs none.",
+            )
         self._label, self._hint, self._key = f"the {label} {self.host}", hint, key
         self._endpoint = endpoint.rstrip("/")
         self._headers = dict(headers)

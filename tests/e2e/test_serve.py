@@ -120,7 +120,10 @@ def test_status_says_what_the_daemon_does(daemon: Daemon) -> None:
         "tidy the repositories",
         "record which tokens were used",
         "learn from conversations",
+        "run due jobs",
     }
+    assert all(vault["jobs"] and vault["notices"] == [] for vault in vaults.values())
+    assert "upkeep    probe: next at " in shown.stdout
     assert shown.returncode == 0
     assert "3 notes, 3 chunks, hybrid, watched" in shown.stdout
 

@@ -44,6 +44,10 @@ def save(
     ] = "",
     topic: Topics = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag for the note; may be repeated.")] = None,
+    trigger: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TASK", help="Of a playbook: a task for which it is recalled; may be repeated."),
+    ] = None,
     fact: FactClass = "",
     subject: Annotated[str, typer.Option(metavar="S", help="Who or what it is about.")] = "",
     predicate: Annotated[str, typer.Option(metavar="P", help="The relation, such as works_at.")] = "",
@@ -81,6 +85,7 @@ def save(
         object=object,
         topics=topic or (),
         tags=tag or (),
+        triggers=trigger or (),
         importance=importance,
         valid_from=valid_from,
         valid_until=valid_until,

@@ -123,6 +123,9 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "learn": CommandSource(
         "learn", "app", "Learn facts from new conversations and from notes marked as sources.", "Conversations"
     ),
+    "jobs": CommandSource(
+        "jobs", "app", "List and run what runs on a schedule, and show what each run did.", "Conversations"
+    ),
     "context": CommandSource(
         "context", "context", "Print the memory that would be put before a prompt.", "Conversations"
     ),

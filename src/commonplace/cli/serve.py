@@ -1,7 +1,7 @@
 """`commonplace serve | status | stop | mcp | hook`: the daemon, and the commands that hosts run."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -269,6 +269,8 @@ def _show(status: Mapping[str, Any]) -> None:
             print_line(f"sync      {catching_up} (in {vault['vault']})")
         if waiting := vault.get("review"):
             print_line(f"{_review_line(waiting)} (in {vault['vault']})")
+        for line in _upkeep_lines(vault):
+            print_line(f"upkeep    {line} (in {vault['vault']})")
     for job in status["chores"]:
         print_line(f"job       {_job_line(job)}")
     print_line(f"capture   {_capture_line(status['capture'])}")
@@ -284,6 +286,17 @@ def _vault_line(vault: Mapping[str, Any]) -> str:
     mode = vault["mode"] + (f" ({vault['without']})" if vault["without"] else "")
     watching = "watched" if vault["watching"] else f"not watched: {vault['said']}"
     return f"{name}: {counted(vault['notes'], 'note')}, {counted(vault['chunks'], 'chunk')}, {mode}, {watching}"
+
+
+def _upkeep_lines(vault: Mapping[str, Any]) -> Iterator[str]:
+    """The scheduled jobs of a vault: what the person should know, then when each runs next and how it ended last."""
+    yield from vault.get("notices", ())
+    for job in vault.get("jobs", ()):
+        if not job["is_enabled"]:
+            continue
+        when = "running" if job["is_running"] else "parked" if job["is_parked"] else f"next at {job['next']}"
+        last = f", last {job['last']['outcome']} at {job['last']['began']}" if job["last"] else ""
+        yield f"{job['name']}: {when}{last}"
 
 
 def _job_line(job: Mapping[str, Any]) -> str:

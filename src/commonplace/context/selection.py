@@ -9,6 +9,7 @@ from typing import Final
 from commonplace.errors import UsageError
 from commonplace.model import Hit
 from commonplace.model.context import Need
+from commonplace.model.conversation import CHANNEL_NAME
 
 _CALIBRATED_FOR: Final = 35  # entries
 _CONSTRAINT_BONUS: Final = 0.04
@@ -93,7 +94,7 @@ _CJK_LETTERS: Final = 4  # letters that one character counts for in a script who
 # No part may contain what begins another link, so that each character is looked at once.
 _LINK: Final = re.compile(r"!?\[\[[^\[\]\n]*+\]\]|!?\[[^\[\]\n]*+\]\([^()\n]*+\)|<?https?://\S++|(?<!\S)#[\w/-]++")
 _HEADING: Final = re.compile(r"\A#{1,6}[ \t]+([^\n]*?)[ \t#]*(?:\n|\Z)\s*")
-_CHANNEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
+_CHANNEL: Final = re.compile(CHANNEL_NAME)
 _CHANNEL_PREFIX: Final = "channel:"
 
 

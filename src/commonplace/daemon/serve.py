@@ -59,6 +59,8 @@ _TIDY_EVERY: Final = 6 * 3600.0
 _TIDY_FIRST: Final = 600.0
 _LEARN_EVERY: Final = 60.0
 _LEARN_FIRST: Final = 60.0
+_JOBS_EVERY: Final = 60.0
+_JOBS_FIRST: Final = 90.0
 _now = partial(datetime.now, UTC)
 
 
@@ -118,7 +120,10 @@ class Daemon:
         self._jobs = ChoreRunner(jobs, is_quiet=self._counter.is_quiet)
         # apart from the others: a model may take minutes to answer
         learn = Chore("learn from conversations", self._vaults.learn, every=_LEARN_EVERY, first=_LEARN_FIRST)
-        self._learning = ChoreRunner((learn,), is_quiet=self._counter.is_quiet)
+        upkeep = Chore(
+            "run due jobs", self._vaults.run_jobs, every=_JOBS_EVERY, first=_JOBS_FIRST, waits_for_quiet=True
+        )
+        self._learning = ChoreRunner((learn, upkeep), is_quiet=self._counter.is_quiet)
 
     async def run(self, *, port: int, ready: ReadyCallback) -> None:
         """Serve until a signal or a request stops it. Raises VaultUnavailable if it cannot listen."""

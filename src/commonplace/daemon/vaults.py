@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -262,8 +262,22 @@ class Vaults:
                 said.append(f"{root.name}: {read}{f'; {run.said}' if run.said else ''}")
         return "; ".join(said) or "nothing to learn"
 
+    def run_jobs(self) -> str:
+        """Run the scheduled jobs of each open vault that are due; returns which ran, and how they ended.
+
+        A vault in which that is impossible does not stop the others.
+        """
+        said: list[str] = []
+        for root, vault in [*self._open.items()]:
+            try:
+                runs = vault.memory.jobs.run_due(stops=self._ends_learning.is_set)
+                said += [f"{root.name}: {run.job} {run.outcome}" for run in runs]
+            except CommonplaceError as error:
+                said.append(f"{root.name}: {error}")
+        return "; ".join(said) or "no job was due"
+
     def end_learning(self) -> None:
-        """Let a run of `learn` end before the next conversation."""
+        """Let a run of `learn` end before the next conversation, and one of `run_jobs` before the next step."""
         self._ends_learning.set()
 
     def status(self) -> list[dict[str, Any]]:
@@ -315,6 +329,7 @@ class Vaults:
             vault = self._get(root)
             counts, (mode, without) = vault.memory.index.stats(), vault.memory.index.readiness()
             waiting = vault.memory.reviews.count()
+            jobs, notices = vault.memory.jobs.list(), vault.memory.jobs.notices()
         except CommonplaceError as error:
             return {**status, "open": False, "said": str(error)}
         status |= {
@@ -324,6 +339,8 @@ class Vaults:
             "mode": mode,
             "without": without,
             "review": waiting,
+            "jobs": [asdict(job) for job in jobs],
+            "notices": [notice.said for notice in notices],
         }
         return {**status, **vault.watcher.status()}
 

@@ -7,16 +7,18 @@ statement and was not taken is in the rejections, with the reason.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Final
 
 from commonplace.extraction.circumstance_frames import CIRCUMSTANCE_FRAMES
+from commonplace.extraction.clause_features import ClauseInContext
 from commonplace.extraction.dated_frames import DATED_FRAMES
 from commonplace.extraction.household_frames import HOUSEHOLD_FRAMES
 from commonplace.extraction.personal_frames import PERSONAL_FRAMES
+from commonplace.extraction.plain_clauses import plain_statement
 from commonplace.extraction.speech import MOST_CHARACTERS, SpokenClause, clauses_of, is_played
 from commonplace.extraction.spoken_dates import absolute_dates
 from commonplace.extraction.standing_frames import STANDING_FRAMES
@@ -26,11 +28,19 @@ from commonplace.model.fact import KINDS
 from commonplace.model.learning import ExtractedFact, Extraction, Rejection, RejectReason, Turn
 from commonplace.model.text import LazyPattern, fold_phrase
 
+ClauseWeigher = Callable[[Sequence[ClauseInContext]], Sequence[float]]
+"""For each clause how likely it states something that lasts and can be understood alone, from 0 to 1."""
+
+LIKELY: Final = 0.85
+"""From here on a clause without a frame is taken: of such clauses of authors left out of the fit, 93 % were right."""
+UNLIKELY: Final = 0.15
+"""Below that a clause is not taken although a frame fits it."""
 MOST_FACTS: Final = 40
 """Facts of one conversation; what comes after them is rejected as `too_many`."""
 
 _FRAMES: Final = (*STANDING_FRAMES, *DATED_FRAMES, *CIRCUMSTANCE_FRAMES, *PERSONAL_FRAMES, *HOUSEHOLD_FRAMES)
 _LONG_AGO: Final = timedelta(days=31)
+_REPLY: Final = 300  # characters of the reply before a clause that say what it answers
 _MOST_REJECTIONS: Final = 200
 _LONGEST: Final = 300  # characters of a statement
 _CALENDAR_DAY: Final = LazyPattern(
@@ -42,6 +52,11 @@ _CALENDAR_DAY: Final = LazyPattern(
 _FULL_DAY: Final = LazyPattern(
     r"\b\d{1,2} (?:January|February|March|April|May|June|July|August|September|October|November|December) \d{4}\b"
 )
+_SECRETIVE: Final = LazyPattern(
+    r"(?i)\b(?:pass ?words?|passphrase|pass ?code|pin|tokens?|secrets?|credentials?|api[ -]?keys?|private key|log-?in"
+    r"|2fa|otp|cvv|iban|ssn|seed phrase|connection string)\b|://[^\s/]*:[^\s/]*@"
+)
+"""Where these are spoken of, a sentence that no frame knows may hold a secret."""
 _STRUCTURED: Final = LazyPattern(
     r"^[ \t]*[-*][ \t]+\[(?P<kind>[a-z-]{3,20})\][ \t]+(?P<text>\S.{3,280})$", re.MULTILINE
 )
@@ -165,24 +180,47 @@ class _Reading:
     near: date | None = None
     process: str = ""
     options: list[str] = field(default_factory=list)
+    weights: dict[tuple[int, int], float] = field(default_factory=dict)
+    reply: str = ""
 
 
-def extract_by_rules(turns: Sequence[Turn], *, day: str, person: str = "") -> Extraction:
+def extract_by_rules(
+    turns: Sequence[Turn], *, day: str, person: str = "", weigh: ClauseWeigher | None = None
+) -> Extraction:
     """What the person states in these turns. `day` is the day of turns that have none; `person` the owner's name.
 
+    With `weigh`, clauses that no frame knows are taken if they are likely to last, and unlikely ones are not taken.
     Nothing that the assistant, a tool or a quoted text says becomes a fact.
     """
     reading = _Reading(owner=person)
     played = is_played(turns)
+    if weigh and not played:
+        reading.weights = _weights(turns, weigh)
     for index, turn in enumerate(turns):
         said = _day(turn.day) or _day(day)
         if turn.role != "user":
+            reading.reply = turn.text[-_REPLY:]
             _reject_foreign(turn, reading)
         elif played:
             _reject_played(turn, reading)
         elif not _accept_proposal(turn, turns[:index], reading):
             _read_turn(turn, said, reading)
     return _extraction(reading)
+
+
+def _weights(turns: Sequence[Turn], weigh: ClauseWeigher) -> dict[tuple[int, int], float]:
+    """The weight of each plain clause of the person, by the number of its turn and its place in it."""
+    clauses: dict[tuple[int, int], ClauseInContext] = {}
+    before = ""
+    for index, turn in enumerate(turns):
+        if turn.role != "user":
+            before = turn.text[-_REPLY:] if turn.role == "assistant" else ""
+            continue
+        for position, each in enumerate(clauses_of(turn.text)):
+            if each.text and each.reason is None:
+                context = ClauseInContext(each.text, each.marks, position, index, before)
+                clauses[turn.number, each.start] = context
+    return dict(zip(clauses, weigh([*clauses.values()]), strict=True))
 
 
 def _day(text: str) -> date | None:
@@ -253,19 +291,25 @@ def _read_turn(turn: Turn, said: date | None, reading: _Reading) -> None:
         _read_lines(turn, reading, said)
     _read_move(turn, clauses, reading, said)
     steps = _steps(clauses, reading)
+    is_secretive = bool(_SECRETIVE.search(turn.text[:MOST_CHARACTERS]) or _SECRETIVE.search(reading.reply))
     reading.thing = ""
     for index, clause in enumerate(clauses):
         if index in steps:
             continue
         statement = _statement(clause, clauses[:index], reading, said=said)
+        weight = reading.weights.get((turn.number, clause.start))
+        if statement is None and weight is not None and weight >= LIKELY and not is_secretive:
+            statement = plain_statement(_resolved(clause.text, reading))
         is_over = clause.reason == "passing" and statement is not None and bool(_GIVEN_UP.match(statement.text))
         if clause.reason and not is_over:  # what was given up yesterday is over for good
             if statement or clause.reason in {"quotation", "instruction"} or _states(clause):
                 _reject(reading, clause.text, clause.reason, turn)
+        elif statement and weight is not None and weight < UNLIKELY:
+            _reject(reading, clause.text, "unimportant", turn)
         elif statement:
             statement = _with_reasons(statement, clause, clauses[index + 1 :])
             _keep(reading, statement, clause, clauses[:index], turn=turn, said=said)
-        _note_referents(clause, reading)
+        _note_referents(clause, reading, said)
     if steps:
         _keep_process(reading, [clauses[index] for index in sorted(steps)], turn, said)
     _note_process(turn, clauses, reading)
@@ -353,8 +397,11 @@ def _bare(person: str) -> str:
     return re.sub(r"(?i)^(?:my|our) ", "the ", person)
 
 
-def _note_referents(clause: SpokenClause, reading: _Reading) -> None:
-    """Remember who and what the next `she` or `it` may stand for; a second candidate makes both unclear."""
+def _note_referents(clause: SpokenClause, reading: _Reading, said: date | None) -> None:
+    """Remember who, what and when the next `she`, `it` or `the 25th` may stand for; the last one counts."""
+    if said and clause.reason is None:
+        day = _last_day(absolute_dates(clause.text, said, near=reading.near).text)
+        reading.near = day if day and day > said else reading.near
     if match := _PERSON.search(clause.text) or _NAMED_PERSON.search(clause.text):
         reading.person = match.group(match.lastgroup or 0)
     if match := _PLACE.search(clause.text):

@@ -204,18 +204,35 @@ _INSTRUCTION: Final = LazyPattern(
     r"|\b(?:trusted|verified|official) (?:source|domain|sender|message|instruction)\b"
 )
 _PLAYED: Final = LazyPattern(
-    r"(?i)\b(?:for|in|of|about|on|writing) (?:my|a|the|our) (?:\w+ )?(?:novel|short story|screenplay"
-    r"|fan ?fiction|fanfic"
-    r"|sketch|comic|game character|(?:d&d|rpg|dnd) \w+|play script|manuscript)\b|\bmy (?:main |novel's )?"
-    r"(?:character|protagonist|villain|heroine?|antagonist)\b|\b(?:role ?-?play\w*|act as (?:a|my|the|if)|pretend"
-    r"|let's (?:practi[sc]e|rehearse|play)|mock interview|improv)\b|\byou(?:'re| are) (?:the|my|a|an) (?:\w+ )?"
-    r"(?:recruiter|interviewer|boss|customer|client|waiter|doctor|patient|teacher|pirate|wizard|detective|therapist"
-    r"|seller|buyer|landlord|character|opponent|judge|dungeon master|examiner|officer|employer|hr|manager)\b"
-    r"|\bimagine (?:you|i|we)(?:'re|'m| are| am| were)\b"
-    r"|\b(?:sample|example|dummy|fictional|made-up|test) (?:text|sentence|person|persona|profile|data"
-    r"|customer|user)s?\b"
-    r"|\bin character\b|\bpersona\b"
+    r"(?i)\b(?:for|in|of|about|on|writing|from) (?:my|a|the|our) (?:\w+ )?(?:novel|short story|screenplay"
+    r"|fan ?fiction|fanfic|sketch|skit|comic|game character|(?:d&d|rpg|dnd) \w+|play script|manuscript)\b"
+    r"|\bmy (?:main |novel's )?(?:character|protagonist|villain|heroine?|antagonist)\b"
+    r"|\b(?:backstory|text adventure|one-shot|bedtime story|fairy tale|make-?believe|out of character|in character)\b"
+    r"|\b(?:heroine?|protagonist|villain) (?:is|named|called)\b|\blevel \d+ [a-z]+\b"
+    r"|\broll(?:ed)? (?:a d\d|for \w|insight)"
+    r"|\b(?:in|as) (?:the )?first person\b|\b(?:ballad|verses|chorus|lyrics)\b"
 )
+"""Fiction, games and songs."""
+
+_PARTS: Final = LazyPattern(
+    r"(?i)\b(?:role ?-?play\w*|act as (?:a|my|the|if)|pretend|let's (?:practi[sc]e|rehearse|play)"
+    r"|practi[sc]e (?:a|the|my) (?:\w+ )?(?:interview|conversation|dialogue|speech|call|negotiation)"
+    r"|(?:first aid|fire|safety) drill|mock (?:interview|exam|call)|improv|persona)\b"
+    r"|\bplay (?:my|the|a) (?!guitar|piano|violin|drums|cello|game|match|music|part in)\w+\b"
+    r"|\byou(?:'re| are) (?:now )?(?:the|my|a|an) (?!best|only|first|last|one|same|star|hero|genius|legend"
+    r"|lifesaver|saint|bit|little|great|good|real|angel|treasure|machine)[a-z-]+(?: [a-z-]+)?(?=[,.!;:]|$| and i| who)"
+    r"|\bimagine (?:you|i|we)(?:'re|'m| are| am| were)\b"
+)
+"""Parts that the person gives to the assistant, and plays with it."""
+
+_SAMPLES: Final = LazyPattern(
+    r"(?i)\b(?:sample|example|dummy|fictional|fictitious|made-up|invented|fake|test|mock|placeholder|seed) "
+    r"(?:\w+ )?(?:text|sentence|person|persona|people|profile|data|customer|user|name|record|account|itinerary|entry"
+    r"|client|patient|review|script)s?\b|\b(?:fixtures?|seed script|lorem ipsum|test data|unit test data)\b"
+    r"|\b(?:crossword:|riddle\b|brain ?teaser\b|word problem\b|exam question\b|\d{1,2} letters\b)"
+    r"|\b(?:check|correct) my (?:working|homework|exercise|solution)s?\b"
+)
+"""Texts that stand for something else: test data, examples, exercises, puzzles."""
 
 
 _WRITING: Final = LazyPattern(
@@ -227,7 +244,8 @@ _WRITING: Final = LazyPattern(
 
 def is_played(turns: Sequence[Turn]) -> bool:
     """True if in this conversation the person speaks for somebody else: a part, a figure of fiction, sample texts."""
-    return any(turn.role == "user" and _PLAYED.search(turn.text[:MOST_CHARACTERS]) for turn in turns)
+    texts = [turn.text[:MOST_CHARACTERS] for turn in turns if turn.role == "user"]
+    return any(pattern.search(text) for text in texts for pattern in (_PLAYED, _PARTS, _SAMPLES))
 
 
 def clauses_of(text: str) -> list[SpokenClause]:

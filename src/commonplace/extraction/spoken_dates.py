@@ -1,7 +1,9 @@
 """Times as people say them, made absolute: "since August" said in November 2026 is "since August 2026".
 
 A phrase without a year means the nearest one: before the day on which it was said if the sentence is about the past,
-otherwise after it. A week becomes its month, because no statement that is worth keeping depends on the week.
+otherwise after it; but a day that is weeks away on one side and most of a year on the other is the near one, whatever
+the tense: "signed up for 14 November", said in August. A week becomes its month, because no statement that is worth
+keeping depends on the week.
 """
 
 import re
@@ -19,6 +21,8 @@ _NO_YEAR: Final = r"(?!,?\ (?:of\ )?[12][0-9]{3}\b)(?![\w'-])"
 _COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
 _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "tenth": 10, "fifteenth": 15, "last": 31}
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
+_FAR: Final = timedelta(days=240)
+_CLOSE: Final = timedelta(days=100)
 _ENDS: Final = frozenset({"until", "till", "through"})
 _STARTS: Final = frozenset({"since", "from", "starting", "as of", "effective"})
 
@@ -64,11 +68,15 @@ class DatedText:
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """The day on which a sentence was said, whether it is about the past, and a day to come that was named before."""
+    """The day on which a sentence was said, whether it is about the past, and a day to come that was named before.
+
+    `sure`: the words leave no choice, as "since" does.
+    """
 
     day: date
     past: bool
     near: date | None = None
+    sure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +100,12 @@ def absolute_dates(text: str, day: date, *, starts: bool = False, near: date | N
     position = 0
     for match in _PHRASES.finditer(text):
         word = (match["word"] or match["before"] or "").lower()
-        moment = None if word == "every" else _resolve(match, _Said(day, past or word == "since", near))
+        is_sure = word in _ENDS or word in ("since", "by")
+        is_past = word == "since" or (past and word not in _ENDS)
+        moment = None if word == "every" else _resolve(match, _Said(day, is_past, near, is_sure))
         if moment is None:
             continue
+        near = max(near or moment.first, moment.first)
         parts += [text[position : match.start()], _phrase(word, match, moment)]
         position = match.end()
         if word in _ENDS:
@@ -129,14 +140,14 @@ def _resolve(match: re.Match[str], said: _Said) -> _Moment | None:
 
 def _range(match: re.Match[str], said: _Said) -> _Moment:
     month = MONTHS[match["range_month"].lower()]
-    first = _nearest(said.day, month, _number(match["range_first"]), past=said.past)
+    first = _nearest(said, month, _number(match["range_first"]))
     last = first.replace(day=_number(match["range_last"]))
     return _Moment(f"{first.day} to {long_day(last.isoformat())}", "from", first)
 
 
 def _day_of_named_month(match: re.Match[str], said: _Said) -> _Moment:
     name, number = match["day_month"] or match["month_first"], match["month_day"] or match["day_second"]
-    return _on(_nearest(said.day, MONTHS[name.lower()], _number(number), past=said.past))
+    return _on(_nearest(said, MONTHS[name.lower()], _number(number)))
 
 
 def _day_of_this_month(match: re.Match[str], said: _Said) -> _Moment:
@@ -246,12 +257,16 @@ _RESOLVERS: Final[Mapping[str, Callable[[re.Match[str], _Said], _Moment | None]]
 }
 
 
-def _nearest(day: date, month: int, number: int, *, past: bool) -> date:
-    """That day of the month, the last one up to this day or the next one from it on."""
-    then = date(day.year, month, number)
-    if past and then > day:
-        return then.replace(year=day.year - 1)
-    return then.replace(year=day.year + 1) if not past and then < day else then
+def _nearest(said: _Said, month: int, number: int) -> date:
+    """That day of the month, the last one up to the day of the words or the next one from it on."""
+    then = date(said.day.year, month, number)
+    if then == said.day:
+        return then
+    last = then if then < said.day else then.replace(year=then.year - 1)
+    following = then if then > said.day else then.replace(year=then.year + 1)
+    meant, other = (last, following) if said.past else (following, last)
+    is_odd = abs(meant - said.day) > _FAR and abs(other - said.day) < _CLOSE
+    return other if is_odd and not said.sure else meant
 
 
 def _number(text: str) -> int:

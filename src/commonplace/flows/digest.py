@@ -15,6 +15,7 @@ from typing import Any, Final
 from commonplace.facts.entry_paths import id_digits
 from commonplace.flows.memory.review import waiting_count
 from commonplace.flows.notes.history import log_entries, undone_commits
+from commonplace.flows.notes.proposals import proposals
 from commonplace.flows.notes.write import Edit, Permit, Reader, change, change_result, commit_message, read_existing
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
@@ -33,6 +34,7 @@ from commonplace.model.layout import (
     wordless_name,
 )
 from commonplace.model.moment import long_day, moment_text, parse_moment
+from commonplace.model.proposal import Proposal
 from commonplace.model.text import counted
 from commonplace.model.untrusted_text import line_of
 from commonplace.model.upkeep import JobState, StepOutcome, StepResult
@@ -108,11 +110,13 @@ def _change_lines(session: Session, since: datetime) -> Iterator[DigestLine]:
             changes[row.commit or row.mutation].append(row)
     facts = _facts_at({path for rows in changes.values() for row in rows for path in _paths(row)}, session)
     steps = {result.commit: result for result in _step_results(session, since) if result.commit}
-    confirmed = 0
+    notes = {each.path: each for each in proposals(stores)}
+    confirmed, waiting = 0, set[str]()
     for key, rows in changes.items():
         if all(row.verb == "confirm" for row in rows):
             confirmed += 1
-        elif line := _change_line(key, rows, facts, session):
+        elif (line := _change_line(key, rows, session, facts=facts, notes=notes)) and line.key not in waiting:
+            waiting |= {line.key} if line.group == "proposed" else set()  # an older proposal that this one replaced
             yield _with_step(line, steps.get(key), session)
     if confirmed:
         said = f"{counted(confirmed, 'entry').replace('entrys', 'entries')} confirmed"
@@ -136,13 +140,18 @@ def _facts_at(paths: Iterable[str], session: Session) -> dict[str, Fact]:
 
 
 def _change_line(
-    key: str, rows: Sequence[AuditEntry], facts: Mapping[str, Fact], session: Session
+    key: str,
+    rows: Sequence[AuditEntry],
+    session: Session,
+    *,
+    facts: Mapping[str, Fact],
+    notes: Mapping[str, Proposal],
 ) -> DigestLine | None:
-    """The line of one commit; None for a proposal that the person has decided on."""
+    """The line of one commit; None for a proposal that does not wait any more."""
     new = [row for row in rows if row.before is None]
-    staged = next((row for row in new if is_staged(row.path)), None)
+    staged = next((row for row in rows if is_staged(row.path)), None)
     if staged:
-        return _proposal_line(key, staged, facts, session)
+        return _proposal_line(staged, session, fact=facts.get(staged.path), proposal=notes.get(staged.path))
     group, said, row = _what(rows, new)
     fact = facts.get(row.destination or row.path)
     undo = f"commonplace undo --commit {key[:12]}" if row.commit else "commonplace log"
@@ -181,19 +190,22 @@ def _other_change(rows: Sequence[AuditEntry], archived: Sequence[AuditEntry]) ->
     return "changed", f"{deed} {_name(row.path)}{to}{rest}", row
 
 
-def _proposal_line(key: str, row: AuditEntry, facts: Mapping[str, Fact], session: Session) -> DigestLine | None:
-    fact = facts.get(row.path)
-    if fact is not None and (fact.status != "active" or fact.place != "staging"):
+def _proposal_line(
+    row: AuditEntry, session: Session, *, fact: Fact | None, proposal: Proposal | None
+) -> DigestLine | None:
+    """The line of what waits for the person: an entry, or a change of a note; None if it does not wait any more."""
+    vault = session.stores.vault
+    is_decided = fact is not None and (fact.status != "active" or fact.place != "staging")
+    if is_decided or row.after is None or not vault.exists(locate(row.path, vault)):
         return None
-    if fact is None and not session.stores.vault.exists(locate(row.path, session.stores.vault)):
-        return None
-    digits = id_digits(fact.id) if fact else entry_digits(row.path)
+    name = proposal.id if proposal else id_digits(fact.id) if fact else entry_digits(row.path)
+    what = f"change of {_name(proposal.target)}" if proposal else f"{fact.kind or 'entry'} {name}" if fact else "entry"
     return DigestLine(
         group="proposed",
-        said=f"{fact.kind or 'entry' if fact else 'entry'} {digits} ({_by(row)})",
-        command=f"commonplace review approve {digits}" if digits else "commonplace review",
-        key=key,
-        words=_words(fact.text, session) if fact else "",
+        said=f"{what} ({_by(row)})",
+        command=f"commonplace review approve {name}" if name else "commonplace review",
+        key=f"waits {row.path}",
+        words=_words(proposal.why if proposal else fact.text if fact else "", session),
         at=moment_text(row.when),
     )
 
@@ -338,14 +350,14 @@ def append_to_note(path: str, lines: Sequence[str], session: Session, *, head: s
         there = read_existing(at, read)
         before = there.content if there else None
         text = before.decode("utf-8", "surrogateescape") if before is not None else ""
-        after = _with_lines(text, lines, head=head, day=at.path[-13:-3])
+        after = with_lines(text, lines, head=head, day=at.path[-13:-3])
         return (Edit(at, before, after.encode("utf-8", "surrogateescape")),)
 
     (edit,), result = change(plan, [permit], path=at.path)
     return change_result(edit, permit, result)
 
 
-def _with_lines(text: str, lines: Sequence[str], *, head: str, day: str) -> str:
+def with_lines(text: str, lines: Sequence[str], *, head: str, day: str) -> str:
     """The text of the note with the lines that it lacks, below a heading; the same text if it lacks none."""
     present = {line.strip() for line in text.splitlines()}
     new = [line for line in lines if line.startswith("#") or line not in present]

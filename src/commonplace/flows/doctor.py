@@ -33,7 +33,7 @@ _BY_ITSELF: Final = "Run `commonplace lint --fix`, which writes a time that can 
 def examine(stores: Stores) -> tuple[Finding, ...]:
     """Check every part; one that cannot be checked is a finding, not the end."""
     checks: tuple[Check, ...] = (_vault, _git, _history, _encoder, _vectors, _models, _index, _facts)
-    checks += (_review, _learning)
+    checks += (_review, _learning, _jobs)
     return tuple(finding for check in checks for finding in _run(check, stores))
 
 
@@ -179,6 +179,17 @@ def _learning(stores: Stores) -> Iterator[Finding]:
     for each in status.parked:
         said = f"{each.source} could not be read {each.failures} times: {each.reason}"
         yield Finding("learning", ok=False, said=said, remedy="`commonplace learn --retry` tries it again.")
+
+
+def _jobs(stores: Stores) -> Iterator[Finding]:
+    """The last run of the scheduled jobs; each job that is parked is a fault."""
+    states, last = stores.history.job_states(), next(iter(stores.history.job_runs(limit=1)), None)
+    said = f"last run: {last.job}, {last.outcome}, {last.began}" if last else "no scheduled job has run yet"
+    yield Finding("jobs", ok=True, said=said)
+    for state in states.values():
+        if state.is_parked:
+            said = f"the job {state.job} failed {state.failures} times in a row and is parked: {state.reason}"
+            yield Finding("jobs", ok=False, said=said, remedy=f"`commonplace jobs run {state.job}` tries it again.")
 
 
 def _state(counts: Counts, stores: Stores) -> Iterator[Finding]:

@@ -7,11 +7,13 @@ that two agents never overwrite each other; a plan is replaced only by who names
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
 from commonplace.flows.conversations import may_learn_from
+from commonplace.flows.notes.move import move_note
 from commonplace.flows.notes.write import (
     Edit,
     Permit,
@@ -117,7 +119,18 @@ def add_progress(
     """Add a line of progress; saying the same twice in a row adds one line. Raises UsageError, and as every write."""
     line = ProgressEntry(session.now[:10], session.now[11:16], _line(text, "progress"), _phase(phase), ends_phase)
     path = _path(project, _PROGRESS, session)
+    if not dry_run:
+        _make_room(path, session)
     return _edit(path, project, lambda old: with_progress(old, line), session, dry_run=dry_run)
+
+
+def _make_room(path: str, session: Session) -> None:
+    """Put a long note of progress aside under the day until which it goes: a note has a largest size."""
+    stat = stat_or_none(path, session.stores.vault)
+    if stat is None or stat.size * 2 < session.stores.safety.max_note_bytes:
+        return
+    with suppress(NotFound, Conflict):  # another agent has put it aside at the same moment
+        move_note(path, f"{path.removesuffix('.md')}-until-{session.now[:10]}.md", session, Terms())
 
 
 def set_feature(project: str, feature: Feature, session: Session, *, dry_run: bool = False) -> Changed:

@@ -66,6 +66,7 @@ class Entries:
             project=project.name if project else "",
             project_root=project.root if project else "",
             tags=distinct_names(new.tags),
+            triggers=distinct_names(new.triggers),
             importance=new.importance,
             valid_from=self._start_of(new.valid_from),
             valid_until=self._start_of(new.valid_until),

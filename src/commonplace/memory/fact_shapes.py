@@ -55,6 +55,7 @@ class FactShape(TypedDict):
     pinned: bool
     importance: float
     topics: list[str]
+    triggers: list[str]
     project: str
     project_root: str
     subject: str

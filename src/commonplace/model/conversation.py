@@ -22,6 +22,10 @@ MEMORY_USES: tuple[MemoryUse, ...] = get_args(MemoryUse)
 """What a conversation is used for, from most to least: search finds it, prompts are given passages of it, and facts are
 learned from it (`on`); search alone finds it (`off`); only a search that names the source `isolated` finds it."""
 
+CHANNEL_NAME: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+"""The expression of a channel's name, which is also the name of its folder."""
+_CHANNEL_ID: Final = re.compile(rf"channel:({CHANNEL_NAME})(?:/.*)?", re.DOTALL)
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -64,6 +68,12 @@ class Thread:
     kind: ThreadKind = "chat"
     parent: str = ""
     memory: MemoryUse = "on"
+
+    @property
+    def channel(self) -> str:
+        """The channel in which it was held, by an id such as `channel:team` or `channel:team/17`; empty for none."""
+        match = _CHANNEL_ID.fullmatch(self.source_id)
+        return match[1] if match else ""
 
     @property
     def is_eligible(self) -> bool:

@@ -84,6 +84,7 @@ class Fact:
     `recorded` is when it was first written down, which is not when it became true.
     `invalidated_at` is when someone set `valid_until` by hand, and `was_valid_until` its value before.
     `bonds` are pairs of a Bond and the id of the other fact. `fingerprint` is equal for equal words.
+    `triggers` are the tasks for which a playbook is recalled.
     `project` is the name of the project in which it was saved, `project_root` the folder of its repository on the
     machine that saved it; both are empty for what belongs to no project.
     `pinned` says that the person fixed it: upkeep neither moves it nor changes how it is loaded. `archived_at` is when
@@ -125,6 +126,7 @@ class Fact:
     confirmed: tuple[str, ...] = ()
     origins: Origins = Origins()
     fingerprint: str = ""
+    triggers: tuple[str, ...] = ()
 
     @property
     def begins(self) -> str:
@@ -160,6 +162,7 @@ class Candidate:
 
     `bonds` are those that the caller states. `importance` None means the default of its class. `project` and
     `project_root` are those of a Fact. `doubt` says why the person must approve it first; empty if nothing is doubtful.
+    `triggers` are those of a Fact.
     `is_spoken` says that the person stated it in a conversation that we read ourselves: then it may replace what the
     person told before, as no other word of a program may.
     """
@@ -182,6 +185,7 @@ class Candidate:
     origins: Origins = Origins()
     doubt: str = ""
     is_spoken: bool = False
+    triggers: tuple[str, ...] = ()
 
 
 class SimilarFact(NamedTuple):

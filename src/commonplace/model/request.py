@@ -94,7 +94,8 @@ class NewEntry(EntryDetails):
     """One thing worth knowing.
 
     `kind` decides the folder and scopes recall. With a `predicate` it is a triple, and the text may be empty.
-    `extends`, `derived_from` and `contradicts` name other entries by id.
+    `triggers` are the tasks for which a playbook (kind `procedural` or `workflow`) is recalled. `extends`,
+    `derived_from` and `contradicts` name other entries by id.
     """
 
     text: str
@@ -104,6 +105,7 @@ class NewEntry(EntryDetails):
     predicate: str = ""
     object: str = ""
     tags: Sequence[str] = ()
+    triggers: Sequence[str] = ()
     always_load: bool = False
     extends: Sequence[str] = ()
     derived_from: Sequence[str] = ()

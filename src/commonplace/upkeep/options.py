@@ -66,6 +66,28 @@ class ArchiveOptions(JobOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class SleepOptions(JobOptions):
+    """The blocks `upkeep.sleep` and `upkeep.sleep_channels`."""
+
+    retention_days: int = option(
+        0,
+        "Days after which dated notes are deleted, by the day in their name; 0 keeps them. Notes that you wrote in, "
+        "and USER.md and CHANNEL.md, are never deleted.",
+        at_least=0,
+        once_called=("memory_retention_days",),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PlaybookOptions(JobOptions):
+    """The block `upkeep.playbooks`."""
+
+    days: int = option(
+        180, "Days after which a playbook that nobody used, confirmed or changed is archived.", at_least=1
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class UpkeepOptions:
     """The block `upkeep`."""
 
@@ -77,12 +99,16 @@ class UpkeepOptions:
     digest: JobOptions = field(default_factory=JobOptions)
     heat: HeatOptions = field(default_factory=HeatOptions)
     archive: ArchiveOptions = field(default_factory=ArchiveOptions)
+    sleep: SleepOptions = field(default_factory=SleepOptions)
+    sleep_channels: SleepOptions = field(default_factory=SleepOptions)
+    playbooks: PlaybookOptions = field(default_factory=PlaybookOptions)
 
     def __post_init__(self) -> None:
         if self.zone is not None:
             named_zone(self.zone)
 
     def of(self, job: str) -> JobOptions:
-        """The block of that job; the defaults if it has none."""
-        own = getattr(self, job) if job in {each.name for each in fields(self)} else None
+        """The block of that job, with underscores for the dashes of its name; the defaults if it has none."""
+        name = job.replace("-", "_")
+        own = getattr(self, name) if name in {each.name for each in fields(self)} else None
         return own if isinstance(own, JobOptions) else JobOptions()

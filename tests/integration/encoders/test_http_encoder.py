@@ -122,7 +122,7 @@ def _respond_without_http(listening: socket.socket) -> None:
         caller.sendall(b"PRIVATE text\r\n\r\n")
 
 
-@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:9/v\u00e4", "http://a..b/v1", "http://127.0.0.1:9/a b"])
+@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:9/v\u00e4", "https://a..b/v1", "http://127.0.0.1:9/a b"])
 def test_an_address_that_cannot_be_asked_is_a_failure(endpoint: str) -> None:
     """Found out only when it is asked."""
     with pytest.raises(ProviderFailed, match="did not respond"):

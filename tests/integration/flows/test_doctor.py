@@ -16,6 +16,7 @@ from commonplace.history.base import ModelState, NewThread, UnfinishedErasure
 from commonplace.history.sqlite.history import SqliteHistory
 from commonplace.model import Finding, Message
 from commonplace.model.learning import LearningState
+from commonplace.model.upkeep import JobState
 from commonplace.notes.chunks import last_sentences
 from commonplace.settings.load import load_settings
 from commonplace.sources.conversations import ConversationSource
@@ -67,11 +68,22 @@ def test_all_is_well_after_a_sync(stores: Stores) -> None:
         ("facts", True),
         ("review", True),
         ("learning", True),
+        ("jobs", True),
     ]
     assert findings[2].said == "no change yet, 0 conversations"
-    assert "1 note, 1 chunk, synced 20" in findings[-4].said
-    assert findings[-2].said == "nothing waits for your review"
-    assert findings[-1].said == "by rules: 0 sources to read, 0 parts today"
+    assert "1 note, 1 chunk, synced 20" in findings[-5].said
+    assert findings[-3].said == "nothing waits for your review"
+    assert findings[-2].said == "by rules: 0 sources to read, 0 parts today"
+    assert findings[-1].said == "no scheduled job has run yet"
+
+
+def test_a_job_that_is_parked_is_a_finding(stores: Stores) -> None:
+    """With the reason, and the command that tries it again."""
+    stores.history.save_job_state(JobState(job="probe", failures=3, reason="the disk is full", is_parked=True))
+    found = wrong(stores)["jobs"]
+
+    assert "probe failed 3 times in a row and is parked: the disk is full" in found.said
+    assert "commonplace jobs run probe" in found.remedy
 
 
 def test_a_conversation_that_is_parked_is_a_finding(stores: Stores) -> None:

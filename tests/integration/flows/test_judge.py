@@ -52,7 +52,6 @@ def test_a_configured_model_judges_what_the_rules_cannot(tmp_path: Path, server:
     assert call.tokens == 150
 
 
-@pytest.mark.requirement("I-66")
 @pytest.mark.parametrize(
     "turn", [Failure(404), Failure(401), Failure(429, {"code": "insufficient_quota"}), Answer(text="?"), Failure(302)]
 )

@@ -21,6 +21,8 @@ from commonplace.history.base import NewThread
 from commonplace.index.base import FactQuery
 from commonplace.model import Actor, Candidate, Fact, Message, Origins
 from commonplace.model.learning import ExtractedFact, Extraction, LearnedBatch, LearnedItem, Turn
+from tests import components
+from tests.memories import make_memory
 from tests.stores import make_session
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -429,3 +431,24 @@ def test_a_run_shows_how_far_it_is(session: Session) -> None:
     run_learning(session, progress=lambda *step: seen.append(step))
 
     assert seen == [("sources", 0, 1), ("sources", 1, 1)]
+
+
+@pytest.mark.needs("model")
+def test_with_an_encoder_sentences_that_no_rule_knows_are_learned(tmp_path: Path) -> None:
+    """The classifier is fitted with the real encoder; what lasts is stored with its quote, and talk is not."""
+    model: dict[str, object] = {
+        "embedding.provider": "minilm-l6-v2",
+        "embedding.model_folder": str(components.MODEL_FOLDER),
+    }
+    with make_memory(tmp_path, settings=model) as memory:
+        messages = [
+            {"role": "user", "content": "Klinikum Kassel has given me the contract as staff nurse from 1 March"},
+            {"role": "assistant", "content": "Congratulations!"},
+            {"role": "user", "content": "the oven is hot now, thanks for the quick help"},
+        ]
+        recorded = memory.conversations.record(messages, interface="test", source_id="c1")
+        items = memory.learning.learn(recorded.id).items
+
+        assert [(each.outcome, each.quote) for each in items] == [
+            ("stored", "Klinikum Kassel has given me the contract as staff nurse from 1 March")
+        ]

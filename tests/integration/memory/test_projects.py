@@ -204,3 +204,17 @@ def test_a_session_that_saved_its_progress_gets_no_second_line(tmp_path: Path, p
     person.conversations.capture(content, host="claude-code", session_id="s1", ends=True, folders=folders)
 
     assert [each.text for each in person.projects.state("atlas").progress] == ["the export writes CSV"]
+
+
+def test_a_long_note_of_progress_is_put_aside_and_the_work_goes_on(tmp_path: Path, calendar: Calendar) -> None:
+    """A note has a largest size; the older lines stay in a note of their own."""
+    with make_memory(tmp_path, clock=calendar, settings={"safety.max_note_bytes": 2000}) as memory:
+        for number in range(40):
+            calendar.pass_(hours=1)
+            memory.projects.add_progress(f"step {number} of a long piece of work", project="atlas")
+        notes = sorted((tmp_path / "vault" / FOLDER).glob("progress*.md"))
+        lines = [line for note in notes for line in note.read_text().splitlines() if "step" in line]
+
+        assert len(notes) > 1
+        assert len(lines) == 40
+        assert memory.projects.state("atlas").progress[-1].text == "step 39 of a long piece of work"

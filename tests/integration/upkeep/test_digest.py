@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from commonplace.errors import Refused
+from commonplace.flows.notes.proposals import propose
 from commonplace.history.base import ModelCall
 from commonplace.memory import Memory
 from commonplace.model import Actor, Terms
@@ -366,3 +367,18 @@ def test_the_runner_writes_the_digest_once(person: Memory, agent: Memory) -> Non
     assert [(each.step.action, each.outcome) for each in first.steps] == [("write", "done")]
     assert (second.outcome, second.steps) == ("done", ())
     assert [line.group for line in person.digests.read().lines] == ["changed"]
+
+
+def test_a_proposed_change_of_a_note_is_listed_with_its_command_until_it_is_decided(person: Memory) -> None:
+    """A newer proposal for the same note takes the older one's place; approving it by the command changes the note."""
+    person.notes.write("Ideas.md", "An idea.\n", Terms(personal=True))
+    job = person.acting(Actor("job", "links"))._session
+    propose("Ideas.md", job, why="A link is broken.", text=b"An idea, mended.\n")
+    propose("Ideas.md", job, why="A link is broken.", text=b"An idea, well mended.\n")
+    line = only(person.digests.read(advance=False), "proposed")
+
+    assert (line.said, line.words) == ("change of Ideas.md (links)", "A link is broken.")
+    person.reviews.approve_proposals(line.command.split()[3])
+
+    assert person.notes.read("Ideas.md").text == "An idea, well mended.\n"
+    assert person.digests.read(advance=False).of("proposed") == ()

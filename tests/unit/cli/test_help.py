@@ -46,7 +46,7 @@ def help_page() -> str:
         return context.get_help()
 
 
-def test_the_help_lists_commands_by_task_with_the_ten_of_every_day_first() -> None:
+def test_the_help_lists_commands_by_task_with_those_of_every_day_first() -> None:
     """Under headings, in the order of the table; `search` is the first of all."""
     page = help_page()
     headings = re.findall(r"^([A-Z][^:\n]*):$", page, re.MULTILINE)
@@ -55,7 +55,7 @@ def test_the_help_lists_commands_by_task_with_the_ten_of_every_day_first() -> No
     assert headings == ["Options", *get_args(Group)]
     assert listed == [*COMMANDS]
     assert listed[0] == "search"
-    assert [name for name, each in COMMANDS.items() if each.group == "Every day"] == listed[:10]
+    assert [name for name, each in COMMANDS.items() if each.group == "Every day"] == listed[:11]
     assert [each.group for each in COMMANDS.values()] == sorted(
         (each.group for each in COMMANDS.values()), key=get_args(Group).index
     )

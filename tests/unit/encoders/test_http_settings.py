@@ -70,3 +70,14 @@ def test_a_key_that_cannot_be_sent_in_a_header_is_refused_and_not_shown(key: str
     with pytest.raises(UsageError) as caught:
         encoder("http://127.0.0.1:1/v1", key=key)
     assert "sk-" not in str(caught.value.as_dict())
+
+
+def test_a_key_never_travels_over_a_network_unencrypted() -> None:
+    """A key and plain HTTP to another machine are refused before anything is sent; without a key it may be asked."""
+    with pytest.raises(UsageError) as caught:
+        encoder("http://192.168.1.2:11434/v1", key="sk-secret")
+
+    assert "sk-" not in str(caught.value.as_dict())
+    assert "https" in str(caught.value.hint)
+    assert encoder("https://192.168.1.2/v1", key="sk-secret").is_remote
+    assert encoder("http://127.0.0.1:1/v1", key="sk-secret").is_remote is False

@@ -24,6 +24,7 @@ always_load: true
 pinned: true
 importance: 0.9
 topics: [coding, web]
+triggers: [choose a language]
 project: atlas
 project_root: /home/ann/code/atlas
 subject: me
@@ -57,7 +58,7 @@ Prefers TypeScript over JavaScript.
 FACT = Fact(
     id=ID,
     path=PATH,
-    line=36,
+    line=37,
     origin="entry",
     text="Prefers TypeScript over JavaScript.\n\n- [why] fewer surprises",
     kind="preference",
@@ -69,6 +70,7 @@ FACT = Fact(
     pinned=True,
     importance=0.9,
     topics=("coding", "web"),
+    triggers=("choose a language",),
     project="atlas",
     project_root="/home/ann/code/atlas",
     subject="me",

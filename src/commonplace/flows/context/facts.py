@@ -11,6 +11,7 @@ from typing import Final
 from commonplace.context.options import NOTE_KIND
 from commonplace.context.selection import EntryMatch, fitting_entries
 from commonplace.facts.entry_paths import PLAYBOOK_KINDS, id_digits
+from commonplace.facts.playbooks import fits_trigger
 from commonplace.facts.profile import is_about_person, is_constraint, person_names
 from commonplace.facts.relevance import fair_share, possible_names
 from commonplace.facts.triples import ME, triple_sentence
@@ -133,6 +134,8 @@ def _mentions(text: str, subject: str) -> bool:
 
 _POOL: Final = 48  # entries that are read by each half of the search
 _OMITTED: Final = 5  # entries too far from the prompt that are listed as left out
+_UNTRIGGERED: Final = 0.7  # the score of a playbook whose triggers are worded otherwise; a plain entry needs 0.55
+_MOST_PLAYBOOKS: Final = 200  # of each kind that are looked at, the last updated first
 _MAX_LINE: Final = 600  # characters of an entry that is shown whole, as one line
 
 
@@ -228,12 +231,14 @@ def _matches(phrasing: Phrasing, reader: IndexReader) -> tuple[dict[str, EntryMa
 def _for_prompt(prompt: str, request: EntryRequest, session: Session) -> EntryPieces:
     """A piece for each entry that fits the prompt, and an omission for the nearest that do not."""
     candidates = entry_candidates(prompt, session)
+    playbooks = _triggered(prompt, session)
     names = frozenset(possible_names(prompt, session.stores.rules))
     reasons = {id: _out_of_scope(each.fact, request, session, names=names) for id, each in candidates.snapshots.items()}
+    reasons |= {id: reason or _untriggered(id, candidates) for id, reason in reasons.items() if id not in playbooks}
     near = {
         id: replace(match, is_on_topic=_is_on_topic(candidates.snapshots[id].fact, request.topics))
         for id, match in candidates.matches.items()
-        if not reasons[id]
+        if not reasons[id] and id not in playbooks
     }
     chosen = fitting_entries(near, need=need_of(prompt), count=candidates.count)
     snapshots = [candidates.snapshots[id] for id in chosen]
@@ -244,7 +249,46 @@ def _for_prompt(prompt: str, request: EntryRequest, session: Session) -> EntryPi
         *(OmittedPiece("facts", id_digits(id), "scope", reason) for id, reason in reasons.items() if reason),
         *(OmittedPiece("facts", id_digits(id), "unsure", f"too far from the prompt ({near[id]})") for id in others),
     ]
-    return EntryPieces((*pieces, *omitted), candidates.degraded)
+    procedures = [
+        _procedure(snapshot, trigger, session)
+        for snapshot, trigger in playbooks.values()
+        if not _out_of_scope(snapshot.fact, request, session, names=names)
+    ]
+    return EntryPieces((*procedures, *pieces, *omitted), candidates.degraded)
+
+
+def _triggered(prompt: str, session: Session) -> dict[str, tuple[FactSnapshot, str]]:
+    """The playbooks of which a trigger fits the prompt, by id, each with that trigger."""
+    is_task = need_of(prompt) in ("task", "personal")
+    found: dict[str, tuple[FactSnapshot, str]] = {}
+    with session.stores.index.reader() as reader:
+        query = FactQuery(origins=("entry",), statuses=("active",), sensitive=False, limit=_MOST_PLAYBOOKS)
+        records = [each for kind in PLAYBOOK_KINDS for each in reader.facts(replace(query, folder=f"{MEMORY}/{kind}/"))]
+    fitting = {
+        record.fact.id: trigger
+        for record in records
+        if (trigger := fits_trigger(prompt, record.fact.triggers, is_task=is_task))
+    }
+    for snapshot in fact_snapshots([each for each in records if each.fact.id in fitting], session):
+        if snapshot.state == "current":
+            found[snapshot.fact.id] = (snapshot, fitting[snapshot.fact.id])
+    return found
+
+
+def _untriggered(id: str, candidates: EntryCandidates) -> str:
+    """Why a playbook whose triggers do not fit is left out, unless it is very near by meaning; empty for others."""
+    fact = candidates.snapshots[id].fact
+    if not fact.triggers or candidates.matches[id].score() >= _UNTRIGGERED:
+        return ""
+    return "none of its triggers fits the prompt"
+
+
+def _procedure(snapshot: FactSnapshot, trigger: str, session: Session) -> Piece:
+    """The playbook whose trigger fits, whole; it comes before what is only near."""
+    piece = replace(fact_piece(snapshot, session), section="playbooks", text=snapshot.fact.text)
+    doubts = doubts_of([snapshot], session, below=session.stores.context.doubt_below)
+    why = f"its trigger fits the prompt: {trigger}"
+    return replace(piece, why=why, score=1.0 + snapshot.importance, doubt=doubts[snapshot.fact.id])
 
 
 def _is_on_topic(fact: Fact, topics: tuple[str, ...]) -> bool:

@@ -6,6 +6,7 @@ structured lines about the person and the project, and the project's last sessio
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from typing import Final
 
 from commonplace.context.selection import passage_title, strip_own_heading
@@ -44,6 +45,7 @@ from commonplace.notes.harness_notes import state_lines
 _LOADED: Final = "always loaded"
 DIGEST_PIECE: Final = "digest"
 """The key of the line about the newest digest."""
+_EARLIEST_ZONE: Final = timedelta(hours=14)  # dated notes have the person's day, which begins before that of UTC
 
 
 def note_pieces(session: Session, *, channel: str) -> tuple[PieceOrOmission, ...]:
@@ -71,8 +73,8 @@ def _channel_pieces(folder: str, session: Session) -> Iterator[PieceOrOmission]:
 
 
 def _dated_pieces(folder: str, session: Session) -> Iterator[PieceOrOmission]:
-    today, limit = session.now[:10], session.stores.context.dated_days
-    for path in newest_dated(_notes_in(folder, session), today=today, limit=limit):
+    latest, limit = moment_text(session.clock() + _EARLIEST_ZONE)[:10], session.stores.context.dated_days
+    for path in newest_dated(_notes_in(folder, session), today=latest, limit=limit):
         yield from _pieces(path, session, section="dated", why="one of the newest dated notes")
 
 

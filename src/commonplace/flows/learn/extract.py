@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from commonplace.extraction.answers import SCHEMA, read_answer
 from commonplace.facts.validity import state_of
+from commonplace.flows.learn.clause_weights import clause_weigher
 from commonplace.flows.learn.model_calls import ask_model, model_of, prompt_for
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.search.candidates import CHUNK_BM25
@@ -59,7 +60,8 @@ def _by_rules(turns: Sequence[Turn], session: Session, *, first: int) -> Extract
     from commonplace.extraction.rules import extract_by_rules  # many expressions, which few commands need
 
     user = session.stores.rules.user
-    found = extract_by_rules(turns, day=session.now[:10], person="" if user == "me" else user)
+    person, weigh = "" if user == "me" else user, clause_weigher(session.stores)
+    found = extract_by_rules(turns, day=session.now[:10], person=person, weigh=weigh)
     facts = [each for each in found.facts if each.turn >= first]
     most = session.stores.learn.max_facts
     beyond = tuple(Rejection(each.text, "too_many", each.turn) for each in facts[most:])

@@ -145,13 +145,17 @@ def erase_learned(id: str, session: Session) -> int:
 def _parts(thread: Thread, after: int, session: Session) -> Iterator[ConversationPart]:
     """The messages after that number, in parts that a model can read at once."""
     messages = session.stores.history.messages(thread.id)
-    owners = _owners(messages, session)
     while after < len(messages):
         until = _end_of_part(messages, after)
-        first = max(0, after - _CONTEXT_TURNS)
-        turns = (_turn(number, messages[number - 1], owners) for number in range(first + 1, until + 1))
-        yield ConversationPart(tuple(filter(None, turns)), after, until)
+        yield ConversationPart(read_turns(messages, session, after=after - _CONTEXT_TURNS, until=until), after, until)
         after = until
+
+
+def read_turns(messages: Sequence[Message], session: Session, *, after: int, until: int) -> tuple[Turn, ...]:
+    """The messages of a conversation after number `after` up to number `until`, as an extractor sees them."""
+    owners = _owners(messages, session)
+    turns = (_turn(number, messages[number - 1], owners) for number in range(max(0, after) + 1, until + 1))
+    return tuple(filter(None, turns))
 
 
 def _end_of_part(messages: Sequence[Message], after: int) -> int:

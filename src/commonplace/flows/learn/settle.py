@@ -53,27 +53,32 @@ def preview(batch: LearnedBatch, session: Session) -> Iterator[LearnedItem]:
     job = session.as_actor(JOB)
     for fact in batch.extraction.facts:
         item = LearnedItem(source=batch.source, text=fact.text, outcome="pending", quote=fact.quote, turn=fact.turn)
-        yield _outcome(replace(item, extractor=batch.extractor), fact, job, dry_run=True)
+        yield item_outcome(replace(item, extractor=batch.extractor), fact, job, dry_run=True)
     for each in batch.extraction.rejections:
         item = LearnedItem(source=batch.source, text=each.text, outcome="rejected", reason=each.reason, turn=each.turn)
         yield replace(item, extractor=batch.extractor)
 
 
 def _settle(item: LearnedItem, fact: ExtractedFact, session: Session) -> LearnedItem:
-    settled = _outcome(item, fact, session, dry_run=False)
+    settled = item_outcome(item, fact, session, dry_run=False)
     session.stores.history.settle_item(settled, now=session.clock())
     return settled
 
 
-def _outcome(item: LearnedItem, fact: ExtractedFact, session: Session, *, dry_run: bool) -> LearnedItem:
-    """The item with its outcome. Raises Conflict, VaultUnavailable and IndexDamaged."""
+def item_outcome(
+    item: LearnedItem, fact: ExtractedFact, session: Session, *, dry_run: bool, confirms: bool = True
+) -> LearnedItem:
+    """The item, saved, with its outcome. Without `confirms` it leaves a known fact that says the same as it is.
+
+    Raises Conflict, VaultUnavailable and IndexDamaged.
+    """
     try:
         candidate = complete_candidate(_candidate(item, fact, session), session)
         if saved := _saved_before(candidate, session):
             return _of_saved(item, saved)
         is_recent = _is_recent(candidate, session)
         candidate = candidate if is_recent else _until_newer(candidate, session)
-        result = save(candidate, session, dry_run=dry_run, confirms=is_recent)
+        result = save(candidate, session, dry_run=dry_run, confirms=confirms and is_recent)
     except (Refused, UsageError, NotFound) as error:
         return replace(item, outcome="refused", reason=error.message)
     return _of_result(item, result)

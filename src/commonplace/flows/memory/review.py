@@ -247,6 +247,7 @@ def _candidate(fact: Fact) -> Candidate:
         predicate=fact.predicate,
         object=fact.object,
         topics=fact.topics,
+        triggers=fact.triggers,
         project=fact.project,
         project_root=fact.project_root,
         importance=fact.importance,

@@ -159,6 +159,7 @@ def _inherit(candidate: Candidate, old: FactRecord, now: str) -> Candidate:
         predicate=fact.predicate,
         object=object_,
         topics=candidate.topics or fact.topics,
+        triggers=candidate.triggers or fact.triggers,
         project=candidate.project or fact.project,
         project_root=candidate.project_root if candidate.project else fact.project_root,
         importance=fact.importance if candidate.importance is None else candidate.importance,

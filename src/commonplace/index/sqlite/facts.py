@@ -76,7 +76,7 @@ SELECT min(name), sum(documents) FROM memory_topics WHERE user_id = ? GROUP BY t
 """
 _TOPIC_NAMES: Final = "SELECT topic, min(name) FROM memory_topics WHERE user_id = ? GROUP BY topic"
 _TOPIC_SUMS: Final = "SELECT topic, sum FROM memory_topics WHERE user_id = ? AND embedding_version = ? ORDER BY topic"
-_TUPLES: Final = ("topics", "confirmed")
+_TUPLES: Final = ("topics", "confirmed", "triggers")
 # Facts that need not be parsed again: about ten hubs of 2,000 facts, each with its text 1.6 KB in memory. To parse one
 # takes 15 µs, to find it here 0.3.
 _KEPT_FACTS: Final = 20_000
