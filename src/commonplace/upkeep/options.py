@@ -99,6 +99,8 @@ class UpkeepOptions:
     digest: JobOptions = field(default_factory=JobOptions)
     heat: HeatOptions = field(default_factory=HeatOptions)
     archive: ArchiveOptions = field(default_factory=ArchiveOptions)
+    dream: JobOptions = field(default_factory=JobOptions)
+    consolidate: JobOptions = field(default_factory=JobOptions)
     sleep: SleepOptions = field(default_factory=SleepOptions)
     sleep_channels: SleepOptions = field(default_factory=SleepOptions)
     playbooks: PlaybookOptions = field(default_factory=PlaybookOptions)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from commonplace.upkeep.archive import JOB as ARCHIVE
+from commonplace.upkeep.consolidate import CONSOLIDATE, DREAM
 from commonplace.upkeep.digest import JOB as DIGEST
 from commonplace.upkeep.heat import JOB as HEAT
 from commonplace.upkeep.job import Job
@@ -11,4 +12,4 @@ from commonplace.upkeep.probe import JOB as PROBE
 from commonplace.upkeep.sleep import CHANNELS_JOB as SLEEP_CHANNELS
 from commonplace.upkeep.sleep import JOB as SLEEP
 
-JOBS: Final[tuple[Job, ...]] = (SLEEP, SLEEP_CHANNELS, PLAYBOOKS, HEAT, ARCHIVE, PROBE, DIGEST)
+JOBS: Final[tuple[Job, ...]] = (SLEEP, SLEEP_CHANNELS, PLAYBOOKS, DREAM, CONSOLIDATE, HEAT, ARCHIVE, PROBE, DIGEST)
