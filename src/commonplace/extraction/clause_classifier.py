@@ -7,7 +7,7 @@ weights are shipped and another encoder gets a classifier of its own. Pure: vect
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from commonplace.extraction.clause_features import ClauseInContext, signs_of, words_of_clause
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    Matrix = npt.NDArray[np.float64]
+    Matrix = npt.NDArray[np.floating[Any]]
 
 _MEANING, _REPLY, _WORD = 2.0, 1.0, 0.6  # weights of the parts, chosen on authors that were left out of the fit
 _LEAST_OFTEN: Final = 4  # examples in which a word must occur
 _PENALTY: Final = 3.0  # on the squares of the weights, chosen in the same way
-_ITERATIONS: Final = 300
+_ITERATIONS: Final = 150  # twice as many move no weight of an example by more than 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +87,13 @@ def fit_weights(matrix: "Matrix", labels: "Matrix", *, penalty: float) -> "tuple
     """Weights and bias of a logistic regression by accelerated gradient descent; the bias has no penalty."""
     import numpy as np
 
-    matrix = np.hstack([matrix, np.ones((len(matrix), 1))])
-    penalties = np.full(matrix.shape[1], penalty)
+    matrix = np.hstack([matrix, np.ones((len(matrix), 1))]).astype(np.float32)
+    penalties = np.full(matrix.shape[1], penalty, dtype=np.float32)
     penalties[-1] = 0.0
     step = 1.0 / (0.25 * _largest_eigenvalue(matrix) + penalty)
-    weights = ahead = np.zeros(matrix.shape[1])
+    weights: Matrix = np.zeros(matrix.shape[1], dtype=np.float32)
+    ahead = weights
+    labels = labels.astype(np.float32)
     pace = 1.0
     for _ in range(_ITERATIONS):
         moved = ahead - step * (matrix.T @ (logistic(matrix @ ahead) - labels) + penalties * ahead)
@@ -113,7 +115,7 @@ def _largest_eigenvalue(matrix: "Matrix") -> float:
     """Of the matrix times its transpose, a little too large rather than too small."""
     import numpy as np
 
-    vector = np.ones(matrix.shape[1]) / matrix.shape[1] ** 0.5
+    vector: Matrix = np.full(matrix.shape[1], matrix.shape[1] ** -0.5, dtype=np.float32)
     for _ in range(30):
         vector = matrix.T @ (matrix @ vector)
         vector = vector / (np.linalg.norm(vector) or 1.0)

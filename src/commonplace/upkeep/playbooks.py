@@ -14,23 +14,20 @@ from typing import Any, Final
 from commonplace.errors import ProviderFailed
 from commonplace.events import emit
 from commonplace.facts.claims import is_own_word
-from commonplace.facts.entry_format import changed_keys
-from commonplace.facts.entry_paths import PLAYBOOK_KINDS, archive_path, id_digits
+from commonplace.facts.entry_paths import PLAYBOOK_KINDS, id_digits
 from commonplace.facts.playbooks import KIND, Playbook, find_playbooks, playbook_text, rewording
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.learn.model_calls import ask_model, model_of, prompt_for
 from commonplace.flows.learn.settle import evidence
-from commonplace.flows.memory.amend import active_entry, entry_edit, refuse_redirect
+from commonplace.flows.memory.amend import archive_entry
 from commonplace.flows.memory.facts import entry_reader, fact_snapshots
 from commonplace.flows.memory.save import save
-from commonplace.flows.notes.write import Edit, Permit, Reader, change, commit_message, move_trailers
-from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.llm.base import Prompt
-from commonplace.model import Candidate, Fact, FactSnapshot, Origins, Terms, Thread
+from commonplace.model import Candidate, Fact, FactSnapshot, Origins, Thread
 from commonplace.model.fact import RULES
-from commonplace.model.layout import ALWAYS_LOAD_FOLDER, ARCHIVE_FOLDER, MEMORY, STAGING, place_of
+from commonplace.model.layout import ALWAYS_LOAD_FOLDER, ARCHIVE_FOLDER, MEMORY, STAGING
 from commonplace.model.moment import moment_text, parse_moment
 from commonplace.model.untrusted_text import break_marks, line_of
 from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepResult
@@ -86,7 +83,8 @@ def plan(run: JobRun) -> Plan:
 def apply(step: Step, run: JobRun) -> StepResult:
     """Save or propose a playbook, or archive one."""
     if step.action == "archive":
-        return _archive(step, run.session)
+        archived = archive_entry(step.subject, run.session, reason=step.said)
+        return StepResult(step=step, outcome="done" if archived.changed else "unchanged", commit=archived.commit or "")
     result = save(step.values["candidate"], run.session)
     if not result.changed:
         return StepResult(step=step, outcome="unchanged", reason=result.reason)
@@ -179,7 +177,7 @@ def _reworded(playbook: Playbook, candidate: Candidate, session: Session) -> Can
 
 
 def _unused(session: Session, *, days: int) -> list[FactSnapshot]:
-    """The playbooks of programs that were neither used nor changed for so many days; always-loaded ones never."""
+    """The playbooks of programs that were neither used nor changed for so many days; pinned ones never."""
     now = session.clock()
     with session.stores.index.reader() as reader:
         query = FactQuery(origins=("entry",), statuses=("active",), sensitive=False)
@@ -196,8 +194,8 @@ def _is_cold(snapshot: FactSnapshot, *, before: datetime) -> bool:
 
 
 def _is_fixed(fact: Fact) -> bool:
-    """True if no job may archive it: it is always loaded, or the person's own word."""
-    return fact.always_load or is_own_word(fact)
+    """True if no job may archive it: it is pinned, always loaded, or the person's own word."""
+    return fact.pinned or fact.always_load or is_own_word(fact)
 
 
 def _archiving(snapshot: FactSnapshot) -> Step:
@@ -205,27 +203,6 @@ def _archiving(snapshot: FactSnapshot) -> Step:
     last = snapshot.last_used or fact.updated[:10]
     title = line_of(fact.text.partition("\n")[0].rstrip(":"))
     return Step(action="archive", subject=fact.id, said=f"Archives a playbook that nobody used since {last}: {title}.")
-
-
-def _archive(step: Step, session: Session) -> StepResult:
-    """Move a playbook to the archive, unless it was used or changed meanwhile."""
-    with session.stores.save_lock():
-        fact = active_entry(step.subject, session).fact
-        if _is_fixed(fact):
-            return StepResult(step=step, outcome="unchanged", reason="only the person archives it")
-        path = archive_path(fact.path)
-        away = replace(fact, path=path, place=place_of(path), status="archived", reason=step.said, updated=session.now)
-        terms = Terms(message=commit_message(session.stores, verb="archive", path=path), why=step.said)
-        permit = Permit(session, terms, "remember", fact.path)
-
-        def edits(read: Reader) -> tuple[Edit, ...]:
-            edit, note = entry_edit(fact, changed_keys(fact, away), session, read)
-            refuse_redirect(permit.ask(there=note), fact.path)
-            refuse_redirect(permit.ask(path, there=note, moved_from=fact.path), path)
-            return (replace(edit, moved_to=locate(path, session.stores.vault)),)
-
-        _, result = change(edits, [permit], path=path, trailers=move_trailers((fact.path, path)))
-        return StepResult(step=step, outcome="done" if result.changed else "unchanged", commit=result.commit or "")
 
 
 JOB = Job(

@@ -1,7 +1,7 @@
 """Labelled clauses and the encoder of this machine -> a classifier -> how likely each clause is worth keeping.
 
 The examples come with the program. They are encoded once, their vectors are cached like all others, and the classifier
-is fitted when a process needs it first: in about two seconds, and without anything leaving this machine.
+is fitted when a process needs it first: in about four seconds, and without anything leaving this machine.
 """
 
 import json
