@@ -114,7 +114,7 @@ def test_an_event_of_three_days_becomes_an_insight_and_the_events_stay(tmp_path:
     assert same == raw
 
 
-@pytest.mark.requirement("A-35", "A-61")
+@pytest.mark.requirement("A-35")
 def test_a_way_of_working_in_three_projects_becomes_a_procedure_for_all(tmp_path: Path) -> None:
     """What was imported makes the result wait for the person."""
     calendar = Calendar()

@@ -7,7 +7,9 @@ In: a candidate, the name of an entry, or a request for facts. Out: what became 
                -> `notes.write.change`: one commit with the new entry, and the old one to the archive
                `evolve` replaces a given entry
     new_entry  a candidate made into a fact and the text of its note; why it must wait for the person, if it must
-    amend      an entry confirmed, forgotten, ended, always loaded, or erased
+    amend      an entry confirmed, forgotten, ended, always loaded, archived, or erased
+    derive     several entries -> one that names them; the entries that it replaces go to the archive
+    undo       a job's change undone, with what programs derived from it
     facts      facts about an entity, a topic or a prompt, now or on a day; versions, timeline, links
     review     what waits for the person, and what it speaks against -> approved, edited or rejected
     lint       every entry and every chain checked; safe fixes on request
