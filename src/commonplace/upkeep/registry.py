@@ -6,9 +6,19 @@ from commonplace.upkeep.archive import JOB as ARCHIVE
 from commonplace.upkeep.digest import JOB as DIGEST
 from commonplace.upkeep.heat import JOB as HEAT
 from commonplace.upkeep.job import Job
+from commonplace.upkeep.links import JOB as LINKS
 from commonplace.upkeep.playbooks import JOB as PLAYBOOKS
 from commonplace.upkeep.probe import JOB as PROBE
 from commonplace.upkeep.sleep import CHANNELS_JOB as SLEEP_CHANNELS
 from commonplace.upkeep.sleep import JOB as SLEEP
 
-JOBS: Final[tuple[Job, ...]] = (SLEEP, SLEEP_CHANNELS, PLAYBOOKS, HEAT, ARCHIVE, PROBE, DIGEST)
+JOBS: Final[tuple[Job, ...]] = (
+    SLEEP,
+    SLEEP_CHANNELS,
+    PLAYBOOKS,
+    HEAT,
+    ARCHIVE,
+    LINKS,
+    PROBE,
+    DIGEST,
+)
