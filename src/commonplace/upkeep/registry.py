@@ -7,6 +7,7 @@ from commonplace.upkeep.digest import JOB as DIGEST
 from commonplace.upkeep.heat import JOB as HEAT
 from commonplace.upkeep.job import Job
 from commonplace.upkeep.links import JOB as LINKS
+from commonplace.upkeep.mend import JOB as MEND
 from commonplace.upkeep.playbooks import JOB as PLAYBOOKS
 from commonplace.upkeep.probe import JOB as PROBE
 from commonplace.upkeep.sleep import CHANNELS_JOB as SLEEP_CHANNELS
@@ -18,6 +19,7 @@ JOBS: Final[tuple[Job, ...]] = (
     PLAYBOOKS,
     HEAT,
     ARCHIVE,
+    MEND,
     LINKS,
     PROBE,
     DIGEST,

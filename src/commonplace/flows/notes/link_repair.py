@@ -21,6 +21,7 @@ from commonplace.model import Changed, Note, Terms, Verb
 from commonplace.model.layout import is_always_loaded, place_of
 from commonplace.notes import LinkResolver, parse
 from commonplace.notes.link_resolver import LinkRepair, rewrite_links
+from commonplace.policy.sensitivity import truthy
 from commonplace.policy.write_policy import decide, is_trusted, space_of
 from commonplace.vault.base import Capability
 
@@ -96,7 +97,7 @@ def may_write(note: Note, session: Session) -> bool:
     safety = session.stores.safety
     if space_of(note.path, safety) not in ("agent", "memory") or note.problems:
         return False
-    if is_trusted(note.frontmatter) or is_always_loaded(note.path):
+    if is_trusted(note.frontmatter) or truthy(note.frontmatter.get("pinned")) or is_always_loaded(note.path):
         return False
     verb: Verb = "remember" if is_entry(note) else "write"
     return decide(actor="job", verb=verb, path=note.path, options=safety, existing=note.frontmatter).kind == "allow"
