@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.gitvault import git
 from tests.memories import make_memory
 
 
-@pytest.mark.requirement("A-19")
 def test_links_keys_names_and_chains_are_looked_at_and_nothing_is_changed(tmp_path: Path) -> None:
     """Each with its path and code; the vault stays as it is."""
     with make_memory(tmp_path) as memory:
