@@ -117,11 +117,11 @@ def log(
 
 def job_lines(job: JobStatus, *, zone: tzinfo) -> Iterator[str]:
     """A job for people: when it runs next, and how its last run ended."""
-    yield f"{job.name:<12}  {job.about}"
-    yield f"{'':<12}  {job.schedule}: {_next_text(job, zone=zone)}"
+    yield f"{job.name:<15}  {job.about}"
+    yield f"{'':<15}  {job.schedule}: {_next_text(job, zone=zone)}"
     if job.last:
         said = f": {job.last.said}" if job.last.said else ""
-        yield f"{'':<12}  last {_local(job.last.began, zone)}, {job.last.outcome}{said}"
+        yield f"{'':<15}  last {_local(job.last.began, zone)}, {job.last.outcome}{said}"
 
 
 def record_lines(record: JobRecord, *, zone: tzinfo, is_dry: bool = False) -> Iterator[str]:

@@ -9,6 +9,7 @@ import typer
 
 from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_table
 from commonplace.cli.note import link_text
+from commonplace.cli.parameters import DryRun
 from commonplace.cli.progress import ProgressLine
 from commonplace.errors import UsageError
 from commonplace.memory import shapes
@@ -18,8 +19,10 @@ from commonplace.model import Problem, VaultCheck
 def lint(
     context: typer.Context,
     fix: Annotated[
-        bool, typer.Option("--fix", help="Fix what can be fixed safely, in one commit, and list the rest.")
+        bool,
+        typer.Option("--fix", "--mend", help="Fix what is safe, in one commit for each kind, and list the rest."),
     ] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """List every problem in notes, entries and facts, with its path and line.
 
@@ -28,13 +31,14 @@ def lint(
     \b
     Examples:
       commonplace lint
-      commonplace lint --fix
+      commonplace lint --mend --dry-run
+      commonplace lint --mend
       commonplace lint --json
     """
     invocation = invocation_of(context)
     start = time.perf_counter()
     with invocation.memory() as memory, ProgressLine(invocation) as indexing, _reading(invocation) as reading:
-        linted = memory.lint(fix=fix, progress=indexing)
+        linted = memory.lint(fix=fix or dry_run, dry_run=dry_run, progress=indexing)
         indexing.wipe()
         check = memory.notes.check(progress=reading)
     seconds = time.perf_counter() - start
@@ -42,7 +46,7 @@ def lint(
 
     def show() -> None:
         for problem in linted.mended:
-            print_line(f"fixed {_line(problem)}")
+            print_line(f"{'would fix' if dry_run else 'fixed'} {_line(problem)}")
         for problem in problems:
             print_line(_line(problem))
         if problems:

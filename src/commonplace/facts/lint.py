@@ -3,21 +3,24 @@
 Between entries: broken chains of versions, links to facts that do not exist, and facts with the same claim at once.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Final, Protocol
 
 from commonplace.facts.entry_format import KEY_ORDER, key_line, settled_keys
-from commonplace.facts.entry_paths import file_name, id_digits, slug_of
+from commonplace.facts.entry_paths import archive_path, file_name, id_digits, slug_of
 from commonplace.model import KINDS, Fact, FactRecord, Note, Problem
-from commonplace.model.layout import ARCHIVE_FOLDER, MEMORY, opaque_path
+from commonplace.model.layout import ARCHIVE_FOLDER, MEMORY, folder_of, opaque_path
+from commonplace.model.moment import read_moment
 
 _Links = Mapping[str, frozenset[str]]
 _NONE: Final[frozenset[str]] = frozenset()
 _REQUIRED: Final = ("kind", "status", "recorded", "slug")
+_MONTH: Final = re.compile(r"\d{4}-\d{2}", re.ASCII)
 _PUT_AWAY: Final = frozenset({"superseded", "archived"})
 
 
@@ -50,21 +53,95 @@ def lint_entry(note: Note, fact: Fact | None, *, kinds: Collection[str] = KINDS)
         message = "`id` is missing or invalid, so this note is not an entry: move it elsewhere, or save its text again"
         return (Problem(note.path, key_line(note, "id"), message, "entry-key"),)
     checks = (_missing(note), _order(note), _name(note, fact), _dates(note, fact), _kind(note, fact, kinds))
-    return tuple(problem for check in (*checks, _place(note, fact), _telling_name(fact)) for problem in check)
+    places = (_place(note, fact), _status(note, fact), _month(note, fact), _telling_name(fact))
+    return tuple(problem for check in (*checks, *places) for problem in check)
 
 
 def safe_fixes(entries: Iterable[tuple[Note, Fact]]) -> tuple[Fix, ...]:
-    """What can be fixed in these entries: a missing slug, a link between versions that only one side has, keys that a
-    merge has left twice, and a file name that tells the words of a sensitive entry.
+    """What can be fixed in these entries without asking what they mean.
 
+    Missing keys that the note itself tells, a slug that differs from the file name, a link between versions that only
+    one side has, a status or place that disagrees with the chain, the folder of another month, keys that a merge has
+    left twice, and a file name that tells the words of a sensitive entry.
     Pass all entries: a chain that forks or runs in a circle is left alone.
     """
     pairs = list(entries)
-    slugs = (
-        Fix(_missing_key("slug", note), {"slug": _slug(note, fact)}) for note, fact in pairs if _lacks(note, "slug")
-    )
     links = (Fix(problem, keys) for problem, keys in _missing_links([fact for _, fact in pairs]))
-    return (*slugs, *links, *(fix for note, fact in pairs for fix in (*_settling(note), *_renaming(fact))))
+    replaced = _plainly_replaced([fact for _, fact in pairs])
+    own = (
+        fix
+        for note, fact in pairs
+        for fix in (*_completing(note, fact), *_settling(note), *_renaming(fact), *_placing(note, fact, replaced))
+    )
+    return (*links, *own)
+
+
+def _completing(note: Note, fact: Fact) -> Iterator[Fix]:
+    """Keys that are missing, where the note tells them elsewhere; and a slug that differs from the file name."""
+    if _lacks(note, "slug"):
+        yield Fix(_missing_key("slug", note), {"slug": _slug(note, fact)})
+    for problem in _name(note, fact):
+        name = note.path.rpartition("/")[2]
+        stem = name.removesuffix(file_name(fact.id, slug=""))
+        if stem != name and stem and not fact.sensitive:
+            yield Fix(problem, {"slug": stem})
+    if _lacks(note, "status") and not (fact.superseded_by or fact.deleted_at) and fact.place != "archive":
+        yield Fix(_missing_key("status", note), {"status": "active"})
+    if _lacks(note, "recorded") and (created := read_moment(note.frontmatter.get("created"))):
+        to = _in_month(replace(fact, recorded=created))
+        yield Fix(_missing_key("recorded", note), {"recorded": created}, moved_to=to if to != fact.path else "")
+    if _lacks(note, "kind") and (kind := folder_of(note.path)) in KINDS:
+        yield Fix(_missing_key("kind", note), {"kind": kind})
+
+
+def _placing(note: Note, fact: Fact, replaced: Collection[str]) -> Iterator[Fix]:
+    """Status and place of an entry that another replaced plainly; and the month of its folder."""
+    if fact.id in replaced and fact.place != "staging":
+        keys = {} if fact.status == "superseded" else {"status": "superseded"}
+        to = fact.path if fact.place == "archive" else archive_path(fact.path)
+        for problem in (*_status(note, fact), *_place(note, fact)):
+            yield Fix(problem, keys, moved_to=to if to != fact.path else "")
+    else:
+        for problem in _month(note, fact):
+            yield Fix(problem, {}, moved_to=_in_month(fact))
+
+
+def _plainly_replaced(facts: Sequence[Fact]) -> frozenset[str]:
+    """The facts that say which one replaced them, where that one exists, says so too, and no other does."""
+    times = Counter(each.id for each in facts)
+    once = {each.id: each for each in facts if times[each.id] == 1}
+    claims = Counter(each.supersedes for each in facts if each.place != "staging")
+    return frozenset(
+        old.id
+        for old in once.values()
+        if (new := once.get(old.superseded_by))
+        and new.supersedes == old.id
+        and claims[old.id] == 1
+        and old.status in ("active", "superseded")
+        and new.status != "deleted"
+    )
+
+
+def _status(note: Note, fact: Fact) -> Iterator[Problem]:
+    """An entry that names what replaced it, and calls itself active."""
+    if fact.superseded_by and fact.status == "active" and fact.place not in ("archive", "staging"):
+        message = "it is active but `superseded_by` names what replaced it: `status` must be superseded"
+        yield Problem(note.path, key_line(note, "status"), message, "entry-status")
+
+
+def _month(note: Note, fact: Fact) -> Iterator[Problem]:
+    """A folder named for another month than that in which the entry was recorded."""
+    if not _lacks(note, "recorded") and (path := _in_month(fact)) != fact.path:
+        message = f"it was recorded in {fact.recorded[:7]}, and is in the folder of another month: move it to {path}"
+        yield Problem(fact.path, 1, message, "entry-month")
+
+
+def _in_month(fact: Fact) -> str:
+    """The path with the month in which the entry was recorded; the same path if its folder is not a month."""
+    folder, _, name = fact.path.rpartition("/")
+    above, _, month = folder.rpartition("/")
+    is_month = _MONTH.fullmatch(month) is not None and fact.recorded and fact.place != "staging"
+    return f"{above}/{fact.recorded[:7]}/{name}" if is_month else fact.path
 
 
 def _settling(note: Note) -> Iterator[Fix]:

@@ -22,6 +22,8 @@ Terms:
             read: its items are then saved one by one, and what a crash leaves pending is saved later.
 - lease     the right to run a scheduled job; one process has it at a time, and loses it if it dies or is late.
 - run       one run of a scheduled job with its steps and their outcomes, added as they happen.
+- mirror    the events of a person's calendars as they were last read, by calendar and id. An event that its calendar no
+            longer has is marked as removed and stays; only `forget_calendar` removes events.
 
 Times are UTC to the second, as in notes and commits.
 Every method raises VaultUnavailable if the history cannot be read or written, and then has changed nothing.
@@ -36,6 +38,7 @@ from typing import NamedTuple, Protocol
 
 from commonplace.errors import UsageError
 from commonplace.model import MemoryUse, Message, RecordResult, Thread, ThreadKind, TopicLock, TranscriptCursor, Trust
+from commonplace.model.calendar import CalendarResource, CalendarState, Event, EventChanges
 from commonplace.model.learning import ExtractedFact, LearnedBatch, LearnedItem, LearningState
 from commonplace.model.moment import moment_text
 from commonplace.model.upkeep import JobLease, JobNotice, JobRecord, JobState, StepResult
@@ -503,7 +506,51 @@ class JobStore(Protocol):
         """The notices that stand, oldest first."""
 
 
-class History(AuditLog, GrantStore, CallLog, ConversationStore, UsageStore, LearningStore, JobStore, Protocol):
+class CalendarStore(Protocol):
+    """The mirror of calendars: their events, the texts they were read from, and how far each was read."""
+
+    def save_events(
+        self, calendar: str, events: Iterable[Event], *, window: tuple[datetime, datetime], now: datetime
+    ) -> EventChanges:
+        """Make the mirror of that calendar equal to `events` within the window; all or nothing.
+
+        Mirrored events that overlap the window and are not among them are marked as removed at `now`; others stay. An
+        event whose `updated` alone is new is stored and not counted as changed. Raises UsageError for an event of
+        another calendar, for an id that is there twice, for times without a zone and an end before the start.
+        """
+
+    def events(
+        self, start: datetime, end: datetime, *, calendar: str | None = None, with_removed: bool = False
+    ) -> tuple[Event, ...]:
+        """Events that overlap that time, cancelled ones too, ordered by start and id.
+
+        An event that begins at `end` or ends at `start` is left out; one without a length counts at its start.
+        """
+
+    def events_ending(self, after: datetime, until: datetime) -> tuple[Event, ...]:
+        """Events that end later than `after` and no later than `until`, ordered by end and id; no removed ones."""
+
+    def event(self, id: str) -> Event | None:
+        """The event with that id, removed or not; of two calendars that have it, one that has not removed it."""
+
+    def calendar_states(self) -> Mapping[str, CalendarState]:
+        """How far each calendar was read, by name; those that were never tried are left out."""
+
+    def save_calendar_state(
+        self, state: CalendarState, *, resources: Iterable[CalendarResource] = (), gone: Iterable[str] = ()
+    ) -> None:
+        """Store how far a calendar was read, with these resources, and without those of the names `gone`."""
+
+    def calendar_resources(self, calendar: str) -> Mapping[str, CalendarResource]:
+        """The texts that the calendar was read from, by name."""
+
+    def forget_calendar(self, calendar: str) -> int:
+        """Remove everything about that calendar for good; returns how many events."""
+
+
+class History(
+    AuditLog, GrantStore, CallLog, ConversationStore, UsageStore, LearningStore, JobStore, CalendarStore, Protocol
+):
     """One history."""
 
     def check(self) -> None:

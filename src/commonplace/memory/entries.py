@@ -182,12 +182,13 @@ class Lint:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def __call__(self, *, fix: bool = False, progress: Progress = ignore_progress) -> LintReport:
+    def __call__(self, *, fix: bool = False, dry_run: bool = False, progress: Progress = ignore_progress) -> LintReport:
         """What is wrong with entries and with the chains of facts; with `fix`, repairs what is safe to repair.
 
+        There is one commit for each kind of problem; a dry run only lists in `mended` what would be repaired.
         Raises as `notes.write` does if a note may not be changed.
         """
-        return lint(self._session, fix=fix, progress=progress)
+        return lint(self._session, fix=fix, dry_run=dry_run, progress=progress)
 
 
 def class_named(name: str) -> FactClass:

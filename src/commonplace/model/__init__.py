@@ -5,6 +5,7 @@ fact                facts, candidates, verdicts, their review; topics, styles
 query, diagnostics  search filters, hits and results; findings of doctor and evaluations
 context             the context of a prompt
 conversation        messages and threads
+calendar            events, attendees, how far a calendar was read
 change              actors, terms and results of changes; programs that call the daemon
 layout              folder names and path rules of a vault
 moment, text        time as text; folded names, lazily compiled expressions

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from posixpath import basename
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 from urllib.parse import quote
 
 from commonplace.model import Link, Note
@@ -244,6 +244,61 @@ class NoteMove:
         return resolution.path != destination or (link.form == "markdown" and resolution.by != "path")
 
 
+class LinkChange(Protocol):
+    """Which links of a note must change, and what each must mean then; `after` resolves the links as they are then."""
+
+    @property
+    def after(self) -> LinkResolver: ...
+    def destination(self, link: Link, note: Note) -> str | None: ...
+    def path_after(self, note: Note) -> str: ...
+    def must_change(self, link: Link, note: Note) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRepair:
+    """Links that lead nowhere, or name their file in another case, since other programs renamed files.
+
+    `before` also knows the files that are gone; `renamed` says where each of them is now, as far as that is known.
+    With `fixes_case`, the names in wikilinks get the case of their files; Markdown links always do.
+    """
+
+    before: LinkResolver
+    after: LinkResolver
+    renamed: Mapping[str, str]
+    fixes_case: bool = False
+
+    def destination(self, link: Link, note: Note) -> str | None:
+        """The file that the link means, or meant before it was renamed; None if that is unknown or ambiguous."""
+        path = self.after.resolve(link, source=note.path)
+        if path is not None:
+            return path
+        resolution = self.before.resolution(link, source=note.path)
+        gone = (resolution.path, *resolution.also) if resolution.path else ()
+        places = {self.renamed.get(each) for each in gone}
+        return places.pop() if len(places) == 1 else None
+
+    def path_after(self, note: Note) -> str:
+        """The note's own path, which stays."""
+        return note.path
+
+    def must_change(self, link: Link, note: Note) -> bool:
+        """True if the link leads nowhere and its file is known, or names its file in another case."""
+        destination = self.destination(link, note)
+        if not link.target or destination is None:
+            return False
+        if self.after.resolve(link, source=note.path) is None:
+            return True
+        return (self.fixes_case or link.form == "markdown") and _is_miscased(link.target, destination)
+
+
+def _is_miscased(target: str, path: str) -> bool:
+    """True if the target is the end of the path but for the case of its letters."""
+    name = "/".join(part for part in target.split("/") if part not in ("", ".", ".."))
+    spelled = path if name.lower().endswith(".md") or not path.lower().endswith(".md") else path[: -len(".md")]
+    is_end = f"/{lower_name(spelled)}".endswith(f"/{lower_name(name)}")
+    return bool(name) and is_end and not f"/{spelled}".endswith(f"/{name}")
+
+
 @dataclass(frozen=True, slots=True)
 class RewrittenNote:
     """The rewritten bytes; `content` is None if links cannot be rewritten without changing what the note says."""
@@ -251,7 +306,7 @@ class RewrittenNote:
     content: bytes | None
 
 
-def rewrite_links(note: Note, move: NoteMove) -> RewrittenNote | None:
+def rewrite_links(note: Note, move: LinkChange) -> RewrittenNote | None:
     """The note with every link leading where it led before the move; None if no link has to change."""
     changing = [link for link in note.links if move.must_change(link, note)]
     if not changing:
@@ -266,7 +321,7 @@ def rewrite_links(note: Note, move: NoteMove) -> RewrittenNote | None:
     return RewrittenNote(content if _is_faithful(note, content, move) else None)
 
 
-def _rewritten_text(note: Note, links: list[Link], move: NoteMove) -> str | None:
+def _rewritten_text(note: Note, links: list[Link], move: LinkChange) -> str | None:
     """The note's text with other targets in these links; None if one of them cannot be written."""
     pieces: list[str] = []
     done = 0
@@ -279,7 +334,7 @@ def _rewritten_text(note: Note, links: list[Link], move: NoteMove) -> str | None
     return "".join([*pieces, note.text[done:]])
 
 
-def _change(link: Link, note: Note, move: NoteMove) -> tuple[int, int, str] | None:
+def _change(link: Link, note: Note, move: LinkChange) -> tuple[int, int, str] | None:
     """The start and end of the link's target in the note, and its new text."""
     written, path = note.text[link.start : link.end], move.path_after(note)
     destination = move.destination(link, note) or ""
@@ -318,7 +373,7 @@ def _shortest(destination: str, link: Link, source: str, resolver: LinkResolver)
     return None
 
 
-def _is_faithful(note: Note, content: bytes, move: NoteMove) -> bool:
+def _is_faithful(note: Note, content: bytes, move: LinkChange) -> bool:
     """True if the new content, parsed again, says what the note said, and its links lead where they should."""
     again = parse(content, path=move.path_after(note), mtime=note.mtime)
     return (
@@ -331,7 +386,7 @@ def _is_faithful(note: Note, content: bytes, move: NoteMove) -> bool:
     )
 
 
-def _leads_right(old: Link, new: Link, note: Note, move: NoteMove) -> bool:
+def _leads_right(old: Link, new: Link, note: Note, move: LinkChange) -> bool:
     """True if the new link is the old one except for its target, and leads where it has to."""
     destination = move.destination(old, note)
     leads = new.target == old.target

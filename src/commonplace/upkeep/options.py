@@ -79,6 +79,15 @@ class SleepOptions(JobOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class LinkOptions(JobOptions):
+    """The block `upkeep.links`."""
+
+    suggest: int = option(
+        3, "Related notes that are suggested for a note without links, at most; 0 suggests none.", at_least=0
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class PlaybookOptions(JobOptions):
     """The block `upkeep.playbooks`."""
 
@@ -103,6 +112,8 @@ class UpkeepOptions:
     consolidate: JobOptions = field(default_factory=JobOptions)
     sleep: SleepOptions = field(default_factory=SleepOptions)
     sleep_channels: SleepOptions = field(default_factory=SleepOptions)
+    links: LinkOptions = field(default_factory=LinkOptions)
+    mend: JobOptions = field(default_factory=JobOptions)
     playbooks: PlaybookOptions = field(default_factory=PlaybookOptions)
 
     def __post_init__(self) -> None:

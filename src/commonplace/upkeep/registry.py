@@ -7,9 +7,23 @@ from commonplace.upkeep.consolidate import CONSOLIDATE, DREAM
 from commonplace.upkeep.digest import JOB as DIGEST
 from commonplace.upkeep.heat import JOB as HEAT
 from commonplace.upkeep.job import Job
+from commonplace.upkeep.links import JOB as LINKS
+from commonplace.upkeep.mend import JOB as MEND
 from commonplace.upkeep.playbooks import JOB as PLAYBOOKS
 from commonplace.upkeep.probe import JOB as PROBE
 from commonplace.upkeep.sleep import CHANNELS_JOB as SLEEP_CHANNELS
 from commonplace.upkeep.sleep import JOB as SLEEP
 
-JOBS: Final[tuple[Job, ...]] = (SLEEP, SLEEP_CHANNELS, PLAYBOOKS, DREAM, CONSOLIDATE, HEAT, ARCHIVE, PROBE, DIGEST)
+JOBS: Final[tuple[Job, ...]] = (
+    SLEEP,
+    SLEEP_CHANNELS,
+    PLAYBOOKS,
+    DREAM,
+    CONSOLIDATE,
+    HEAT,
+    ARCHIVE,
+    MEND,
+    LINKS,
+    PROBE,
+    DIGEST,
+)

@@ -1,14 +1,11 @@
-"""Lint: what is wrong with entries and their versions, read-only; what is safe is mended on request, in one commit."""
+"""Lint: what is wrong with entries and their versions, read-only; what is safe is mended on request."""
 
 from pathlib import Path
-
-import pytest
 
 from tests.gitvault import git
 from tests.memories import make_memory
 
 
-@pytest.mark.requirement("A-19")
 def test_links_keys_names_and_chains_are_looked_at_and_nothing_is_changed(tmp_path: Path) -> None:
     """Each with its path and code; the vault stays as it is."""
     with make_memory(tmp_path) as memory:
@@ -33,7 +30,7 @@ def test_links_keys_names_and_chains_are_looked_at_and_nothing_is_changed(tmp_pa
     assert after == before
 
 
-def test_what_is_safe_is_mended_in_one_commit_and_is_well_then(tmp_path: Path) -> None:
+def test_what_is_safe_is_mended_in_one_commit_for_each_kind_and_is_well_then(tmp_path: Path) -> None:
     """A missing slug, and a link that only one version has; a second run finds nothing to mend."""
     with make_memory(tmp_path) as memory:
         old = memory.entries.save("Reads on trains.", kind="preference").fact
@@ -52,4 +49,4 @@ def test_what_is_safe_is_mended_in_one_commit_and_is_well_then(tmp_path: Path) -
     assert second.mended == ()
     assert "superseded_by: " in archived.read_text()
     assert "slug: reads-on-trains\n" in archived.read_text()
-    assert more == 2  # the person's edit is kept first, then ours
+    assert more == 3  # the person's edit is kept first, then ours, one for each kind

@@ -257,3 +257,43 @@ def test_an_id_at_two_paths_is_told_at_each_that_does_not_keep_it() -> None:
 
     assert [(each.path, each.code) for each in problems] == [("b.md", "same-id"), ("c.md", "same-id")]
     assert all("a.md" in each.message for each in problems)
+
+
+def fixes(keys: dict[str, str], *, path: str = PATH, place: Place = "") -> list[tuple[str, dict[str, object], str]]:
+    note, known = entry(keys, path=path, place=place)
+    assert known
+    return [(each.problem.code, dict(each.keys), each.moved_to) for each in safe_fixes([(note, known)])]
+
+
+@pytest.mark.requirement("X-10")
+def test_what_the_note_itself_tells_is_mended() -> None:
+    """Keys that are missing, a slug unlike the file name, and the folder of another month."""
+    without = {key: value for key, value in KEYS.items() if key not in ("status", "kind")}
+
+    assert fixes(KEYS) == []
+    assert fixes(without) == [("entry-key", {"status": "active"}, ""), ("entry-key", {"kind": "fix"}, "")]
+    assert fixes({**KEYS, "slug": "spaces"}) == [("entry-name", {"slug": "tabs"}, "")]
+    assert fixes({**KEYS, "recorded": "2026-04-02T08:00:00Z"}) == [
+        ("entry-month", {}, "Agent/Memory/fix/2026-04/tabs-1b8e11.md")
+    ]
+
+
+def test_status_and_place_follow_a_chain_that_is_plain_and_no_other() -> None:
+    """The replaced one is superseded and in the archive; a fork, a circle or a lone claim is for the person."""
+    note, _ = entry(KEYS)
+    old = fact(1, superseded_by=id_of(2), path="Agent/Memory/fix/2026-03/a-000001.md", recorded="2026-03-01")
+    new = fact(2, supersedes=id_of(1))
+
+    def found(*facts: Fact) -> list[tuple[dict[str, object], str]]:
+        all_fixes = safe_fixes((note, each) for each in facts)
+        return [
+            (dict(each.keys), each.moved_to)
+            for each in all_fixes
+            if each.problem.code in ("entry-status", "entry-place")
+        ]
+
+    assert found(old, new) == [({"status": "superseded"}, "Agent/Memory/_archive/fix/2026-03/a-000001.md")]
+    assert found(replace(old, status="superseded"), new) == [({}, "Agent/Memory/_archive/fix/2026-03/a-000001.md")]
+    assert found(old) == []
+    assert found(old, new, fact(3, supersedes=id_of(1))) == []
+    assert found(old, replace(new, status="deleted")) == []

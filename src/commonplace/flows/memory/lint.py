@@ -23,10 +23,11 @@ from commonplace.flows.read import is_hidden, list_notes, locate, read_all
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import KINDS, Fact, Note, Problem, Stat, Terms
-from commonplace.model.layout import MEMORY, is_entry_path, place_of
+from commonplace.model.layout import MEMORY, is_always_loaded, is_entry_path, place_of
 from commonplace.model.moment import moment_text, read_moment
 from commonplace.model.progress import Progress
 from commonplace.notes.frontmatter_edit import without_repeats
+from commonplace.policy.write_policy import is_trusted
 from commonplace.vault.base import Capability
 
 
@@ -48,13 +49,16 @@ class _EntryNote:
     problems: tuple[Problem, ...]
 
 
-def lint(session: Session, *, fix: bool, progress: Progress) -> LintReport:
-    """The problems of the entries, after a sync. With `fix`, the safe ones are fixed. Raises as `sync` and `change`."""
+def lint(session: Session, *, fix: bool, progress: Progress, dry_run: bool = False) -> LintReport:
+    """The problems of the entries, after a sync. With `fix`, the safe ones are fixed, in one commit for each kind.
+
+    A dry run only says which. Raises as `sync` and `change`.
+    """
     stores = session.stores
     sync(stores, progress=progress)
     entries, unreadable = _entries(session)
-    fixed = _fix(session) if fix else ()
-    if fixed:
+    fixed = _fix(session, dry_run=dry_run) if fix else ()
+    if fixed and not dry_run:
         entries, unreadable = _entries(session)
     kinds = (*KINDS, *stores.facts.kinds)
     problems = {*unreadable, *(problem for each in entries for problem in each.problems)}
@@ -104,15 +108,45 @@ def _broken_links(reader: IndexReader, entries: Iterable[_EntryNote]) -> Iterato
             yield Problem(edge.source, edge.line, message, "entry-link")
 
 
-def _fix(session: Session) -> tuple[Problem, ...]:
-    """Fix what is safe, in one commit; returns what was fixed. Raises Refused unless a person asks."""
+def _fix(session: Session, *, dry_run: bool) -> tuple[Problem, ...]:
+    """Fix what is safe, in one commit for each kind; returns what was fixed. Raises Refused unless a person asks."""
     if session.actor.kind != "person":
         raise Refused("only a person may fix entries", hint="Lint without fixing: it reports what is wrong.")
+    if dry_run:
+        return tuple(sorted(each.problem for each in find_fixes(session)))
+    fixed: list[Problem] = []
+    for code in dict.fromkeys(fix.problem.code for fix in find_fixes(session)):
+        fixed += write_fixes(code, session)[0]
+    return tuple(sorted(fixed))
+
+
+def find_fixes(session: Session) -> tuple[Fix, ...]:
+    """What can be fixed safely; for a job only in entries that are neither the person's own word nor always loaded.
+
+    A note that would move to a path where another note is stays where it is.
+    """
+    entries, _ = _entries(session)
+    fixes = safe_fixes((each.note, each.fact) for each in entries if each.fact)
+    fixes += tuple(fix for each in entries for fix in _from_the_future(each, session))
+    own = {each.note.path for each in entries if session.actor.kind == "person" or not _is_persons(each)}
+    free = (each for each in fixes if not each.moved_to or not _is_taken(each.moved_to, session))
+    return tuple(each for each in free if each.problem.path in own)
+
+
+def _is_persons(entry: _EntryNote) -> bool:
+    is_pinned = entry.fact is not None and entry.fact.pinned
+    return is_pinned or is_trusted(entry.note.frontmatter) or is_always_loaded(entry.note.path)
+
+
+def _is_taken(path: str, session: Session) -> bool:
+    return session.stores.vault.exists(locate(path, session.stores.vault))
+
+
+def write_fixes(code: str, session: Session) -> tuple[tuple[Problem, ...], str]:
+    """Fix every problem of this kind that can be fixed, in one commit; returns what was fixed, and the commit."""
     with session.stores.save_lock():
-        entries, _ = _entries(session)
-        fixes = safe_fixes((each.note, each.fact) for each in entries if each.fact)
-        fixes += tuple(fix for each in entries for fix in _from_the_future(each, session))
-        return _write_fixes(fixes, session) if fixes else ()
+        fixes = [fix for fix in find_fixes(session) if fix.problem.code == code]
+        return _write_fixes(fixes, session) if fixes else ((), "")
 
 
 def _from_the_future(entry: _EntryNote, session: Session) -> Iterator[Fix]:
@@ -137,7 +171,7 @@ def _bound(path: str, session: Session) -> str:
     return min(times)
 
 
-def _write_fixes(fixes: Sequence[Fix], session: Session) -> tuple[Problem, ...]:
+def _write_fixes(fixes: Sequence[Fix], session: Session) -> tuple[tuple[Problem, ...], str]:
     by_path: dict[str, dict[str, Any]] = {}
     for each in fixes:
         by_path.setdefault(each.problem.path, {}).update(each.keys)
@@ -149,14 +183,17 @@ def _write_fixes(fixes: Sequence[Fix], session: Session) -> tuple[Problem, ...]:
     def plan(read: Reader) -> tuple[Edit, ...]:
         return tuple(_edit(path, keys, permits[path], read, to=moves.get(path)) for path, keys in by_path.items())
 
-    change(plan, [*permits.values()], path=what, trailers=move_trailers(*moves.items()))
-    return tuple(sorted(each.problem for each in fixes))
+    _, written = change(plan, [*permits.values()], path=what, trailers=move_trailers(*moves.items()))
+    return tuple(sorted(each.problem for each in fixes)), written.commit or ""
 
 
 def _edit(path: str, keys: Mapping[str, object], permit: Permit, read: Reader, *, to: str | None) -> Edit:
     vault = permit.session.stores.vault
     at = locate(path, vault)
     there = read(at)
-    permit.ask(there=parse_existing(there))
+    note = parse_existing(there)
+    permit.ask(there=note)
+    if to:
+        permit.ask(to, there=note, moved_from=path)
     content = with_keys(without_repeats(there.content, keys), keys, path=path)
     return Edit(at, there.content, content, moved_to=locate(to, vault) if to else None)

@@ -19,7 +19,7 @@ from commonplace.history.base import (
     token_hash,
     utc_second,
 )
-from commonplace.history.inmemory.jobs import InMemoryJobs
+from commonplace.history.inmemory.calendars import InMemoryCalendars
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class _Grant:
     expires: datetime
 
 
-class InMemoryHistory(InMemoryJobs):
+class InMemoryHistory(InMemoryCalendars):
     """Audit, grants and model calls, with conversations and usage."""
 
     def __init__(self) -> None:

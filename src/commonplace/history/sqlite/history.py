@@ -33,9 +33,10 @@ from commonplace.history.base import (
     stored_moment,
     token_hash,
 )
+from commonplace.history.sqlite.calendars import SqliteCalendars
 from commonplace.history.sqlite.conversation_files import FOLDER, ConversationFiles
 from commonplace.history.sqlite.conversations import forget_named
-from commonplace.history.sqlite.jobs import SqliteJobs, forget_steps
+from commonplace.history.sqlite.jobs import forget_steps
 
 # `commits` outlives the audit rows: of an erased note only the commit hashes stay.
 _1_AUDIT_AND_GRANTS = """
@@ -408,6 +409,50 @@ CREATE TABLE job_notices (
 ) STRICT, WITHOUT ROWID;
 """
 
+# The mirror of calendars: events, how far each calendar was read, and the texts it was read from, compressed.
+# `attendees` and `organizer` are JSON.
+_14_CALENDARS = """
+CREATE TABLE calendar_events (
+  calendar    TEXT NOT NULL,
+  id          TEXT NOT NULL,
+  uid         TEXT NOT NULL,
+  title       TEXT NOT NULL,
+  begins      TEXT NOT NULL CHECK (begins GLOB '????-??-??T??:??:??Z'),
+  ends        TEXT NOT NULL CHECK (ends GLOB '????-??-??T??:??:??Z' AND ends >= begins),
+  all_day     INTEGER NOT NULL CHECK (all_day IN (0, 1)),
+  zone        TEXT NOT NULL,
+  status      TEXT NOT NULL CHECK (status IN ('confirmed', 'tentative', 'cancelled')),
+  attendees   TEXT NOT NULL,
+  organizer   TEXT NOT NULL,
+  location    TEXT NOT NULL,
+  description TEXT NOT NULL,
+  updated     TEXT NOT NULL CHECK (updated = '' OR updated GLOB '????-??-??T??:??:??Z'),
+  sequence    INTEGER NOT NULL,
+  removed     TEXT NOT NULL CHECK (removed = '' OR removed GLOB '????-??-??T??:??:??Z'),
+  PRIMARY KEY (calendar, id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX calendar_events_by_id ON calendar_events (id);
+CREATE INDEX calendar_events_by_start ON calendar_events (begins);
+CREATE INDEX calendar_events_by_end ON calendar_events (ends);
+CREATE TABLE calendar_states (
+  calendar TEXT PRIMARY KEY,
+  source   TEXT NOT NULL,
+  mark     TEXT NOT NULL,
+  tried    TEXT NOT NULL CHECK (tried = '' OR tried GLOB '????-??-??T??:??:??Z'),
+  read     TEXT NOT NULL CHECK (read = '' OR read GLOB '????-??-??T??:??:??Z'),
+  until    TEXT NOT NULL CHECK (until = '' OR until GLOB '????-??-??T??:??:??Z'),
+  failures INTEGER NOT NULL,
+  reason   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE calendar_resources (
+  calendar TEXT NOT NULL,
+  href     TEXT NOT NULL,
+  etag     TEXT NOT NULL,
+  packed   BLOB NOT NULL,
+  PRIMARY KEY (calendar, href)
+) STRICT;
+"""
+
 MIGRATIONS: Final = (
     _1_AUDIT_AND_GRANTS,
     _2_MODEL_CALLS,
@@ -422,6 +467,7 @@ MIGRATIONS: Final = (
     _11_LEARNING,
     _12_MODEL_STATES,
     _13_JOBS,
+    _14_CALENDARS,
 )
 
 
@@ -498,7 +544,7 @@ _FORGET_CALLS: Final = "DELETE FROM invocation_log WHERE input_hash IN (SELECT u
 _FORGET_BATCHES: Final = "DELETE FROM invocation_batches WHERE number NOT IN (SELECT batch FROM invocation_log)"
 
 
-class SqliteHistory(SqliteJobs):
+class SqliteHistory(SqliteCalendars):
     """The history in one file and the conversations beside it, created at first use; many processes may share it.
 
     `wait` is how many seconds a call waits for a lock before it raises VaultUnavailable(locked). A file that is damaged
