@@ -24,9 +24,9 @@ class OperationArgument(TypedDict):
     op: Annotated[Word, Field(json_schema_extra={"enum": [*OPERATION_NAMES]})]
     heading: NotRequired[Word]
     subheading: NotRequired[Word]
-    line: NotRequired[Annotated[Word, Field(description="append, replace: the statement.")]]
-    match: NotRequired[Annotated[Word, Field(description="remove, replace: the statement; `...` for a part.")]]
-    lines: NotRequired[Annotated[list[Word], Field(description="add_heading: statements.")]]
+    line: NotRequired[Annotated[Word, Field(description="To add.")]]
+    match: NotRequired[Annotated[Word, Field(description="To remove or replace.")]]
+    lines: NotRequired[list[Word]]
 
 
 def _as_operations(value: object) -> object:
@@ -40,7 +40,7 @@ def _as_operations(value: object) -> object:
 
 Operations = Annotated[
     list[OperationArgument],
-    Field(description="Each has its own outcome.", min_length=1, max_length=50),
+    Field(min_length=1, max_length=50),
     BeforeValidator(_as_operations),
 ]
 
@@ -63,17 +63,16 @@ class ProfileTools:
         *,
         scope: Scope = "",
         reason: Annotated[Word, Field(description="Why; the person reads it.")] = "",
-        dry_run: bool = False,
     ) -> profile_shapes.ProfileChangeShape:
         """What became of each operation."""
         profiles = self._call.memory().profiles
         given: list[Any] = [*operations]
-        return profile_shapes.change_shape(profiles.edit(given, channel=scope, why=reason, dry_run=dry_run))
+        return profile_shapes.change_shape(profiles.edit(given, channel=scope, why=reason))
 
     def propose(
         self,
         path: NotePath,
-        text: Annotated[str, Field(description="The whole note, changed as you propose.", max_length=60_000)],
+        text: Annotated[str, Field(description="The whole note.", max_length=60_000)],
         *,
         reason: Annotated[Word, Field(description="Why; the person reads it.")] = "",
         expected: Annotated[Word, Field(description="The version you read.")] = "",
@@ -107,11 +106,11 @@ def proposal_text(values: Mapping[str, Any]) -> str:
 
 
 def profile_tools(call: CurrentCall) -> list[Tool]:
-    """user_memory_edit and note_propose."""
+    """profile_edit and note_propose."""
     tools = ProfileTools(call)
     return [
         tool(
-            "user_memory_edit",
+            "profile_edit",
             tools.edit,
             title="Edit what sessions know of the person",
             description="Change Agent/USER.md, which every session loads, or with `scope` a channel's CHANNEL.md: "

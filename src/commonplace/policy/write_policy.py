@@ -174,7 +174,7 @@ def _profile_decision(attempt: Attempt, limits: Limits) -> Decision:
     return _refuse(
         attempt,
         "only memory operations change a profile",
-        hint="Append, replace or remove one statement (user_memory_edit), or save what you learned as an entry.",
+        hint="Append, replace or remove one statement (profile_edit), or save what you learned as an entry.",
     )
 
 

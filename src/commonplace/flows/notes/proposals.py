@@ -135,7 +135,7 @@ def proposals_of(id: str, stores: Stores) -> tuple[Proposal, ...]:
 def _refuse_other_ways(path: str, note: Note | None, *, is_new: bool) -> None:
     """Raise UsageError for a note that is changed in another way, and NotFound for one that may not be new."""
     if is_profile(path):
-        hint = "Append, replace or remove a statement (user_memory_edit, `commonplace user`)."
+        hint = "Append, replace or remove a statement (profile_edit, `commonplace user`)."
         raise UsageError(f"{path} changes by operations alone", path=path, hint=hint)
     if is_new and not is_standing(path):
         raise NotFound(f"there is no note {path}", path=path, hint="Only directives and styles can be proposed anew.")
