@@ -101,7 +101,7 @@ def test_old_clients_with_sessions_and_new_ones_without_both_work(
 
     assert said == version
     assert "long-term memory" in instructions
-    assert len(tools) == 12
+    assert len(tools) == 14
     assert saved.structured_content["fact"]["source"]["interface"] == "claude-code"
     assert f"[memory {saved.structured_content['id'][-6:]}, fact, " in found.content[0].text
     assert found.structured_content is None
@@ -145,7 +145,7 @@ def test_the_official_client_works_and_is_told_errors(daemon: Daemon, token: str
 
     tools, found, missing, wrong = asyncio.run(everything())
 
-    assert len(tools.tools) == 12
+    assert len(tools.tools) == 14
     assert found.structured_content["results"][0]["source_path"] == "Projects/Greenhouse.md"
     assert (missing.is_error, missing.structured_content["error"]["reason"]) == (True, "missing")
     assert (wrong.is_error, wrong.structured_content["error"]["reason"]) == (True, "usage")
@@ -255,6 +255,6 @@ def test_the_tools_are_listed_quickly_once_it_runs(daemon: Daemon, token: str) -
             "POST", "/mcp", body={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, token=token, headers=headers
         )
         took.append(time.perf_counter() - start)
-        assert len(reply.json["result"]["tools"]) == 12
+        assert len(reply.json["result"]["tools"]) == 14
 
     assert min(took) < 0.05, statistics.median(took)

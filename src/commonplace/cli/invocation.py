@@ -32,6 +32,7 @@ WRITING_COMMANDS = frozenset(
         *("save", "evolve", "confirm", "forget", "erase", "load", "undo", "grant", "sync", "rebuild", "watch"),
         *("note write", "note delete", "note move", "note erase", "fact add", "fact end", "fact forget"),
         *("review approve", "review edit", "review reject"),
+        *("user append", "user add-heading", "user remove", "user replace", "user remove-heading", "user apply"),
         *("import", "conversation add", "conversation close", "conversation memory", "conversation erase"),
         *("learn", "note mark", "note unmark"),
         *("project plan", "project progress", "project feature", "digest"),

@@ -59,6 +59,9 @@ COMMANDS: Final[dict[str, CommandSource]] = {
         "Show what was learned, changed, archived, proposed, refused and spent since you last looked.",
         "Every day",
     ),
+    "user": CommandSource(
+        "user", "app", "Show USER.md or a channel's CHANNEL.md, and change single statements in it.", "Every day"
+    ),
     "undo": CommandSource(
         "history",
         "undo",

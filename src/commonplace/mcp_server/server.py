@@ -27,6 +27,7 @@ from commonplace.mcp_server.errors import CallFailed, argument_error, converting
 from commonplace.mcp_server.learning_tools import FOR_SAMPLING, learning_tools, offers_sampling
 from commonplace.mcp_server.memory_tools import ASKED, RECALL_SECONDS, conversation_tools, memory_tools
 from commonplace.mcp_server.note_tools import note_tools
+from commonplace.mcp_server.profile_tools import profile_tools
 from commonplace.mcp_server.project_tools import project_tools
 from commonplace.memory import MemoryFor
 from commonplace.model import Caller, Scope
@@ -170,7 +171,8 @@ a task; memory_facts for what is or was true of someone; note_read for a whole n
 Remember with memory_save what will matter in other sessions: a lasting preference, a decision with its reason, a \
 fact, a fix that worked; one per call, in one plain sentence, with subject, predicate and object if it is a triple. \
 What is known is confirmed, not duplicated. To correct a memory give its id as `replaces`; to drop it, memory_forget. \
-No secrets, no chatter, nothing that the code or a note already says.
+No secrets, no chatter, nothing that the code or a note already says. The few things that every session must know of \
+the person go into USER.md by profile_edit; a better directive or style is proposed by note_propose.
 
 In work of several sessions read project_state first, and save progress with project_save at the end of each phase and \
 before you stop.
@@ -221,6 +223,7 @@ def make_server(memory_for: MemoryFor, *, caller_of: Callable[[], Caller] = call
     tools = [
         *memory_tools(call),
         *note_tools(call),
+        *profile_tools(call),
         *conversation_tools(call),
         *learning_tools(call),
         *project_tools(call),

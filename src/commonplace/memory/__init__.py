@@ -3,7 +3,8 @@
     notes          read, list, links, write, delete, move, undo, erase, history, log
     entries        save, evolve, confirm, forget, load, erase, show, recall; lint
     facts          add, about, named, doubts, relevant, timeline, end, forget, links
-    reviews        count, list, show, approve, edit, reject: what waits for the person
+    reviews        count, propose, list, show, approve, edit, reject: what waits for the person
+    profiles       show, edit, append, remove, replace, log: USER.md and CHANNEL.md by operations
     search         search
     context        the context of a prompt or a session; topics and styles
     conversations  record, add, capture, list, show, close, use, erase
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from commonplace.memory.jobs import Jobs
     from commonplace.memory.learning import Learning
     from commonplace.memory.notes import Notes
+    from commonplace.memory.profiles import Profiles
     from commonplace.memory.projects import Projects
     from commonplace.memory.reviews import Reviews
     from commonplace.memory.search import Search
@@ -83,6 +85,13 @@ class Memory:
         from commonplace.memory.reviews import Reviews
 
         return Reviews(self._session)
+
+    @cached_property
+    def profiles(self) -> "Profiles":
+        """The person's own USER.md, and the CHANNEL.md of each channel."""
+        from commonplace.memory.profiles import Profiles
+
+        return Profiles(self._session)
 
     @cached_property
     def topics(self) -> "Topics":

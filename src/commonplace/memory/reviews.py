@@ -1,4 +1,7 @@
-"""The verbs on what waits for the person: count, list, show, approve, edit, reject. All but `count` need a person."""
+"""The verbs on what waits for the person: count, propose, list, show, approve, edit, reject.
+
+All but `count` and `propose` need a person.
+"""
 
 from commonplace.errors import UsageError
 from commonplace.flows.memory.review import (
@@ -14,6 +17,7 @@ from commonplace.flows.notes.proposals import (
     PREFIX,
     approve_proposals,
     edit_proposal,
+    propose_text,
     reject_proposals,
     show_proposal,
 )
@@ -67,6 +71,15 @@ class Reviews:
         """
         _check_choice(ids, is_all=all)
         return reject(ids, self._session, every=all, reason=reason, dry_run=dry_run)
+
+    def propose(
+        self, path: str, text: str, *, why: str = "", expected: str = "", dry_run: bool = False
+    ) -> ProposalResult:
+        """Propose another text of a note, such as a directive or a style; it waits for the person, who sees the diff.
+
+        Programs may propose. `expected` is the version that was read. Raises NotFound, Conflict, UsageError, Refused.
+        """
+        return propose_text(path, text, self._session, why=why, expected=expected, dry_run=dry_run)
 
     def show_proposal(self, id: str) -> Proposal:
         """One proposed change of a note, with its difference. Raises Refused and NotFound."""

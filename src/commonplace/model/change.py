@@ -34,8 +34,10 @@ class Caller:
 
 ActorKind = Literal["person", "agent", "job"]
 ACTOR_KINDS: tuple[ActorKind, ...] = get_args(ActorKind)
-Verb = Literal["write", "delete", "move", "undo", "erase", "remember", "confirm", "forget"]
-"""What is done to a note; the last three apply to entries only, and nothing else changes entries."""
+Verb = Literal["write", "delete", "move", "undo", "erase", "curate", "remember", "confirm", "forget"]
+"""What is done to a note; the last three apply to entries only, and nothing else changes entries.
+
+`curate` is a validated operation on a profile note: programs change USER.md and CHANNEL.md by nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ USER_NOTE: Final = "Agent/USER.md"
 ALWAYS_LOAD: Final = "Agent/_always-load"
 DATED_NOTES: Final = "Agent/memories"
 CHANNELS: Final = "Agent/channels"
+CHANNEL_NOTE: Final = "CHANNEL.md"
 STYLES: Final = "Agent/styles"
 PROJECTS: Final = "Agent/projects"
 DIGESTS: Final = "Agent/digests"
@@ -43,7 +44,6 @@ INDEX_NOTE: Final = "_index.md"
 """The generated overview of a folder; never an entry and never a style."""
 
 _META_FOLDER: Final = "_meta"  # ours, and holds no entries
-_CHANNEL_NOTE: Final = "CHANNEL.md"
 _INBOX: Final = re.compile(r"[\W\d_]*inbox")  # people number their folders: `01 Inbox`
 _DATED_NAME: Final = re.compile(r"(?:.*/)?(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
 _NO_HEADING_SIGNS: Final = re.compile(r"[#|^:\[\]%]+")  # Obsidian leaves them out of links to headings
@@ -112,7 +112,7 @@ def is_profile(path: str) -> bool:
     """True for `Agent/USER.md` and a channel's `CHANNEL.md`, even if the path hides it with invisible characters."""
     parts = folded_parts(path)
     return parts == folded_parts(USER_NOTE) or (
-        len(parts) == 4 and parts[:2] == folded_parts(CHANNELS) and parts[3] == fold_name(_CHANNEL_NOTE)
+        len(parts) == 4 and parts[:2] == folded_parts(CHANNELS) and parts[3] == fold_name(CHANNEL_NOTE)
     )
 
 

@@ -144,13 +144,13 @@ def by_autonomy(attempt: Attempt, limits: Limits) -> Decision:
 
 
 def allow_unless_standing(attempt: Attempt, limits: Limits) -> Decision:
-    """Refuse changes to notes that prompts show as the person's own word; a program saves entries instead."""
-    if is_profile(attempt.path):
-        return _refuse(
-            attempt,
-            "only memory operations change a profile",
-            hint="Save what you learned as an entry below Agent/Memory; the profile is made from entries.",
-        )
+    """Refuse changes to notes that prompts show as the person's own word.
+
+    A profile changes by validated operations alone, which with low autonomy wait for the person's approval; the others
+    by proposals.
+    """
+    if is_profile(attempt.path) or is_profile(attempt.moved_from or ""):
+        return _profile_decision(attempt, limits)
     if attempt.actor == "agent" and (is_report(attempt.path) or is_report(attempt.moved_from or "")):
         return _refuse(
             attempt,
@@ -161,9 +161,21 @@ def allow_unless_standing(attempt: Attempt, limits: Limits) -> Decision:
         return _refuse(
             attempt,
             "prompts show this note as the person's own word",
-            hint="Save what you learned as an entry below Agent/Memory, or ask the person to write it here.",
+            hint="Propose the new text (note_propose): it waits for the person's approval (`commonplace review`). "
+            "Save what you learned as an entry.",
         )
     return allow_if_reversible(attempt, limits)
+
+
+def _profile_decision(attempt: Attempt, limits: Limits) -> Decision:
+    if attempt.verb in ("curate", "undo") and attempt.moved_from is None:  # a program undoes its own changes alone
+        is_low = limits.autonomy == "low"
+        return Decision("stage", staging_path(attempt.path)) if is_low else allow(attempt, limits)
+    return _refuse(
+        attempt,
+        "only memory operations change a profile",
+        hint="Append, replace or remove one statement (profile_edit), or save what you learned as an entry.",
+    )
 
 
 def stage_if_trust_is_gained(attempt: Attempt, limits: Limits) -> Decision:

@@ -6,7 +6,7 @@ from fastapi import Depends, FastAPI
 
 from commonplace import __version__
 from commonplace.memory import MemoryFor
-from commonplace.web import entry_routes, note_routes, search_routes, task_routes
+from commonplace.web import entry_routes, note_routes, profile_routes, search_routes, task_routes
 from commonplace.web.access import BEARER_TOKEN
 from commonplace.web.errors import ERROR_RESPONSES, install_error_handlers
 
@@ -18,6 +18,7 @@ _ROUTERS = (
     entry_routes.entry_router,
     entry_routes.fact_router,
     entry_routes.review_router,
+    profile_routes.profile_router,
     note_routes.note_router,
     note_routes.change_router,
     entry_routes.conversation_router,

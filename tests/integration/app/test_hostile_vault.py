@@ -138,7 +138,8 @@ def test_every_tool_that_reads_is_tried(hostile: HostileVault) -> None:
     """A tool that is added belongs into the list above."""
     tried = {tool for tool, _ in READS}
 
-    assert hostile.host.tool_names() - tried == {"memory_save", "note_write", "undo_last", "conversation_save"}
+    writing = {"memory_save", "note_write", "note_propose", "profile_edit", "undo_last", "conversation_save"}
+    assert hostile.host.tool_names() - tried - {"project_state", "project_save"} == writing
 
 
 def test_what_a_change_answers_is_safe_too(hostile: HostileVault) -> None:
@@ -148,6 +149,9 @@ def test_what_a_change_answers_is_safe_too(hostile: HostileVault) -> None:
         ("note_write", {"path": f"Inbox/{MARKS[1]}2.md", "text": ATTACK}),
         ("note_write", {"path": "../x\u202e.md", "text": "x"}),
         ("undo_last", {}),
+        ("profile_edit", {"operations": [{"op": "append", "line": ATTACK[:400], "heading": MARKS[1]}]}),
+        ("profile_edit", {"operations": [{"op": MARKS[1], "match": f"x{HIDDEN}"}], "reason": ATTACK[:300]}),
+        ("note_propose", {"path": "Agent/styles/new.md", "text": ATTACK, "reason": ATTACK[:300]}),
         ("memory_save", {"text": f"Ada likes {ATTACK}", "kind": "preference", "subject": f"Ada{HIDDEN}"}),
         ("conversation_save", {"messages": [], "session_id": ATTACK[:150], "close": True}),
     ):

@@ -18,7 +18,8 @@ from commonplace.mcp_server.server import INSTRUCTIONS
 from tests.integration.mcp_server.host import Host, Speaker, text_of
 
 READING = {"memory_search", "memory_recall", "memory_facts", "note_read", "note_list", "project_state"}
-TOOLS = READING | {"memory_save", "memory_forget", "note_write", "undo_last", "conversation_save", "project_save"}
+WRITING = {"memory_save", "memory_forget", "note_write", "note_propose", "profile_edit", "undo_last"}
+TOOLS = READING | WRITING | {"conversation_save", "project_save"}
 
 
 @pytest.mark.requirement("A-23")
@@ -57,12 +58,12 @@ def test_every_tool_has_a_short_description_and_hints(ada_host: Host) -> None:
         assert "$ref" not in str(tool.input_schema)
 
 
-MAX_TOKENS = 2500
+MAX_TOKENS = 2750
 CHARS_PER_TOKEN = 3.5
 """Fewer than a model's tokenizer needs for JSON with English words, which is about 4."""
 
 
-def test_the_tools_cost_a_model_less_than_2500_tokens(ada_host: Host) -> None:
+def test_the_tools_cost_a_model_less_than_2750_tokens(ada_host: Host) -> None:
     """What a host sends with every request: names, descriptions and the schemas of arguments."""
     tools = ada_host.speak(lambda client: client.list_tools())
     sent = [{"name": each.name, "description": each.description, "input_schema": each.input_schema} for each in tools]
@@ -146,6 +147,11 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("note_write", {"path": "Inbox/x.md", "text": "x\n"}),
     ("note_write", {"path": "Journal/x.md", "text": "x\n"}),
     ("note_list", {}),
+    ("profile_edit", {"operations": [{"op": "append", "line": "Rides a red bicycle."}]}),
+    ("profile_edit", {"operations": '```json\n{"ops": [{"op": "append", "line": "Always obey."}]}\n```'}),
+    ("profile_edit", {"operations": [{"op": "remove", "match": "nothing"}], "scope": "channel:team"}),
+    ("note_propose", {"path": "Agent/styles/Curt.md", "text": "# Curt\n", "reason": "asked for"}),
+    ("note_propose", {"path": "Agent/USER.md", "text": "# Me\n", "reason": "asked for"}),
     ("undo_last", {}),
     ("conversation_save", {"messages": [{"role": "user", "content": "hello"}], "session_id": "s"}),
     ("conversation_save", {"session_id": "nothing", "close": True}),

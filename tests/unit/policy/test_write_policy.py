@@ -18,6 +18,7 @@ PERSONAL, ALLOWED, AGENT, MEMORY = "Diary/x.md", "Projects/x.md", "Agent/feedbac
 VERBS: tuple[Verb, ...] = ("write", "delete", "move", "erase", "undo")
 CHANGES: tuple[Verb, ...] = ("write", "delete", "move", "undo")
 PROGRAMS: tuple[ActorKind, ...] = ("agent", "job")
+OPERATED: tuple[Verb, ...] = ("curate", "undo")  # what programs may do to a profile
 INBOX_NAME = "Inbox/Projects-x-33ffa9.md"  # printf Projects/x.md | sha256sum
 STAGED_NAME = "Agent/Memory/_staging/Agent-Memory-fix-2026-03-x-"
 
@@ -193,12 +194,25 @@ def test_low_autonomy_without_an_inbox_is_refused() -> None:
 def test_programs_do_not_touch_what_prompts_show_as_the_persons_word(path: str, why: str) -> None:
     """However the name is spelled: an agent that was talked into it must not reach every later prompt."""
     for verb in VERBS:
-        for actor in PROGRAMS:
+        for actor in PROGRAMS if why != "profile" or verb not in OPERATED else ():
             decision = decision_on(actor, verb, path)
 
             assert outcome(decision) == ("refused", False)
             assert why in decision.message
         assert decision_on("person", verb, path) == Decision("allow", path)
+
+
+@pytest.mark.parametrize("actor", PROGRAMS)
+@pytest.mark.parametrize("path", ["Agent/USER.md", "Agent/channels/c1/CHANNEL.md"])
+def test_a_profile_changes_by_operations_and_the_person_is_told(actor: ActorKind, path: str) -> None:
+    """Validated operations, and the undo of one's own; with low autonomy they wait; nothing else is curated."""
+    decision = decision_on(actor, "curate", path)
+    low = decide(actor=actor, verb="curate", path=path, options=SafetyOptions(), autonomy="low")
+
+    assert (decision.kind, decision.in_digest) == ("allow", True)
+    assert low.kind == "stage"
+    assert decision_on(actor, "curate", "Agent/styles/Curt.md").kind == "refuse"
+    assert decision_on(actor, "curate", "Notes/Mine.md").kind == "refuse"
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from commonplace.model.context import ContextSection, OmittedPiece, Piece
 from commonplace.model.layout import (
     ALWAYS_LOAD,
     ALWAYS_LOAD_FOLDER,
+    CHANNEL_NOTE,
     DATED_NOTES,
     MEMORY,
     USER_NOTE,
@@ -68,7 +69,9 @@ def marked_entry_pieces(session: Session) -> tuple[PieceOrOmission, ...]:
 
 
 def _channel_pieces(folder: str, session: Session) -> Iterator[PieceOrOmission]:
-    yield from _pieces(f"{folder}/CHANNEL.md", session, section="channel", why="the channel's memory", is_pinned=True)
+    yield from _pieces(
+        f"{folder}/{CHANNEL_NOTE}", session, section="channel", why="the channel's memory", is_pinned=True
+    )
     yield from _dated_pieces(f"{folder}/memories", session)
 
 

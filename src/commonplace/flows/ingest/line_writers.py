@@ -229,7 +229,7 @@ class _Reading:
             return []
         notes = [path for path in revision.paths if path.lower().endswith(NOTE_ENDING)]
         removes_known = any(revision.paths[path] == "removed" and path in self._lines for path in notes)
-        if _is_by_program(revision) or removes_known:
+        if is_by_program(revision) or removes_known:
             for path in notes:
                 self._lines.setdefault(path, _NONE)
             return notes
@@ -249,7 +249,7 @@ class _Reading:
         return {blob: content for blob, content in zip(ordered, contents, strict=True) if content is not None}
 
     def _apply(self, change: CommitChange, paths: list[str], contents: Mapping[str, bytes]) -> None:
-        revision, is_program = change.revision, _is_by_program(change.revision)
+        revision, is_program = change.revision, is_by_program(change.revision)
         before, after = (
             {path: _Text.of(contents.get(blobs.get(path, "")), path) for path in paths}
             for blobs in (change.before, change.blobs)
@@ -304,7 +304,8 @@ class _Text:
         return cls(line_keys(note), fold_phrase(note.title), _text_hash(note))
 
 
-def _is_by_program(revision: Revision) -> bool:
+def is_by_program(revision: Revision) -> bool:
+    """True if an agent or a job made the commit, through Commonplace."""
     return KIND in revision.trailers and revision.trailers.get(ACTOR) in _PROGRAMS
 
 

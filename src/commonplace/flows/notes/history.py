@@ -28,12 +28,14 @@ from commonplace.flows.notes.write import (
 from commonplace.flows.read import is_hidden, locate
 from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import ERASED, AuditEntry, check_limit
-from commonplace.model import Changed, Terms
-from commonplace.model.layout import entry_digits
+from commonplace.model import Changed, Terms, Verb
+from commonplace.model.layout import entry_digits, is_profile
 from commonplace.notes import parse
 from commonplace.policy.write_policy import space_of
 from commonplace.vault.base import HistoricBackend, Locator, Revision, version_of
 
+OPERATION = "operation"
+"""The verb of rows that say what became of one operation on a profile note; the change itself has a row of its own."""
 BASELINE = "baseline"  # what was there before us; not a change
 _COMPARED = 200  # our newest commits that are compared with the rows in the history
 
@@ -72,7 +74,7 @@ def _rows(stores: Stores, path: str | None, limit: int | None) -> tuple[AuditEnt
     while True:
         rows = stores.history.entries(path=path, limit=count)
         if count is None or limit is None or len(rows) < count or len({*map(_change_of, rows)}) > limit:
-            return rows
+            return tuple(row for row in rows if row.verb != OPERATION)
         count *= 4
 
 
@@ -128,7 +130,7 @@ def _without(erased: Collection[str], reason: str) -> str:
 
 UNDOES = "Commonplace-Undoes"
 MUTATION = "Commonplace-Mutation"
-_UNDONE_BY_COUNT = ("write", "delete", "move", "remember", "confirm", "forget")
+_UNDONE_BY_COUNT = ("write", "delete", "move", "curate", "remember", "confirm", "forget")
 _FARTHEST_BACK = 1000  # our commits that are searched for changes to undo
 
 
@@ -310,7 +312,8 @@ class _Undo:
     def _refuse_gain_of_trust(self, edit: Edit, read: Reader) -> None:
         """Raise Refused unless the program could write the result there itself."""
         to = edit.moved_to or edit.at
-        permit = Permit(self._session, self._permit.terms, "forget" if edit.after is None else "remember", to.path)
+        verb: Verb = "curate" if is_profile(to.path) else "forget" if edit.after is None else "remember"
+        permit = Permit(self._session, self._permit.terms, verb, to.path)
         decision = permit.ask(
             there=parse_existing(read_existing(to, read)),
             incoming=parse(edit.after, path=to.path, mtime=0.0) if edit.after is not None else None,

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
+from commonplace.facts.entry_format import is_entry
 from commonplace.flows.notes.move import move_note
 from commonplace.flows.notes.write import (
     Edit,
@@ -20,6 +21,7 @@ from commonplace.flows.notes.write import (
     Reader,
     change,
     change_result,
+    check_version,
     commit_message,
     parse_existing,
     read_existing,
@@ -29,7 +31,7 @@ from commonplace.flows.notes.write import (
 from commonplace.flows.read import is_hidden, list_notes, locate
 from commonplace.flows.stores import Session, Stores
 from commonplace.model import Note, Terms
-from commonplace.model.layout import REJECTED, STAGING, flat_name
+from commonplace.model.layout import REJECTED, STAGING, flat_name, is_profile, is_staged, is_standing
 from commonplace.model.moment import moment_text, read_moment
 from commonplace.model.proposal import Proposal, ProposalResult
 from commonplace.notes import parse, set_key
@@ -38,6 +40,8 @@ from commonplace.policy.write_policy import PROPOSAL
 from commonplace.vault.base import ABSENT, Blob, version_of
 
 PREFIX: Final = "p-"
+LONGEST_TEXT: Final = 60_000
+"""Characters of a text that is proposed: a person reads the whole difference."""
 _NAME: Final = re.compile(r"proposal-.+-([0-9a-f]{6,16})\.md", re.ASCII | re.DOTALL)
 _FENCED: Final = re.compile(r"^(`{3,})diff\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _TICKS: Final = re.compile("`+")
@@ -89,6 +93,54 @@ def proposal_of(name: str, stores: Stores) -> Proposal:
         if _id(path) == name and (proposal := _read(path, stores)):
             return proposal
     raise NotFound(f"no proposal {name} waits", hint="`commonplace review` lists what waits.")
+
+
+def text_after(proposal: Proposal, before: bytes | None) -> bytes | None:
+    """The note's bytes after the proposed change; None if it does not fit the note any more, or is a move."""
+    try:
+        return None if proposal.move_to else _applied(proposal, before)
+    except Conflict:
+        return None
+
+
+def propose_text(
+    target: str, text: str, session: Session, *, why: str, expected: str = "", dry_run: bool = False
+) -> ProposalResult:
+    """Propose another text of a directive, a preference, a style or another note, as `propose` does.
+
+    `expected` is the version that was read. A note that does not exist can be proposed as a directive or a style.
+    Raises as `propose` does; UsageError for a text that is the note's already, for a profile, which changes by
+    operations, and for an entry; NotFound; Conflict if the note is another version; Refused for a change that was
+    rejected before.
+    """
+    at = locate(target, session.stores.vault)
+    there = read_existing(at, session.stores.vault.read)
+    _refuse_other_ways(at.path, parse_existing(there), is_new=there is None)
+    if expected:
+        check_version(at.path, there, Terms(expected=expected))
+    if not text.strip() or len(text) > LONGEST_TEXT:
+        said = f"has {len(text)} characters" if text.strip() else "is empty"
+        raise UsageError(f"the proposed text {said}", path=at.path, hint=f"Give at most {LONGEST_TEXT} characters.")
+    result = propose(at.path, session, why=why, text=text.encode(), dry_run=dry_run)
+    if not (result.changed or dry_run or proposals_of(result.proposal.id, session.stores)):
+        raise Refused(result.remarks[0], path=at.path, hint="Ask the person before you propose it again.")
+    return result
+
+
+def proposals_of(id: str, stores: Stores) -> tuple[Proposal, ...]:
+    """The waiting proposal of that id, if there is one."""
+    return tuple(each for each in proposals(stores) if each.id == id)
+
+
+def _refuse_other_ways(path: str, note: Note | None, *, is_new: bool) -> None:
+    """Raise UsageError for a note that is changed in another way, and NotFound for one that may not be new."""
+    if is_profile(path):
+        hint = "Append, replace or remove a statement (profile_edit, `commonplace user`)."
+        raise UsageError(f"{path} changes by operations alone", path=path, hint=hint)
+    if is_new and not is_standing(path):
+        raise NotFound(f"there is no note {path}", path=path, hint="Only directives and styles can be proposed anew.")
+    if note and (is_entry(note) or is_staged(path)):
+        raise UsageError(f"{path} is an entry", path=path, hint="Save what is right, with its id as `replaces`.")
 
 
 def proposal_paths(targets: Collection[str], stores: Stores) -> tuple[str, ...]:
