@@ -14,7 +14,7 @@ from commonplace.facts.growth import (
     looks_injected,
     note_archive,
 )
-from commonplace.model import Fact, FactSnapshot, Origins
+from commonplace.model import Fact, FactSnapshot, FactState, Origins
 
 NOW = "2028-01-01T00:00:00Z"
 HEAT = HeatLimits(window_days=30, promote_days=12, cold_days=180, most=2)
@@ -33,7 +33,7 @@ BASE = Fact(
 
 
 def used(fact: Fact = BASE, *, days: int = 0, last: str = "", importance: float = 0.01, until: str = "") -> UsedFact:
-    state = "ended" if until else "current"
+    state: FactState = "ended" if until else "current"
     return UsedFact(FactSnapshot(fact, state, until, "", importance), days, last, fact.pinned)
 
 
@@ -87,7 +87,7 @@ def test_an_entry_is_archived_when_it_is_over_or_long_cold_and_faint() -> None:
     assert archive_reason(used(last="2027-06-01"), now=NOW, limits=ARCHIVE) is None
     assert archive_reason(used(last="2026-06-01"), now=NOW, limits=ARCHIVE, is_covered=True) == "covered"
     for change in ({"pinned": True}, {"always_load": True}, {"sensitive": True}, {"kind": "constraint"}):
-        assert archive_reason(used(replace(BASE, **change)), now=NOW, limits=ARCHIVE) is None  # type: ignore[arg-type]
+        assert archive_reason(used(replace(BASE, **change)), now=NOW, limits=ARCHIVE) is None
 
 
 @pytest.mark.parametrize(
