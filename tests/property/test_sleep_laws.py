@@ -7,18 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.model.note_words import LONGEST, plain_words
 from commonplace.notes import parse
 from commonplace.upkeep.day_answer import MOST_MEMORIES, ItemWords, read_day_answer
 from commonplace.upkeep.day_data import BUDGET, FLOOR, cut_middle, cut_texts, shares
 from commonplace.upkeep.day_note import (
-    LONGEST,
     DayAddition,
     DayMemory,
     bullets_of,
     covered_by,
     expired,
     merged_note,
-    plain_words,
     topic_name,
     without_sources,
 )

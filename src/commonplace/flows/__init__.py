@@ -11,6 +11,7 @@ history, index, encoders, settings) for a `Session` (an actor and a clock), and 
     context/       a prompt -> notes, facts and passages side by side -> one fenced text
     conversations  messages or an agent's transcript -> without secrets -> corrections -> history -> index
     learn/         a conversation or a marked note -> facts with quotes -> `memory.save`   queue extract settle
+    templates/     something that happened -> what memory knows -> a template -> a note, written once
     import_files   files of other programs -> recognised by shape -> conversations, notes, entries -> a report
     evaluate       a vault's own headings and links -> questions -> how often each search mode finds the note
     doctor         every part checked in turn -> findings, each with its remedy

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from re import IGNORECASE, Pattern, compile
-from typing import Final, Literal
+from typing import Final
 
 from commonplace.model import option
+from commonplace.model.template import Autonomy
 
 Ignores = Callable[[str], bool]
 
@@ -98,9 +99,6 @@ class ServeOptions:
         if origin is None:
             return site in ("", *_OF_THE_PERSON)
         return self.admits_origin(origin, port=port)
-
-
-Autonomy = Literal["low", "medium", "high"]
 
 
 @dataclass(frozen=True, slots=True)

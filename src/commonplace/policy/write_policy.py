@@ -27,7 +27,8 @@ from commonplace.model.layout import (
     is_standing,
     staging_path,
 )
-from commonplace.policy.options import Autonomy, SafetyOptions
+from commonplace.model.template import Autonomy
+from commonplace.policy.options import SafetyOptions
 from commonplace.policy.sensitivity import truthy
 
 Space = Literal["personal", "allowlisted", "agent", "memory"]

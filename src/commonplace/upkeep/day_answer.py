@@ -14,8 +14,9 @@ from typing import Any, Final, Literal
 
 from commonplace.facts.statement_words import stem_of, words_of
 from commonplace.facts.triples import triple_sentence
+from commonplace.model.note_words import plain_words
 from commonplace.model.untrusted_text import clean_text
-from commonplace.upkeep.day_note import DayMemory, plain_words, topic_name
+from commonplace.upkeep.day_note import DayMemory, topic_name
 
 MOST_MEMORIES: Final = 12
 """Memories of one part of a day: a prompt gets three days of them, and a person reads them all."""

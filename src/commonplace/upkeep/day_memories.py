@@ -24,11 +24,12 @@ from commonplace.model import Fact, Note
 from commonplace.model.layout import USER_NOTE
 from commonplace.model.learning import ExtractedFact, LearnedBatch
 from commonplace.model.moment import parse_moment
+from commonplace.model.note_words import plain_words
 from commonplace.model.text import counted
 from commonplace.model.untrusted_text import break_values
 from commonplace.upkeep.day_answer import SCHEMA, FactItem, ItemWords, read_day_answer
 from commonplace.upkeep.day_data import DayItem, DayPart, cut_parts, day_start
-from commonplace.upkeep.day_note import DayMemory, bullets_of, plain_words, topic_name
+from commonplace.upkeep.day_note import DayMemory, bullets_of, topic_name
 
 PREDICATE_HINTS: Final[Mapping[str, str]] = {
     "works_at": "employer; one at a time",

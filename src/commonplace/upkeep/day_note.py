@@ -23,13 +23,11 @@ from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from commonplace.model.layout import DATED_NOTES, channel_folder
+from commonplace.model.note_words import plain_words
 from commonplace.model.text import fold_phrase
-from commonplace.model.untrusted_text import line_of
 from commonplace.notes import parse, set_key
 from commonplace.notes.note_text import split_note
 
-LONGEST: Final = 280
-"""Characters of a bullet: a prompt gets three days of them."""
 MOST_TOPICS: Final = 5
 """Topics that the frontmatter names."""
 _THROUGH: Final = "through"
@@ -42,12 +40,6 @@ _BLOCK_ID: Final = re.compile(r"\s\^([A-Za-z0-9-]+)\Z")
 _BULLET: Final = re.compile(r"[-*+][ \t]+(.*)")
 _COVERED: Final = re.compile(r"([cxt]-[0-9a-f]+):(\d{1,9})")
 _DATED: Final = re.compile(r"(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
-_LINK: Final = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
-_LEADING: Final = re.compile(r"(?:[-*+>#\s]|\[[ xX]?\]|\d{1,3}[.)]\s)+")
-_FIELD: Final = re.compile(r"\s*::\s*")
-_TAG_SIGN: Final = re.compile(r"(?<!\S)#+(?=\S)")
-_HIDDEN: Final = re.compile(r"%%|<!--|-->|`{3,}|\$\$")
-_LATE_BLOCK: Final = re.compile(r"\s\^(?=[A-Za-z0-9-]+\s*\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +63,6 @@ class DayAddition:
 def day_path(day: str, *, channel: str = "") -> str:
     """The path of a day's note, the person's or a channel's."""
     return f"{f'{channel_folder(channel)}/memories' if channel else DATED_NOTES}/{day}.md"
-
-
-def plain_words(text: str, *, most: int = LONGEST) -> str:
-    """The text as the words of a bullet: on one line, cut at a word, without anything that a note gives a meaning."""
-    words = _LINK.sub(lambda link: link[2] or link[1] or link[3] or "", text)
-    words = _HIDDEN.sub(" ", words.replace("[[", "").replace("]]", ""))
-    words = _FIELD.sub(": ", _TAG_SIGN.sub("", words))
-    words = line_of(_LEADING.sub("", words, count=1) if _LEADING.match(words) else words)
-    if words.startswith("["):
-        words = words.replace("[", "", 1).replace("]", "", 1).lstrip("\\")
-    words = _LATE_BLOCK.sub(" ", words)
-    if len(words) > most:
-        words = f"{words[: most - 4].rpartition(' ')[0] or words[: most - 4]} ..."
-    return words
 
 
 def topic_name(text: str) -> str:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from commonplace.errors import Refused
 from commonplace.model import ActorKind, Verb
-from commonplace.policy.options import Autonomy, SafetyOptions
+from commonplace.model.template import Autonomy
+from commonplace.policy.options import SafetyOptions
 from commonplace.policy.write_policy import SENSITIVE, TABLE, Decision, Space, decide, looks_trusted, space_of
 
 OPTIONS = SafetyOptions()

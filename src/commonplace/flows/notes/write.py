@@ -23,6 +23,7 @@ from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import AuditEntry
 from commonplace.model import Changed, Note, Terms, Verb
 from commonplace.model.layout import entry_digits, opaque_path, wordless_name, wordless_path
+from commonplace.model.template import Autonomy
 from commonplace.notes import parse, set_key
 from commonplace.notes.frontmatter_edit import merge_note
 from commonplace.notes.note_text import note_diff
@@ -187,10 +188,16 @@ def delete_note(path: str, session: Session, terms: Terms) -> Changed:
 
 
 class Permit:
-    """Policy's decisions for one call. A grant is valid once, for its path, and is used up only by a change."""
+    """Policy's decisions for one call. A grant is valid once, for its path, and is used up only by a change.
 
-    def __init__(self, session: Session, terms: Terms, verb: Verb, path: str) -> None:
+    `autonomy` is a template's own; without it that of the settings counts.
+    """
+
+    def __init__(
+        self, session: Session, terms: Terms, verb: Verb, path: str, *, autonomy: Autonomy | None = None
+    ) -> None:
         self.session, self.terms, self.verb, self.path = session, terms, verb, path
+        self._autonomy = autonomy
         history = session.stores.history
         self._granted = bool(terms.grant and history.has_grant(terms.grant, path, now=session.clock()))
         self.in_digest = False
@@ -226,6 +233,7 @@ class Permit:
             verb=self.verb,
             path=path,
             options=safety,
+            autonomy=self._autonomy,
             personal=self.terms.personal,
             granted=self._granted and path == self.path,
             sensitive=there is not None and self._is_hidden(there),

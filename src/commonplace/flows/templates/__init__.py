@@ -1,0 +1,8 @@
+"""Templates: something happened -> what memory knows about it -> a note, written once, that stays the person's.
+
+In: a `TemplateRequest` and a function that gathers values. Out: a `WriteResult`.
+
+    library  the templates: packaged ones, and those of the vault that replace them; a name and values -> a note
+    write    redirect -> written before? -> gather -> draft by a model -> render -> write -> event; a changed source is
+             rendered again, into the sections that nobody touched; what the person edited is only proposed
+"""

@@ -1,0 +1,83 @@
+"""Notes that templates write: what is asked for, what a model may add, and what became of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+Autonomy = Literal["low", "medium", "high"]
+"""How freely a program writes: `low` only to the Inbox."""
+
+KEY: Final = "idempotency_key"
+"""The frontmatter key that says for what a note was written: the same key is never written twice."""
+WRITTEN_BY: Final = "autowritten_by"
+"""The frontmatter key that says that a program wrote the note; a person who takes it over removes it."""
+WRITTEN_AT: Final = "autowritten_at"
+SECTIONS: Final = "autowritten_sections"
+"""The frontmatter key with a mark of each section as it was written."""
+SOURCE_VERSION: Final = "source_version"
+"""The frontmatter key with the version of what the note was made from; with another one it is rendered again."""
+TEMPLATE: Final = "template"
+AUTHOR: Final = "commonplace"
+OWN_KEYS: Final = (TEMPLATE, KEY, SOURCE_VERSION, WRITTEN_BY, WRITTEN_AT, SECTIONS)
+"""The keys that the writer sets, whatever the template says."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteDraft:
+    """What a model adds to a note: `task` is a template for the instructions, `schema` the JSON that it answers.
+
+    `most_tokens` is the most that the call may cost, read and written; a call that could cost more is not made.
+    """
+
+    task: str
+    schema: Mapping[str, Any]
+    most_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateRequest:
+    """A note to be written by a template.
+
+    `idempotency_key` says for what: an event, a day. `values` are known before anything is gathered. `autonomy` is the
+    template's own; None is that of the settings. `source_version` changes when the source does.
+    """
+
+    template: str
+    target_path: str
+    idempotency_key: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+    autonomy: Autonomy | None = None
+    source_version: str = ""
+    draft: NoteDraft | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult:
+    """What became of it: the note's path, the commit, and if it was skipped the reason.
+
+    `reason` is `idempotent`, `taken_over`, `nothing`, or what went wrong. `text` is the note as it is now, or as a dry
+    run would write it. `review` is the id of the proposal in which changes of sections wait that the person edited.
+    """
+
+    path: str
+    sha: str | None = None
+    skipped: bool = False
+    reason: str = ""
+    redirected_to_inbox: bool = False
+    text: str = ""
+    review: str = ""
+    error: Exception | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateStatus:
+    """A template: where it comes from, what is wrong with it, and the skill that uses it, if there is one."""
+
+    name: str
+    origin: Literal["packaged", "vault"]
+    path: str
+    about: str = ""
+    schedule: str = ""
+    is_enabled: bool = False
+    problem: str = ""
