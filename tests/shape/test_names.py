@@ -11,7 +11,7 @@ import pytest
 from tools.shape import LONG, Module, classes_defined_twice, importers, read_modules
 
 ROOT: Final = Path(__file__).parents[2]
-MOST_MODULES: Final = 480
+MOST_MODULES: Final = 520
 LEAST_MEDIAN: Final = 120
 MOST_WITH_ONE_IMPORTER: Final = 0.20
 MOST_LONG_FUNCTIONS: Final = 0.01
