@@ -61,6 +61,7 @@ class FactShape(TypedDict):
     subject: str
     predicate: str
     object: str
+    due: str
     valid_from: str
     valid_until: str
     recorded: str

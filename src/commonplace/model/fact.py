@@ -89,6 +89,7 @@ class Fact:
     machine that saved it; both are empty for what belongs to no project.
     `pinned` says that the person fixed it: upkeep neither moves it nor changes how it is loaded. `archived_at` is when
     upkeep put it away, though no other entry replaced it.
+    `due` is the day by which a commitment is to be done; empty for other facts, and for one without a day.
     """
 
     id: str
@@ -127,6 +128,7 @@ class Fact:
     origins: Origins = Origins()
     fingerprint: str = ""
     triggers: tuple[str, ...] = ()
+    due: str = ""
 
     @property
     def begins(self) -> str:
@@ -162,7 +164,7 @@ class Candidate:
 
     `bonds` are those that the caller states. `importance` None means the default of its class. `project` and
     `project_root` are those of a Fact. `doubt` says why the person must approve it first; empty if nothing is doubtful.
-    `triggers` are those of a Fact.
+    `triggers` and `due` are those of a Fact.
     `is_spoken` says that the person stated it in a conversation that we read ourselves: then it may replace what the
     person told before, as no other word of a program may.
     """
@@ -186,6 +188,7 @@ class Candidate:
     doubt: str = ""
     is_spoken: bool = False
     triggers: tuple[str, ...] = ()
+    due: str = ""
 
 
 class SimilarFact(NamedTuple):

@@ -52,6 +52,7 @@ class ExtractedFact:
 
     `quote` is a literal part of the text of the turn `turn`. `ends` are the words of what is over, for the relations
     `update` and `end`; empty where the statement itself tells. `importance` None means the default of its class.
+    `due` is the day by which a commitment is to be done.
     """
 
     text: str
@@ -68,6 +69,7 @@ class ExtractedFact:
     importance: float | None = None
     valid_from: str = ""
     valid_until: str = ""
+    due: str = ""
 
 
 @dataclass(frozen=True, slots=True)

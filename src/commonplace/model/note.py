@@ -84,6 +84,25 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class ActionLine:
+    """A line of a list that may say what someone has to do: one with a box, `- [ ] text`, or one below `Action items`.
+
+    `box` is the character in the box, empty for a line without one. `is_listed` says that the heading above it is one
+    for action items. `text` is the line as written, after the box.
+    """
+
+    box: str
+    text: str
+    is_listed: bool
+    line: int
+
+    @property
+    def is_closed(self) -> bool:
+        """True for `[x]` and for `[-]`, which means cancelled."""
+        return self.box in ("x", "X", "-")
+
+
+@dataclass(frozen=True, slots=True)
 class Stat:
     """What the store knows about a file without reading it."""
 
@@ -112,6 +131,7 @@ class Note:
     version: str
     size: int
     mtime: float
+    actions: tuple[ActionLine, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

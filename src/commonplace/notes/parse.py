@@ -1,14 +1,15 @@
 """Parse one note's bytes into a Note: properties, headings, links, tags and structured lines, each with its line.
 
-A structured line is an observation, `- [kind] text #topic`, or a relation, `- predicate [[Object]] #topic`. A section
-is a heading with everything below it.
+A structured line is an observation, `- [kind] text #topic`, or a relation, `- predicate [[Object]] #topic`. An action
+line has a box, `- [ ] text`, or stands below a heading such as `Action items`. A section is a heading with everything
+below it.
 """
 
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
 
-from commonplace.model import Link, Note, Observation, Problem, Relation, Section
+from commonplace.model import ActionLine, Heading, Link, Note, Observation, Problem, Relation, Section
 from commonplace.model.text import fold_heading
 from commonplace.notes.frontmatter import aliases_of, frontmatter_from_tree, tags_of, title_of
 from commonplace.notes.links import find_markdown_links, find_property_links, find_wikilinks, parse_wikilink, vault_link
@@ -24,6 +25,11 @@ _TAG = re.compile(rf"#(?<!\S#)([^\s{_ASCII}{_LATIN}{_WIDE}]++)")
 _BULLET = re.compile(r"\n[ \t]*+[-*+][ \t]++")
 _OBSERVATION = re.compile(r"\[([^\W\d_][\w -]{0,38}[\w-])\][ \t]++([^\n]++)")
 _RELATION = re.compile(r"([^\W\d_][\w-]*+(?:[ ][\w-]++){0,3}+)[ \t]++\[\[([^\[\]\n\x01\x02]+)\]\]([^\n]*+)")
+_ACTION = re.compile(r"\n[ \t>]*+(?:[-*+]|\d{1,9}[.)])[ \t]++(?:\[([^\]\n])\][ \t]++)?+([^\n]++)")
+_ACTION_HEADING = re.compile(
+    r"(?:action (?:items?|points?)|actions|next (?:steps|actions)|commitments|to-?dos?|follow-?ups?|tasks"
+    r"|aufgaben|maßnahmen|nächste schritte)\b",
+)
 _BLOCK_ID = re.compile(r"(?<!\S)\^[A-Za-z0-9-]++$")
 
 
@@ -66,6 +72,24 @@ def find_relations(prose: str, body: str, *, lines: LineIndex) -> Iterator[Relat
         is_bare = not _visible_text(body, prose, match.start(3), end)
         if link and link.target and is_bare and predicate == predicate.lower():
             yield Relation(predicate, link.target, topics, lines.number(match.start(1)))
+
+
+def find_actions(
+    prose: str, body: str, *, headings: Iterable[Heading], lines: LineIndex
+) -> Iterator[ActionLine]:
+    """The lines that may say what someone has to do: every box, and each line of a list below `Action items`."""
+    sections = [(each.line, _is_for_actions(each)) for each in headings]
+    for match in _ACTION.finditer("\n" + prose):
+        number = lines.number(match.start())
+        is_listed = next((listed for line, listed in reversed(sections) if line < number), False)
+        if match.group(1) is None and not is_listed:
+            continue
+        if text := _visible_text(body, prose, match.start(2) - 1, match.end(2) - 1):
+            yield ActionLine(match.group(1) or "", text, is_listed, number)
+
+
+def _is_for_actions(heading: Heading) -> bool:
+    return _ACTION_HEADING.match(fold_heading(heading.text).lstrip("*_~ ")) is not None
 
 
 def _after_bullets(pattern: re.Pattern[str], prose: str) -> Iterator[re.Match[str]]:
@@ -123,6 +147,7 @@ def parse(raw: bytes, *, path: str, mtime: float) -> Note:
     blocks = find_blocks(body, first=body_line)
     prose = mask_non_prose(body, blocks, lines)
     in_body, without_links = _body_links(prose, body, lines=lines, base=body_start)
+    headings = tuple(each for each in blocks.headings if prose[lines.start(each.line)] not in (COMMENT, MATH))
     return Note(
         path=path,
         title=title_of(frontmatter, path=path),
@@ -132,7 +157,7 @@ def parse(raw: bytes, *, path: str, mtime: float) -> Note:
         frontmatter=frontmatter,
         aliases=aliases_of(frontmatter),
         tags=unique_tags((*tags_of(frontmatter), *tag_names(without_links))),
-        headings=tuple(each for each in blocks.headings if prose[lines.start(each.line)] not in (COMMENT, MATH)),
+        headings=headings,
         links=in_properties + in_body,
         observations=tuple(find_observations(prose, body, lines=lines)),
         relations=tuple(find_relations(prose, body, lines=lines)),
@@ -140,6 +165,7 @@ def parse(raw: bytes, *, path: str, mtime: float) -> Note:
         version=hashlib.sha256(raw).hexdigest(),
         size=len(raw),
         mtime=mtime,
+        actions=tuple(find_actions(prose, body, headings=headings, lines=lines)),
     )
 
 

@@ -125,6 +125,7 @@ def _candidate(item: LearnedItem, fact: ExtractedFact, session: Session) -> Cand
         subject=fact.subject,
         predicate=fact.predicate,
         object=fact.object,
+        due=fact.due,
         topics=fact.topics,
         importance=fact.importance,
         valid_from=read_moment(begins) if begins else "",

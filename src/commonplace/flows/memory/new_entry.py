@@ -194,6 +194,7 @@ class JudgedCandidate:
             subject=candidate.subject,
             predicate=candidate.predicate,
             object=candidate.object,
+            due=candidate.due,
             valid_from=candidate.valid_from,
             valid_until=min((each for each in (candidate.valid_until, verdict.until) if each), default=""),
             recorded=recorded,

@@ -248,6 +248,7 @@ def _candidate(fact: Fact) -> Candidate:
         object=fact.object,
         topics=fact.topics,
         triggers=fact.triggers,
+        due=fact.due,
         project=fact.project,
         project_root=fact.project_root,
         importance=fact.importance,

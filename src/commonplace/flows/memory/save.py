@@ -160,6 +160,7 @@ def _inherit(candidate: Candidate, old: FactRecord, now: str) -> Candidate:
         object=object_,
         topics=candidate.topics or fact.topics,
         triggers=candidate.triggers or fact.triggers,
+        due=candidate.due or fact.due,
         project=candidate.project or fact.project,
         project_root=candidate.project_root if candidate.project else fact.project_root,
         importance=fact.importance if candidate.importance is None else candidate.importance,
