@@ -92,6 +92,9 @@ COMMANDS: Final[dict[str, CommandSource]] = {
         "topics", "styles", "List the writing styles in Agent/styles, or print the one that fits a message.", "Entries"
     ),
     "fact": CommandSource("fact", "app", "Add, end and forget facts: a subject, a predicate and an object.", "Facts"),
+    "commitment": CommandSource(
+        "commitment", "app", "List who has to do what by when, and close what is done.", "Facts"
+    ),
     "timeline": CommandSource(
         "timeline", "timeline", "Draw a timeline of the facts about someone or something.", "Facts"
     ),

@@ -33,6 +33,7 @@ _LONGEST_TEXT: Final = 400  # characters of a fact: one statement
 _LONGEST_QUOTE: Final = 600  # characters: more is a pasted block
 _LONGEST_SUMMARY: Final = 1200
 _MOST_NAMES: Final = 30  # mentions, questions and commitments that are kept of one conversation
+_OWN_NAMES: Final = frozenset({"me", "i", "myself", "the person", "the user", "user"})
 _LEAST_QUOTE: Final = 2  # words: one word stands anywhere
 
 SCHEMA: Final[Mapping[str, Any]] = {
@@ -110,13 +111,15 @@ def read_answer(
     facts = _each_once(each for each in items if isinstance(each, ExtractedFact) and each.turn >= first)
     best = sorted(facts, key=lambda each: -(each.importance or 0.0))[: options.max_facts]
     rejections += [Rejection(each.text, "too_many", each.turn) for each in facts if each not in best]
+    commitments = tuple(_commitments(value.get("commitments"), turns, first=first))[:_MOST_NAMES]
+    promised = () if is_played(turns) else tuple(_promised(commitments, turns))
     return Extraction(
-        facts=tuple(each for each in facts if each in best),
+        facts=(*(each for each in facts if each in best), *promised),
         rejections=tuple(rejections),
         summary=_text(value.get("summary"))[:_LONGEST_SUMMARY],
         mentions=_names(value.get("mentions")),
         questions=_names(value.get("questions")),
-        commitments=tuple(_commitments(value.get("commitments"), turns, first=first))[:_MOST_NAMES],
+        commitments=commitments,
         drift=_text(value.get("drift"))[:_LONGEST_TEXT],
     )
 
@@ -308,6 +311,45 @@ def _commitments(value: object, turns: Sequence[Turn], *, first: int) -> Iterato
         who, what, turn = _text(values.get("who")), _text(values.get("what")), values.get("message")
         if who and what and isinstance(turn, int) and turn in numbers:
             yield SpokenCommitment(who[:_LONGEST_TEXT], what[:_LONGEST_TEXT], _day(values.get("by")), turn)
+
+
+def _promised(commitments: Iterable[SpokenCommitment], turns: Sequence[Turn]) -> Iterator[ExtractedFact]:
+    """The commitments that may be offered to memory: those that the person's own plain words state.
+
+    The evidence is the sentence of the message that has most of the words of what is to be done.
+    """
+    by_number = {each.number: each for each in turns if each.role == "user"}
+    for each in commitments:
+        turn = by_number.get(each.turn)
+        quote = _evidence(each.what, turn.text) if turn else ""
+        if not turn or not quote or _spoken_flaw(Quotation(turn, quote)):
+            continue
+        is_own = each.who.casefold() in _OWN_NAMES
+        who = "me" if is_own else each.who
+        by = f" by {each.by}" if each.by else ""
+        text = f"{'Committed' if is_own else f'{who} committed'} to {each.what.rstrip('. ')}{by}."
+        if not is_own and not _is_grounded(who, _said_by(turn, turns), day=turn.day):
+            continue
+        yield ExtractedFact(
+            text=text,
+            quote=quote,
+            turn=turn.number,
+            kind="event",
+            fact="event",
+            subject=who,
+            predicate="committed_to",
+            object=each.what.rstrip(". "),
+            due=each.by,
+        )
+
+
+def _evidence(what: str, text: str) -> str:
+    """The clause of the text with at least half of the words of `what`, the most of all; empty if none has."""
+    words = frozenset(_stems(what))
+    clauses = [text[clause.start : clause.end] for clause in clauses_of(text)]
+    shares = [(len(words & frozenset(_stems(clause))), clause) for clause in clauses]
+    best = max(shares, key=lambda share: share[0], default=(0, ""))
+    return best[1].strip() if words and best[0] * 2 >= len(words) else ""
 
 
 def _each_once(facts: Iterable[ExtractedFact]) -> list[ExtractedFact]:

@@ -2,6 +2,7 @@
 
 entry_format, entry_paths   an entry's frontmatter <-> Fact; its kind, folder, file name and slug
 line_facts                  facts from structured lines, and relations from the words before a link
+commitments                 who has to do what by when, from the lines of notes; open, overdue or closed
 triples                     entities, predicates and their rules, a triple as a sentence
 claims                      what only one fact may say at a time, and which fact ends which
 validity                    what holds when, as known when; timelines

@@ -25,7 +25,9 @@ CommitmentState = Literal["open", "overdue", "closed"]
 
 _DATED: Final = re.compile(r"(📅|📆|🗓|⏳|⌛|🛫|✅|❌|➕)\ufe0f?[ \t]*(\d{4}-\d{2}-\d{2})")
 _DUE_SIGNS, _PLAN_SIGNS, _END_SIGNS = "📅📆🗓", "⏳⌛", "✅❌"
-_SIGNS: Final = re.compile(r"(?:🔁[^📅📆🗓⏳⌛🛫✅❌➕🔺⏫🔼🔽⏬\[(#\n]*|(?:🆔|⛔|🏁)\ufe0f?[ \t]*[\w,-]+|[🔺⏫🔼🔽⏬]\ufe0f?)")
+_SIGNS: Final = re.compile(
+    r"(?:🔁[^📅📆🗓⏳⌛🛫✅❌➕🔺⏫🔼🔽⏬\[(#\n]*|(?:🆔|⛔|🏁)\ufe0f?[ \t]*[\w,-]+|[🔺⏫🔼🔽⏬]\ufe0f?)"
+)
 _FIELD: Final = re.compile(r"[\[(]([A-Za-z][\w -]{0,30}?)::[ \t]*((?:\[\[[^\[\]\n]*\]\]|[^\[\]()\n])*)[\])]")
 _DUE_FIELDS: Final = ("due", "deadline", "by", "scheduled")
 _END_FIELDS: Final = ("completion", "completed", "done", "cancelled")
@@ -33,14 +35,16 @@ _WHO_FIELDS: Final = ("who", "owner", "assignee", "assigned", "responsible")
 _TAIL: Final = re.compile(r"(?:[ \t]+(?:#[^\s#]+|\^[A-Za-z0-9-]+))+[ \t]*\Z")
 _NAME: Final = r"(?:\*\*|__)?(\[\[[^\[\]\n]{1,80}\]\]|@?[^\W\d_][\w'’.-]*(?:[ ][^\W\d_][\w'’.-]*){0,3})(?:\*\*|__)?"
 _COLON: Final = re.compile(rf"{_NAME}[ \t]*(?:\*\*|__)?[:—–](?:\*\*|__)?[ \t]+(?=\S)")
-_LINK_FIRST: Final = re.compile(r"(?:\*\*)?(\[\[[^\[\]\n]{1,80}\]\])(?:\*\*)?[ \t]+(?:(?:to|will|should|soll|wird)[ \t]+)?")
+_LINK_FIRST: Final = re.compile(
+    r"(?:\*\*)?(\[\[[^\[\]\n]{1,80}\]\])(?:\*\*)?[ \t]+(?:(?:to|will|should|soll|wird)[ \t]+)?"
+)
 _VERB: Final = re.compile(r"([^\W\d_][\w'’-]*(?:[ ][^\W\d_][\w'’-]*)?)[ \t]+(?:to|will|soll|wird)[ \t]+(?=[^\W\d_])")
 _MENTION: Final = re.compile(r"(?<!\S)\(?@([^\W\d_][\w'’-]*)\)?")
 _LAST_NAME: Final = re.compile(r"[ \t]+(?:\(([^()]{2,60})\)|[—–-][ \t]+([^—–]{2,60}))\Z")
 _ME_WORDS: Final = frozenset({"i", "me", "myself", "ich", "mich"})
 _PARTICLES: Final = frozenset({"von", "van", "de", "der", "den", "di", "da", "la", "le", "bin", "zu"})
-_LABELS: Final = frozenset(
-    """action actions agenda answer api art backend bug bugs buy call chapter check chore context day deadline decision
+_LABEL_WORDS: Final = """
+    action actions agenda answer api art backend bug bugs buy call chapter check chore context day deadline decision
     design doc docs done draft due email error example feature fix fixme followup follow-up frontend goal goals hint
     home http https idea ideas important info issue later link links mail maybe meeting milestone morning next note
     notes open optional option part phase plan priority problem project prep question questions read reason refactor
@@ -48,8 +52,10 @@ _LABELS: Final = frozenset(
     tip title today todo todos tomorrow topic update url version wait waiting warning week weekend wip work
     monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
     september october november december aufgabe frage fragen hinweis idee notiz termin thema wichtig ziel
-    montag dienstag mittwoch donnerstag freitag samstag sonntag""".split()
-)
+    montag dienstag mittwoch donnerstag freitag samstag sonntag
+"""
+_LABELS: Final = frozenset(_LABEL_WORDS.split())
+"""Words before a colon that are no name."""
 
 _MONTHS: Final = (
     ("january", "jan", "januar", "jänner"),
@@ -77,7 +83,8 @@ _WEEKDAYS: Final = (
 )
 _WEEKDAY_OF: Final = {name: number for number, names in enumerate(_WEEKDAYS) for name in names}
 _BY: Final = re.compile(
-    r"[ \t]*[,(]?[ \t]*(?<!\w)(?:by|until|till|before|due|bis|fällig)[ \t]+(?:(?:on|am|the|zum|spätestens|this|diesen)[ \t]+)?"
+    r"[ \t]*[,(]?[ \t]*(?<!\w)(?:by|until|till|before|due|bis|fällig)[ \t]+"
+    r"(?:(?:on|am|the|zum|spätestens|this|diesen)[ \t]+)?"
     r"(?P<day>\d{4}-\d{2}-\d{2}"
     r"|\d{1,2}\.\d{1,2}\.(?:\d{4})?"
     r"|\d{1,2}(?:st|nd|rd|th|\.)?[ \t]+(?:of[ \t]+)?[^\W\d_]{3,9}\.?(?:,?[ \t]+\d{4})?"
@@ -277,7 +284,7 @@ def _relative_day(words: list[str], anchor: date) -> str:
         if words[0] in ("next", "nächsten"):
             ahead = 7 - anchor.weekday() + _WEEKDAY_OF[last]
         return (anchor + timedelta(days=ahead)).isoformat()
-    if last == "eow" or words[:2] == ["end", "of"] and last == "week":
+    if last == "eow" or (words[:2] == ["end", "of"] and last == "week"):
         return (anchor + timedelta(days=(4 - anchor.weekday()) % 7)).isoformat()
     if words[:2] == ["end", "of"] and last == "month":
         first = anchor.replace(day=28) + timedelta(days=4)
@@ -296,7 +303,9 @@ def standing_commitments(snapshots: Iterable[FactSnapshot], *, today: str) -> tu
     """
     facts = [each for each in snapshots if is_commitment(each.fact) and each.state not in ("staged", "deleted")]
     done = dict(_closings(facts))
-    commitments = [_standing(each, done, today) for each in facts if not (each.ended_by and each.fact.status == "active")]
+    commitments = [
+        _standing(each, done, today) for each in facts if not (each.ended_by and each.fact.status == "active")
+    ]
     return tuple(sorted(commitments, key=lambda each: (each.due or "9999", each.who, each.what, each.fact)))
 
 

@@ -1,4 +1,4 @@
-"""Facts from the text of a note: structured lines, and typed links.
+"""Facts from the text of a note: structured lines, commitments, and typed links.
 
 A fact of a structured line exists exactly as long as its line does. Lists in notes look much the same without meaning a
 fact (`- a [[person]]`, `- [Ellis] wrote that`), so a line must show that it is meant as one.
@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import product
@@ -21,11 +21,13 @@ from unicodedata import normalize
 from uuid import UUID, uuid5
 
 from commonplace.facts.claims import FactRules
+from commonplace.facts.commitments import COMMITTED, StatedCommitment, commitments_of
 from commonplace.facts.entry_format import is_entry
 from commonplace.facts.entry_paths import default_importance
 from commonplace.facts.triples import Predicates, predicate_key
 from commonplace.model import KINDS, Fact, Link, Note, Observation, Origins, Place, Relation
 from commonplace.model.moment import read_moment
+from commonplace.model.text import fold_phrase
 
 RELATION_PHRASES: Final[Mapping[str, tuple[str, ...]]] = {
     "works_at": ("work/works/working at/for", "employed at/by", "arbeite/arbeitet/arbeiten bei/für", "angestellt bei"),
@@ -279,7 +281,12 @@ def _key_of(*said: str) -> str:
 def line_keys(note: Note) -> frozenset[str]:
     """The keys of the note's structured lines, whether they are meant as facts there or not."""
     lines: tuple[Observation | Relation, ...] = (*note.observations, *note.relations)
-    return frozenset(line_key(line) for line in lines)
+    stated = (_commitment_key(each) for each in commitments_of(note))
+    return frozenset((*map(line_key, lines), *stated))
+
+
+def _commitment_key(commitment: StatedCommitment) -> str:
+    return _key_of(COMMITTED, commitment.what)
 
 
 def line_facts(
@@ -324,7 +331,42 @@ def line_facts(
             )
         )
         seen[named] += 1
-    return tuple(facts)
+    facts += _commitment_facts(note, place=place, sensitive=sensitive, rules=rules, programs=programs)
+    return tuple(sorted(facts, key=lambda fact: fact.line))
+
+
+def _commitment_facts(
+    note: Note, *, place: Place, sensitive: bool, rules: FactRules, programs: Collection[str]
+) -> Iterator[Fact]:
+    """The facts of the lines that say who has to do what; one that is closed has ended, on the day it names if any.
+
+    A commitment keeps its id while it is closed and opened again.
+    """
+    seen: Counter[str] = Counter()
+    for each in commitments_of(note):
+        named = json.dumps([rules.user, note.path, COMMITTED, fold_phrase(each.who), each.what])
+        yield Fact(
+            id=str(uuid5(_NAMESPACE, f"{named} {seen[named]}")),
+            path=note.path,
+            line=each.line,
+            origin="line",
+            text=each.text,
+            fact="event",
+            status="expired" if each.is_closed else "active",
+            place=place,
+            sensitive=sensitive,
+            importance=default_importance("event"),
+            subject=each.who,
+            predicate=COMMITTED,
+            object=each.what,
+            due=each.due,
+            valid_from=read_moment(each.day),
+            valid_until=read_moment(each.done) if each.is_closed else "",
+            updated=read_moment(note.frontmatter.get("updated")),
+            origins=Origins(trust="said" if _commitment_key(each) in programs else "read"),
+            fingerprint=rules.fingerprint(subject=each.who, predicate=COMMITTED, object=each.what),
+        )
+        seen[named] += 1
 
 
 def _triple_of(line: Observation | Relation) -> tuple[str, str, str]:

@@ -3,6 +3,7 @@
     notes          read, list, links, write, delete, move, undo, erase, history, log
     entries        save, evolve, confirm, forget, load, erase, show, recall; lint
     facts          add, about, named, doubts, relevant, timeline, end, forget, links
+    commitments    list, close: who has to do what by when
     reviews        count, propose, list, show, approve, edit, reject: what waits for the person
     profiles       show, edit, append, remove, replace, log: USER.md and CHANNEL.md by operations
     search         search
@@ -30,6 +31,7 @@ from commonplace.model import Actor, Caller
 
 if TYPE_CHECKING:
     from commonplace.flows.stores import Session
+    from commonplace.memory.commitments import Commitments
     from commonplace.memory.context import Contexts, Topics
     from commonplace.memory.conversations import Conversations
     from commonplace.memory.digests import Digests
@@ -78,6 +80,13 @@ class Memory:
         from commonplace.memory.facts import Facts
 
         return Facts(self._session)
+
+    @cached_property
+    def commitments(self) -> "Commitments":
+        """Who has to do what by when."""
+        from commonplace.memory.commitments import Commitments
+
+        return Commitments(self._session)
 
     @cached_property
     def reviews(self) -> "Reviews":

@@ -74,9 +74,7 @@ def find_relations(prose: str, body: str, *, lines: LineIndex) -> Iterator[Relat
             yield Relation(predicate, link.target, topics, lines.number(match.start(1)))
 
 
-def find_actions(
-    prose: str, body: str, *, headings: Iterable[Heading], lines: LineIndex
-) -> Iterator[ActionLine]:
+def find_actions(prose: str, body: str, *, headings: Iterable[Heading], lines: LineIndex) -> Iterator[ActionLine]:
     """The lines that may say what someone has to do: every box, and each line of a list below `Action items`."""
     sections = [(each.line, _is_for_actions(each)) for each in headings]
     for match in _ACTION.finditer("\n" + prose):

@@ -3,19 +3,22 @@
 Entries are found by meaning and words and judged among entries alone; each becomes a line or a playbook.
 """
 
+import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from commonplace.context.options import NOTE_KIND
 from commonplace.context.selection import EntryMatch, fitting_entries
+from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_paths import PLAYBOOK_KINDS, id_digits
 from commonplace.facts.playbooks import fits_trigger
 from commonplace.facts.profile import is_about_person, is_constraint, person_names
 from commonplace.facts.relevance import fair_share, possible_names
 from commonplace.facts.triples import ME, triple_sentence
 from commonplace.flows.encode import query_vectors, vector_warnings
+from commonplace.flows.memory.commitments import commitments_named
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots, facts_for_prompt
 from commonplace.flows.search.candidates import CandidateSearch, Phrasing
 from commonplace.flows.stores import Session
@@ -45,7 +48,8 @@ def fact_pieces(prompt: str, session: Session, *, topics: Sequence[str]) -> tupl
     stores = session.stores
     most = stores.facts.max_knowledge_facts
     relevant = facts_for_prompt(prompt, session, limit=2 * most + _SPARE)
-    facts = [each.snapshot for each in relevant if each.is_named and not each.snapshot.fact.always_load]
+    named = (each.snapshot for each in relevant if each.is_named and not each.snapshot.fact.always_load)
+    facts = [each for each in named if not is_commitment(each.fact)]
     doubts = doubts_of(facts, session, below=stores.context.doubt_below)
     pieces = [
         replace(
@@ -61,7 +65,25 @@ def fact_pieces(prompt: str, session: Session, *, topics: Sequence[str]) -> tupl
     chosen = fair_share(best, lambda piece: by_id[piece.key], limit=most)
     keys, said = {piece.key for piece in chosen}, f"the {most} most relevant facts were included"
     left_out = (OmittedPiece("facts", piece.source, "section", said) for piece in best if piece.key not in keys)
-    return (*chosen, *left_out)
+    return (*chosen, *_promises(prompt, session), *left_out)
+
+
+def _promises(prompt: str, session: Session) -> Iterator[Piece]:
+    """The open commitments of the people whom the prompt names, in one line; it comes again when they change."""
+    line, commitments = commitments_named(prompt, session)
+    if not line:
+        return
+    first = commitments[0]
+    digest = hashlib.sha256(line.encode(errors="surrogatepass")).hexdigest()[:12]
+    yield Piece(
+        section="facts",
+        key=f"commitments#{digest}",
+        document=first.path,
+        source=f"{first.path}:{first.line}",
+        text=line,
+        why="the prompt names someone who has something to do",
+        day=first.since,
+    )
 
 
 def with_topic_boost(score: float, topics: Iterable[str], *, boosted: Iterable[str]) -> float:
@@ -124,6 +146,8 @@ def _ahead(snapshot: FactSnapshot) -> str:
     """What the line adds about time: `(planned, from 3 December 2026)`, `(until 2026-12-03)`; empty for most."""
     if snapshot.state == "future":
         return f" (planned, from {long_day(snapshot.fact.begins)})"
+    if snapshot.fact.due:
+        return f" (due {snapshot.fact.due})"
     return f" (until {snapshot.until[:10]})" if snapshot.until else ""
 
 

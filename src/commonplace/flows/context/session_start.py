@@ -11,6 +11,7 @@ from typing import Final
 
 from commonplace.context.selection import passage_title, strip_own_heading
 from commonplace.errors import NotFound
+from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_format import read_entry
 from commonplace.facts.entry_paths import id_digits
 from commonplace.facts.profile import MAX_LINE, ProfileLine, choose_profile, rank_profile
@@ -19,6 +20,7 @@ from commonplace.facts.validity import state_of
 from commonplace.flows.context.facts import PieceOrOmission, fact_line, fact_piece, is_elsewhere, withheld_note
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.digest import session_line
+from commonplace.flows.memory.commitments import deadline_line
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots
 from commonplace.flows.memory.review import waiting_count, waiting_text
 from commonplace.flows.project_state import read_project_state
@@ -174,10 +176,16 @@ def _known(session: Session) -> list[FactSnapshot]:
 def _lasts(fact: Fact) -> bool:
     """False for a passing event, which a prompt must name, for what is loaded whole anyway, and for what was imported.
 
+    A commitment has a line of its own when its day is near.
     Anyone may have written what was imported: until it is confirmed, it comes only where a prompt is about it.
     """
     is_foreign = fact.origins.trust == "imported" and not fact.confirmed
-    return not fact.always_load and not is_foreign and predicate_key(fact.predicate) not in EPHEMERAL
+    return (
+        not fact.always_load
+        and not is_foreign
+        and not is_commitment(fact)
+        and predicate_key(fact.predicate) not in EPHEMERAL
+    )
 
 
 def _piece(line: ProfileLine, session: Session, *, doubt: str) -> Piece:
@@ -209,6 +217,8 @@ def session_pieces(session: Session, *, project: str, conversation: str) -> tupl
         Piece(section="session", key=f"session#{number}", document="", source="", text=text, why="the last session")
         for number, text in enumerate(lines)
     ]
+    if due := deadline_line(session):
+        pieces.append(Piece(section="session", key="session#due", document="", source="", text=due, why="a deadline"))
     why = "a digest that no session was told of"
     told = [Piece(section="session", key=DIGEST_PIECE, document="", source="", text=news, why=why)] if news else []
     return (*told, *pieces)

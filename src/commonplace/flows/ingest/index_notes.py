@@ -534,7 +534,7 @@ class Batch:
 
     def _programs(self, note: Note) -> frozenset[str]:
         """The keys of what programs wrote into the note; most notes have nothing of which the writer matters."""
-        if is_entry(note) or not (note.observations or note.relations):
+        if is_entry(note) or not (note.observations or note.relations or note.actions):
             return frozenset()
         if self._writers is None:
             self._writers = catch_up_commits(self.stores)

@@ -41,15 +41,18 @@ _PATH: Final = "Commonplace-Path"
 EVERY_COMMIT: Final = 1 << 62
 """A note that is covered up to here is covered in every commit."""
 
-_FORM: Final = 1  # of what is stored; another number reads the history again
+_FORM: Final = 2  # of what is stored; another number reads the history again
 _ATTEMPTS: Final = 5  # while other processes read the same commits
 _COMMITS_AT_ONCE: Final = 200  # in one transaction
 _NOTES_AT_ONCE: Final = 2000
 LARGEST_PAST: Final = 4_000_000  # bytes of a note that is read; a larger one counts as sensitive
 _SURE: Final = 50  # percent: from here on git itself calls a note renamed
-# Every structured line matches, and some others do: a bullet, then a word in brackets, or words and a link.
+# Every structured line and every commitment matches, and some others do: a bullet, then a box or a word in brackets,
+# words and a link, or words and a colon; or a heading for action items.
 _STRUCTURED_LINE: Final = re.compile(
-    rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n])[ \t]*+[-*+][ \t]++(?:\[[^\]\r\n]{2,160}\][ \t]|[^\[\r\n]++\[\[)"
+    rb"(?:\A(?:\xef\xbb\xbf)?|[\r\n])(?:[ \t>]*+(?:[-*+]|\d{1,9}[.)])[ \t]++"
+    rb"(?:\[[^\]\r\n]{1,160}\][ \t]|[^\[\r\n]++\[\[)"
+    rb"|#{1,6}[ \t]++[^\r\n]*(?i:action|next|commitment|to-?do|follow|task|aufgabe|ma\xc3\x9fnahme|n\xc3\xa4chste))"
 )
 _FRONTMATTER: Final = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n.*?^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 

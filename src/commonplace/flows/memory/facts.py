@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 from commonplace.errors import CommonplaceError, NotFound, UsageError
 from commonplace.events import emit
 from commonplace.facts.claims import is_own_word
+from commonplace.facts.commitments import is_commitment
 from commonplace.facts.profile import is_about_person, person_names
 from commonplace.facts.relevance import (
     USE_WINDOW,
@@ -181,10 +182,10 @@ def facts_for_prompt(prompt: str, session: Session, *, limit: int | None = None)
     stores = session.stores
     with stores.index.reader() as reader:
         entities = reader.existing_names(possible_names(prompt, stores.rules))
-        names_of = {_entity_names(each, reader, session) for each in entities}
+        names_of = {entity_names(each, reader, session) for each in entities}
         names = {name for several in names_of for name in several}
         query = FactQuery(statuses=("active",), sensitive=session.sees_sensitive, limit=_PROMPT_POOL)
-        own = reader.facts(replace(query, names=(ME,)))
+        own = [each for each in reader.facts(replace(query, names=(ME,))) if not is_commitment(each.fact)]
         named = reader.facts(replace(query, names=tuple(sorted(names)))) if names else ()
     records: Sequence[FactRecord] = [*{record.fact.id: record for record in (*named, *own)}.values()]
     for several in sorted(each for each in names_of if len(each) > 1):
@@ -421,7 +422,7 @@ def _about_person(entries: FactQuery, reader: IndexReader, session: Session) -> 
 
 def _query(request: FactRequest, reader: IndexReader, session: Session) -> FactQuery:
     return FactQuery(
-        names=_entity_names(request.entity, reader, session),
+        names=entity_names(request.entity, reader, session),
         topics=(request.topic,) if request.topic else (),
         predicate=predicate_key(request.predicate),
         statuses=() if request.needs_all else ("active",),
@@ -429,7 +430,7 @@ def _query(request: FactRequest, reader: IndexReader, session: Session) -> FactQ
     )
 
 
-def _entity_names(entity: str, reader: IndexReader, session: Session) -> tuple[str, ...]:
+def entity_names(entity: str, reader: IndexReader, session: Session) -> tuple[str, ...]:
     """All normalised names of the one note called `entity`, or else that name alone; empty for an empty name."""
     own = session.stores.rules.entity(entity)
     return _names_of_one_note(entity, reader) or ((own,) if own else ())
@@ -517,6 +518,6 @@ def _versions(record: FactRecord, reader: IndexReader, session: Session) -> list
 def _paths_of(entity: str, reader: IndexReader, session: Session) -> Iterable[str]:
     """The notes that have this name, and those that hold facts about it."""
     yield from reader.notes_named(entity)
-    names = _entity_names(entity, reader, session)
+    names = entity_names(entity, reader, session)
     for record in reader.facts(FactQuery(names=names, sensitive=session.sees_sensitive)):
         yield record.fact.path
