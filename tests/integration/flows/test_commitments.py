@@ -99,11 +99,11 @@ def test_only_commitments_are_closed_and_only_while_their_line_is_there(memory: 
 
 def test_a_session_hears_of_a_near_deadline_and_a_prompt_of_who_it_names(memory: Memory, calendar: Calendar) -> None:
     """One line each; nothing about what is far away or of nobody named."""
-    start = memory.context(conversation="c1").text
+    start = memory.context("", conversation="c1").text
     named = memory.context("What does Bob do next?", conversation="c2").text
     other = memory.context("How do I boil an egg?", conversation="c3", profile=False).text
     calendar.pass_(days=-10)
-    early = memory.context(conversation="c4").text
+    early = memory.context("", conversation="c4").text
 
     assert start.count("Open commitments: Ada: send the offer (due 2026-05-03)") == 1
     assert "book the room" not in start
