@@ -7,16 +7,24 @@ from typing import Final, Literal, get_args
 from commonplace.model import option
 
 Provider = Literal["none", "openai", "anthropic"]
-Task = Literal["extract", "judge", "sleep", "playbook", "draft"]
+Task = Literal["extract", "judge", "sleep", "curate", "playbook", "draft"]
 TASKS: tuple[Task, ...] = get_args(Task)
 
-MOST_TOKENS: Final[dict[Task, int]] = {"extract": 4000, "judge": 1000, "sleep": 3000, "playbook": 2000, "draft": 1500}
+MOST_TOKENS: Final[dict[Task, int]] = {
+    "extract": 4000,
+    "judge": 1000,
+    "sleep": 3000,
+    "curate": 2000,
+    "playbook": 2000,
+    "draft": 1500,
+}
 """Tokens of an answer: an extraction lists some 20 items, a day some 12 memories and facts; a judgement is one line,
 which some models think about; a playbook has at most 15 steps; a draft is a few sentences and short lists."""
 TIMEOUT_SECONDS: Final[dict[Task, float]] = {
     "extract": 120.0,
     "judge": 20.0,
     "sleep": 180.0,
+    "curate": 120.0,
     "playbook": 60.0,
     "draft": 60.0,
 }
@@ -41,13 +49,13 @@ class TaskOptions:
     most_tokens: int | None = option(
         None,
         "Most tokens of an answer; by default 4,000 for `extract`, 1,000 for `judge`, 3,000 for `sleep`, 2,000 for "
-        "`playbook` and 1,500 for `draft`.",
+        "`curate` and `playbook`, and 1,500 for `draft`.",
         at_least=16,
     )
     timeout_seconds: float | None = option(
         None,
-        "How long to wait for an answer; by default 120 seconds for `extract`, 20 for `judge`, 180 for `sleep` and 60 "
-        "for `playbook` and `draft`.",
+        "How long to wait for an answer; by default 120 seconds for `extract` and `curate`, 20 for `judge`, 180 for "
+        "`sleep` and 60 for `playbook` and `draft`.",
         at_least=1,
     )
     prompt_file: Path | None = option(None, "A file with your own instructions for this task, instead of ours.")
@@ -92,5 +100,6 @@ class LlmOptions:
     extract: TaskOptions = field(default_factory=TaskOptions)
     judge: TaskOptions = field(default_factory=TaskOptions)
     sleep: TaskOptions = field(default_factory=TaskOptions)
+    curate: TaskOptions = field(default_factory=TaskOptions)
     playbook: TaskOptions = field(default_factory=TaskOptions)
     draft: TaskOptions = field(default_factory=TaskOptions)

@@ -43,6 +43,7 @@ _ATX: Final = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _FENCE: Final = re.compile(r"```|~~~")
 _BLOCK_START: Final = re.compile(r"#|>|\||[-=*_]{3,}\s*$|\$\$")
 _HIDDEN: Final = re.compile(r"<!--|-->|%%|</?[A-Za-z]|<\?|<!")
+_UNCLOSED: Final = re.compile(r"^ {0,3}(?:<!--|%%)", re.MULTILINE)
 _JSON_FENCE: Final = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _ELLIPSIS: Final = ("...", "\u2026")
 _DATE_STAMP: Final = re.compile(r"[\[(*_]*\d{4}-\d{2}-\d{2}[\])*_]*[ :,.\u2013\u2014-]")
@@ -271,6 +272,8 @@ class _Outline:
         prose = mask_non_prose(note.body, blocks, index)
         self.prose = [line for line in re.split(r"(?<=\n)", prose) if line]
         self.opaque = {number for start, end in blocks.opaque for number in range(start, end)}
+        if unclosed := _UNCLOSED.search(prose):  # hides all that follows
+            self.opaque.update(range(index.number(unclosed.start()), len(self.lines)))
         self.headings = self._sections([(each.text, each.level, each.line) for each in blocks.headings])
         self.statements = tuple(self._statements())
 

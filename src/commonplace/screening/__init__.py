@@ -6,5 +6,6 @@ secrets         find and redact secrets; secret_formats knows them by format, se
 junk            text without content; junk_phrases has lists, session_talk judges sentences about a session by the
                 words in session_words, and what textbooks say, session_reports knows sentences all of whose words are
                 known, program_output what programs print
+directives      text that tells a model what to do
 narration       a statement without "User mentioned that", "Note:" or a bullet before it
 """

@@ -112,6 +112,7 @@ class UpkeepOptions:
     consolidate: JobOptions = field(default_factory=JobOptions)
     sleep: SleepOptions = field(default_factory=SleepOptions)
     sleep_channels: SleepOptions = field(default_factory=SleepOptions)
+    curate: JobOptions = field(default_factory=JobOptions)
     links: LinkOptions = field(default_factory=LinkOptions)
     mend: JobOptions = field(default_factory=JobOptions)
     playbooks: PlaybookOptions = field(default_factory=PlaybookOptions)

@@ -4,6 +4,7 @@ from typing import Final
 
 from commonplace.upkeep.archive import JOB as ARCHIVE
 from commonplace.upkeep.consolidate import CONSOLIDATE, DREAM
+from commonplace.upkeep.curate import JOB as CURATE
 from commonplace.upkeep.digest import JOB as DIGEST
 from commonplace.upkeep.heat import JOB as HEAT
 from commonplace.upkeep.job import Job
@@ -17,6 +18,7 @@ from commonplace.upkeep.sleep import JOB as SLEEP
 JOBS: Final[tuple[Job, ...]] = (
     SLEEP,
     SLEEP_CHANNELS,
+    CURATE,
     PLAYBOOKS,
     DREAM,
     CONSOLIDATE,

@@ -129,7 +129,7 @@ def plan_channels(run: JobRun) -> Plan:
 def channels(session: Session) -> tuple[str, ...]:
     """The channels that have conversations or notes, by name."""
     threads = session.stores.history.conversations(kind=None)
-    notes = [path.removeprefix(f"{CHANNELS}/") for path in _paths_below(CHANNELS, session)]
+    notes = [path.removeprefix(f"{CHANNELS}/") for path in notes_below(CHANNELS, session)]
     named = {path.partition("/")[0] for path in notes if "/" in path}
     return tuple(sorted({*named, *(each.channel for each in threads)} - {""}))
 
@@ -286,7 +286,7 @@ def _forgotten_entries(sources: Iterable[str], session: Session) -> frozenset[st
     with session.stores.index.reader() as reader:
         records = reader.facts(FactQuery(statuses=("deleted",), origins=("entry",), staged=True))
     deleted = {f"e-{id_digits(each.fact.id)}" for each in records} | {f"e-{each}" for each in session.hidden_entries()}
-    there = {f"e-{entry_digits(path)}" for path in _paths_below(MEMORY, session)}
+    there = {f"e-{entry_digits(path)}" for path in notes_below(MEMORY, session)}
     return frozenset(each for each in wanted if each in deleted or each not in there)
 
 
@@ -322,11 +322,12 @@ def _is_unbroken(rows: Sequence[AuditEntry]) -> bool:
 
 
 def _dated(place: Place, session: Session) -> tuple[str, ...]:
-    paths = _paths_below(place.folder, session, recursive=False)
+    paths = notes_below(place.folder, session, recursive=False)
     return tuple(path for path in paths if named_day(path))
 
 
-def _paths_below(folder: str, session: Session, *, recursive: bool = True) -> tuple[str, ...]:
+def notes_below(folder: str, session: Session, *, recursive: bool = True) -> tuple[str, ...]:
+    """The paths of the notes below a folder; none if there is no such folder."""
     stores = session.stores
     try:
         return tuple(stat.path for stat in list_notes(folder, stores.vault, skip=stores.ignored, recursive=recursive))

@@ -360,3 +360,47 @@ def test_lint_reports_and_changes_nothing(house: House) -> None:
         ("profile-long", 11),
     ]
     assert house.note() == text
+
+
+@pytest.mark.requirement("X-13")
+def test_an_agent_proposes_a_better_directive_and_the_person_decides(house: House) -> None:
+    """Directives and styles change by an approved proposal alone; the digest and the review show it with its diff."""
+    style = "Agent/styles/plain.md"
+    house.person.notes.write(style, "# Plain\n\nShort words.\n")
+    version = house.agent.notes.read(style).version
+    proposed = house.agent.reviews.propose(
+        style, "# Plain\n\nShort words. One idea each.\n", why="you asked twice", expected=version
+    )
+    waiting = house.person.reviews.show_proposal(proposed.proposal.id)
+
+    assert house.person.notes.read(style).body == "# Plain\n\nShort words.\n"
+    assert (waiting.target, waiting.by, waiting.why) == (style, "claude", "you asked twice")
+    assert "+Short words. One idea each." in waiting.difference
+    with pytest.raises(Refused):
+        house.agent.reviews.approve_proposals(waiting.id)
+    (approved,) = house.person.reviews.approve_proposals(waiting.id)
+    assert house.person.notes.read(style).body == "# Plain\n\nShort words. One idea each.\n"
+    house.person.notes.undo(commit=approved.commit or "")
+    assert house.person.notes.read(style).body == "# Plain\n\nShort words.\n"
+
+
+def test_a_proposal_of_a_note_has_bounds(house: House) -> None:
+    """Not for a profile, an entry, a missing personal note, an old version, the same text, or after a rejection."""
+    style, text = "Agent/styles/new.md", "# New\n\nLong words.\n"
+    entry = house.person.entries.save("Prefers tabs.", kind="preference").fact.path
+    for path, error in ((USER, UsageError), (entry, UsageError), ("Notes/None.md", NotFound)):
+        with pytest.raises(error):
+            house.agent.reviews.propose(path, text, why="x")
+    with pytest.raises(UsageError):
+        house.agent.reviews.propose(style, " ", why="x")
+    made = house.agent.reviews.propose(style, text, why="x")
+    again = house.agent.reviews.propose(style, text, why="x")
+    house.person.reviews.reject_proposals(made.proposal.id)
+
+    assert (again.proposal.id, again.changed) == (made.proposal.id, False)
+    with pytest.raises(Refused, match="rejected"):
+        house.agent.reviews.propose(style, text, why="x")
+    with pytest.raises(Refused):
+        house.agent.reviews.propose(
+            "Agent/styles/key.md", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", why="x"
+        )

@@ -12,5 +12,6 @@ In: a candidate, the name of an entry, or a request for facts. Out: what became 
     undo       a job's change undone, with what programs derived from it
     facts      facts about an entity, a topic or a prompt, now or on a day; versions, timeline, links
     review     what waits for the person, and what it speaks against -> approved, edited or rejected
+    profiles   operations on USER.md and CHANNEL.md -> checked one by one -> one commit, a proposal, a log
     lint       every entry and every chain checked; safe fixes on request
 """
