@@ -11,7 +11,7 @@ Reading:
 
 Writing:
     frontmatter_edit  set or remove one key, merge an incoming note; all other lines stay byte for byte
-    section_operations  statements added, replaced and removed below headings; nothing else changes
+    section_operations  statements below headings added, replaced and removed; nothing else changes
     yaml_emit         a key and its value as YAML text
 
 Indexing and evaluation:

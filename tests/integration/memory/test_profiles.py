@@ -102,7 +102,7 @@ def test_a_bad_operation_does_not_stop_the_good_ones(house: House) -> None:
     assert "wJalrX" not in repr(house.person.profiles.log())
 
 
-@pytest.mark.requirement("X-19", "I-34")
+@pytest.mark.requirement("I-34")
 def test_an_agent_adds_and_changes_what_agents_wrote(house: House) -> None:
     """It adds plain statements, and replaces and removes what a program wrote, without anybody's approval."""
     added = house.agent.profiles.append("Rides a red bicycle.")
