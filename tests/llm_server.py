@@ -6,12 +6,13 @@ with serving_models(Answer({"action": "extend"}), Failure(503), Answer(text="no 
     ...                        # ask server.openai or server.anthropic
     server.requests[0].body    # what was sent
 
-Queued answers come in order, then `default`. A request for a list of models gets `server.listed`.
+Queued answers come in order, then `default`. With `answers`, that function answers each request, and no request is kept.
+A request for a list of models gets `server.listed`.
 """
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -73,6 +74,7 @@ class ModelScript:
     listed: tuple[str, ...] = (MODEL,)
     listing_status: int = 200
     refused_formats: frozenset[str] = frozenset()
+    answers: Callable[[Received], Turn] | None = None
     lock: Lock = field(default_factory=Lock)
 
     @property
@@ -88,6 +90,8 @@ class ModelScript:
     def take(self, received: Received) -> Turn:
         """Keep the request and give the turn that answers it."""
         with self.lock:
+            if self.answers:
+                return self.answers(received)
             self.requests.append(received)
             format_ = received.body.get("response_format", {}).get("type", "")
             if format_ in self.refused_formats:
@@ -99,9 +103,11 @@ OUT_OF_ORDER: Final = Failure(500)
 
 
 @contextmanager
-def serving_models(*turns: Turn, default: Turn = OUT_OF_ORDER) -> Iterator[ModelScript]:
+def serving_models(
+    *turns: Turn, default: Turn = OUT_OF_ORDER, answers: Callable[[Received], Turn] | None = None
+) -> Iterator[ModelScript]:
     """The server, until the block ends."""
-    script = ModelScript(list(turns), default)
+    script = ModelScript(list(turns), default, answers=answers)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
