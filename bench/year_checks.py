@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
 from collections import defaultdict
@@ -19,7 +20,7 @@ from commonplace.memory import Memory
 from commonplace.model.digest import DigestLine
 
 _SAMPLE: Final = 2  # lines of each kind in one digest whose command is run
-_EXPLAINS: Final = ("log", "jobs", "learn", "doctor", "review", "digest")
+_MARK: Final = re.compile(r"memory-[0-9a-f]{8}")  # the fence of a context, another one each time
 _FOUND: Final = 5  # hits among which the answer must be
 
 
@@ -141,7 +142,7 @@ def _answers(life: Life) -> str:
         for mode in ("words", "hybrid"):
             hits = memory.search(question.text, mode=mode).hits
             answers.append([(hit.chunk_id, hit.path, hit.line, hit.score, hit.text) for hit in hits])
-        answers.append(memory.context(question.text, peek=True, within=None).text)
+        answers.append(_MARK.sub("memory", memory.context(question.text, peek=True, within=None).text))
     answers.append([(each.fact.id, each.state, each.importance) for each in memory.facts.about(every=True)])
     return json.dumps(answers, ensure_ascii=False)
 
@@ -181,11 +182,11 @@ class Copy:
         return done.stdout if done.returncode == 0 else None
 
     def tree(self) -> dict[str, str]:
-        """Every note outside of the digests and the index of memory, with a hash of its bytes."""
+        """Every note except the list of entries, which is derived, with a hash of its bytes."""
         return {
             str(file.relative_to(self.vault)): hashlib.sha256(file.read_bytes()).hexdigest()
             for file in self.vault.rglob("*.md")
-            if ".git" not in file.parts
+            if ".git" not in file.parts and file.name != "_index.md"
         }
 
 

@@ -287,7 +287,7 @@ ATTRIBUTES: Final[Sequence[Attribute]] = (
         r"\blive|\bmoved|\bhome\b",
         "Leeds | Sheffield | Whitby",
         "Lives in {v}.",
-        says=("we live in {v}, so the sea is far.", "I live in {v}, which explains the rain."),
+        says=("we live in {v}, so the sea is far.", "I live in {v}, hence the rain."),
         moves=("we moved to {v} last weekend, boxes everywhere.", "I live in {v} now, no longer in {old}."),
         agains=("I live in {v}, as you know.",),
         asks=("where do I live?", "which town is my home in?", "what city do I live in now?"),
