@@ -7,7 +7,7 @@ STAMP  := $(VENV)/installed
 MODEL  := $(VENV)/models/installed
 LANGUAGES := $(VENV)/models/use-multilingual.installed
 
-.PHONY: help demo dist test lint style types npm bench bench-encoders bench-equality bench-gate bench-memory bench-sessions bench-quality bench-quality-short faults docs setup clean
+.PHONY: help demo dist test lint style types npm bench bench-encoders bench-equality bench-gate bench-memory bench-sessions bench-quality bench-quality-short bench-year faults docs setup clean
 .DEFAULT_GOAL := help
 # Otherwise every process that starts would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -77,6 +77,7 @@ bench: $(MODEL)      ## speed, on generated notes and on the vaults in $(DATA)
 	@$(BIN)/python bench/answers.py $(KEEP)
 	@$(BIN)/python bench/clients.py $(KEEP)
 	@$(BIN)/python bench/hooks.py $(KEEP)
+	@$(BIN)/python bench/year.py $(KEEP)
 
 bench-equality: $(MODEL)  ## step by step beside rebuild, on the vaults in $(DATA)
 	@$(BIN)/python bench/equality.py --data "$(DATA)" $(KEEP)
@@ -97,6 +98,9 @@ bench-quality: $(MODEL)  ## recall on the public sets in $(DATA), with what each
 
 bench-quality-short: $(MODEL)  ## the same on 20 questions of each set
 	@$(BIN)/python bench/quality.py --data "$(DATA)" --questions 20 --ablate
+
+bench-year: $(STAMP)  ## a simulated year with a scripted model, and one without: is memory small, current and revertable?
+	@$(BIN)/python bench/year.py $(KEEP)
 
 bench-encoders: $(MODEL) $(LANGUAGES)  ## the installed encoders side by side
 	@$(BIN)/python bench/encoders.py --data "$(DATA)" $(KEEP)

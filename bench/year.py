@@ -2,8 +2,8 @@
 
 One generated person talks with an assistant on 365 days (`year_person`, `year_talk`), mostly about nothing that lasts.
 Home, job, boss, tools and plans change. Each day is recorded and learned from, each night the due jobs run, with an
-injected clock, real git and real SQLite; every week the person reads the digest and decides what waits. A scripted model
-answers over HTTP (`year_model`); with --rules there is none.
+injected clock, real git and real SQLite; every week the person reads the digest and decides what waits. A scripted
+model answers over HTTP (`year_model`); with --rules there is none.
 
 The program fails if entries are not bounded, if at one of the checkpoints an attribute has no current value or an old
 one (without a model: if fewer are right than the floors below), if a note of the person changes by itself, if a job or
@@ -16,7 +16,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from datetime import time as time_of_day
@@ -29,8 +29,8 @@ from bench.figures import say
 from bench.quality_tables import table
 from bench.year_checks import Checkpoint, CommandRun, Copy, injected, is_rebuilt_equal, look, recall, run_commands
 from bench.year_life import REVIEWS, Life
-from bench.year_model import YearModel, serving_year
-from bench.year_person import FIRST_DAY, year_of
+from bench.year_model import YearModel, no_model, serving_year
+from bench.year_person import FIRST_DAY, QUESTIONS, year_of
 
 from tests.memories import Calendar, make_memory
 
@@ -63,13 +63,14 @@ def live_year(
     days: int,
     seed: int = 1,
     checkpoints: int = CHECKPOINTS,
+    questions: int = QUESTIONS,
     has_model: bool = True,
     settings: dict[str, object] | None = None,
 ) -> YearResult:
     """Live the year below this folder, and look at it at so many checkpoints."""
-    year, begun = year_of(seed, days), time.perf_counter()
+    year, begun = year_of(seed, days, questions=questions), time.perf_counter()
     result = YearResult("a scripted model" if has_model else "rules alone", days, seed)
-    with serving_year(year) if has_model else nullcontext((None, {})) as (model, served):
+    with serving_year(year) if has_model else no_model() as (model, served):
         given = {"embedding.provider": "hashing", **(settings or {}), **served, "upkeep.zone": "UTC"}
         with _opened(home, given) as (memory, calendar):
             life = Life(memory, calendar, year, home / "vault", seed, model)
@@ -205,7 +206,7 @@ def main() -> None:
     options.add_argument("--real", action="store_true", help="with the real encoder instead of the hashing one")
     options.add_argument("--save", action="store_true", help="keep the figures in bench/results/year-<commit>.json")
     chosen = options.parse_args()
-    settings = {"embedding.provider": "builtin", **figures.with_model(figures.MODEL)} if chosen.real else None
+    settings = {"embedding.provider": "minilm-l6-v2", **figures.with_model(figures.MODEL)} if chosen.real else None
     results = []
     for has_model in (True, False):
         if not (chosen.rules if has_model else chosen.model):

@@ -14,10 +14,10 @@ from typing import Any, Final
 from bench.year_life import Life
 from bench.year_person import RECURRING, Year, attributes_said, says
 from bench.year_talk import HYPOTHETICAL_WORDS, INJECTED_WORDS
-from tests.command_line import run_commonplace
 
 from commonplace.memory import Memory
 from commonplace.model.digest import DigestLine
+from tests.command_line import run_commonplace
 
 _SAMPLE: Final = 2  # lines of each kind in one digest whose command is run
 _MARK: Final = re.compile(r"memory-[0-9a-f]{8}")  # the fence of a context, another one each time
@@ -55,12 +55,13 @@ def look(life: Life) -> Checkpoint:
     day, year, true = life.day, life.year, life.year.true_on(life.day)
     said = [(attributes_said(each.fact.text, year), each.fact.text) for each in life.current()]
     missing = [
-        f"{key} should be {value}"
-        for key, value in true.items()
-        if not any(each.get(key) == value for each, _ in said)
+        f"{key} should be {value}" for key, value in true.items() if not any(each.get(key) == value for each, _ in said)
     ]
     stale = [
-        f"{key} is not {each[key]} any more: {text}" for each, text in said for key in each if each[key] != true.get(key)
+        f"{key} is not {each[key]} any more: {text}"
+        for each, text in said
+        for key in each
+        if each[key] != true.get(key)
     ]
     lines = [attributes_said(line, year) for line in profile(life.memory).splitlines()]
     told = [each for each in lines if each]
@@ -116,7 +117,9 @@ def recall(life: Life) -> dict[str, float]:
         text = life.memory.context(question.text, peek=True, within=None).text
         in_context += any(says(question.attribute, value, line, life.year) for line in text.splitlines())
         hits = life.memory.search(question.text).hits[:_FOUND]
-        in_hits += any(says(question.attribute, value, line, life.year) for hit in hits for line in hit.text.splitlines())
+        in_hits += any(
+            says(question.attribute, value, line, life.year) for hit in hits for line in hit.text.splitlines()
+        )
     number = max(1, len(asked))
     return {
         "questions": len(asked),

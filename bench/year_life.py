@@ -26,12 +26,12 @@ from bench.year_talk import (
     rename_of,
     talks_of,
 )
-from tests.memories import Calendar
 
 from commonplace.errors import CommonplaceError
 from commonplace.memory import Memory
 from commonplace.model import FactSnapshot
 from commonplace.model.upkeep import JobRecord
+from tests.memories import Calendar
 
 CLOSES: Final = 205
 """The day on which the project closes."""

@@ -1,7 +1,7 @@
 """A scripted model of the year over real HTTP: it answers every task from the table that the generator made.
 
 The model's name in a request is the task (`llm.TASK.model`), so that one server can answer all of them. A task that it
-does not know is counted in `unknown`, and the year fails. On some days it is away, and now and then it answers nonsense.
+does not know is counted in `unknown`, and the year fails. On some days it is away, now and then it answers nonsense.
 """
 
 import json
@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from tests.llm_server import Answer, Failure, ModelScript, Received, Turn, serving_models
 from bench.year_person import RECURRING_WORDS, Statement, Year, attributes_said
 
 from commonplace.llm.options import TASKS
+from tests.llm_server import Answer, Failure, ModelScript, Received, Turn, serving_models
 
 AWAY: Final = frozenset({100, 101, 230})
 """Days on which the model does not answer at all."""
@@ -114,11 +114,17 @@ def _question(received: Received) -> Mapping[str, Any]:
 
 
 @contextmanager
-def serving_year(year: Year) -> Iterator[tuple[YearModel, dict[str, object]]]:
+def serving_year(year: Year) -> Iterator[tuple[YearModel | None, dict[str, object]]]:
     """The model on its server, and the settings that name it for every task."""
     model = YearModel(year)
     with serving_models(answers=model) as script:
         yield model, settings_of(script)
+
+
+@contextmanager
+def no_model() -> Iterator[tuple[YearModel | None, dict[str, object]]]:
+    """No model, and no settings for one."""
+    yield None, {}
 
 
 def settings_of(script: ModelScript) -> dict[str, object]:

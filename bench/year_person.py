@@ -15,6 +15,7 @@ Relation = Literal["new", "update", "end", "again"]
 
 FIRST_DAY: Final = date(2025, 1, 6)
 """A Monday, so that the year is over before this was written: no file is older than it says."""
+QUESTIONS: Final = 100
 _SETTLED: Final = 24  # days at the beginning in which the first values are said
 
 
@@ -108,8 +109,8 @@ def date_of(day: int) -> date:
     return FIRST_DAY + timedelta(days=day)
 
 
-def year_of(seed: int, days: int = 365) -> Year:
-    """The year of this seed. A shorter one has its changes closer together, and fewer of them."""
+def year_of(seed: int, days: int = 365, *, questions: int = QUESTIONS) -> Year:
+    """The year of this seed, with so many questions. A shorter one has its changes closer together, and fewer."""
     chance = random.Random(f"year {seed}")
     statements, spans = list[Statement](), list[Span]()
     for attribute in ATTRIBUTES:
@@ -124,14 +125,15 @@ def year_of(seed: int, days: int = 365) -> Year:
     statements += _trivia(days, chance)
     ordered = tuple(sorted(statements, key=lambda each: (each.day, each.attribute, each.relation)))
     about = {each.key: each for each in ATTRIBUTES}
-    questions = [Question(ask, each.key) for each in ATTRIBUTES for ask in each.asks]
-    return Year(days, tuple(each for each in ordered if each.day < days), tuple(spans), tuple(questions[:100]), about)
+    asks = [Question(ask, each.key) for each in ATTRIBUTES for ask in each.asks]
+    asked = asks[:: max(1, len(asks) // questions)][:questions]
+    return Year(days, tuple(each for each in ordered if each.day < days), tuple(spans), tuple(asked), about)
 
 
 def _timeline(attribute: Attribute, days: int, chance: random.Random) -> tuple[list[Statement], list[Span]]:
     """The statements and spans of one attribute: its values one after another, some of them said again."""
     settled = min(_SETTLED, days // 3)
-    count = min(len(attribute.values), 1 + (days - settled) // 10)
+    count = min(len(attribute.values), 1 + (days - settled) // 12)
     changes = sorted(chance.sample(range(settled + 4, max(settled + 5, days - 6)), count - 1)) if count > 1 else []
     starts = [chance.randrange(settled), *changes]
     statements, spans = list[Statement](), list[Span]()
@@ -273,7 +275,9 @@ _FORMER: Final = re.compile(
     r"(?: (?:taking|the|at|in|to|on|with|a))?\W*\Z",
     re.IGNORECASE,
 )
-_OVER: Final = re.compile(r"\W*(?:retired|has left|is switched off|fell|is not enough|is free again|is over)", re.IGNORECASE)
+_OVER: Final = re.compile(
+    r"\W*(?:retired|has left|is switched off|fell|is not enough|is free again|is over)", re.IGNORECASE
+)
 
 
 def _attribute(key: str, about: str, values: str, text: str, **more: object) -> Attribute:

@@ -56,7 +56,7 @@ def _talk(day: int, place: int, statements: Sequence[Statement], chance: random.
     project = PROJECT if day % 9 == 4 and not statements and day < 200 else ""
     if project:
         texts.append(KESTREL[day // 9 % len(KESTREL)])
-    begins = datetime.combine(date_of(day), time(9 + 3 * place, chance.randrange(50)), UTC)
+    begins = datetime.combine(date_of(day), time(9), UTC) + timedelta(minutes=90 * place + chance.randrange(50))
     return Talk(f"day-{day:03}-{place}", texts[0][0][:40], _messages(texts, begins), project)
 
 
@@ -110,7 +110,7 @@ def rename_of(day: int) -> tuple[str, str] | None:
 
 # ---------------------------------------------------------------- what is said besides
 
-OPENERS: Final = ("", "by the way, ", "oh, and ", "", "while I remember: ", "just so you know, ", "")
+OPENERS: Final = ("", "by the way, ", "oh, and ", "", "one more thing: ", "just so you know, ", "")
 REPLIES: Final = ("Good to know.", "Thanks, noted.", "Understood.", "All right.", "Ok, thanks for telling me.")
 
 NOISE: Final[tuple[tuple[str, str], ...]] = (
@@ -143,7 +143,7 @@ HYPOTHETICAL: Final[tuple[tuple[str, str], ...]] = (
     ("if I lived in Rome, would I need a car?", "Probably not in the centre."),
     ("suppose my bank was Monzo, could I pay abroad?", "Yes."),
     ("my friend says he takes ibuprofen every day, is that wise?", "He should ask a doctor."),
-    ("Bas said: \"I moved to Utrecht and drive a Volvo\", good for him", "Nice."),
+    ('Bas said: "I moved to Utrecht and drive a Volvo", good for him', "Nice."),
     ("maybe I should get a Tesla, who knows", "It depends on what you need."),
 )
 ROLE_PLAYS: Final[tuple[tuple[str, str], ...]] = (
