@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.year_life import Life
-from bench.year_person import RECURRING, Year, attributes_said, says
+from bench.year_person import PROJECT, RECURRING, Year, attributes_said, says
 from bench.year_talk import HYPOTHETICAL_WORDS, INJECTED_WORDS
 
 from commonplace.memory import Memory
@@ -86,12 +86,9 @@ def profile(memory: Memory) -> str:
 
 
 def _lasting(year: Year, day: int) -> set[str]:
-    """Preferences that recur and trivia, said until that day: true for good."""
-    return {
-        each.attribute
-        for each in year.statements
-        if each.day <= day and (each.attribute in RECURRING or each.attribute.startswith("trivia"))
-    }
+    """Preferences that recur, trivia, decisions and events, said until that day: true for good."""
+    lasting = (*RECURRING, "trivia", PROJECT, "event")
+    return {each.attribute for each in year.statements if each.day <= day and each.attribute.startswith(lasting)}
 
 
 def _archived(memory: Memory) -> int:

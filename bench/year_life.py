@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench.year_model import YearModel
-from bench.year_person import Year, attributes_said, date_of
+from bench.year_person import CLOSES, PROJECT, Year, attributes_said, date_of
 from bench.year_talk import (
     HYPOTHETICAL_WORDS,
     INJECTED_WORDS,
     NOTES,
-    PROJECT,
     deed_of,
     own_line,
     rename_of,
@@ -33,8 +32,6 @@ from commonplace.model import FactSnapshot
 from commonplace.model.upkeep import JobRecord
 from tests.memories import Calendar
 
-CLOSES: Final = 205
-"""The day on which the project closes."""
 REVIEWS: Final = 7
 """Days between two reviews."""
 

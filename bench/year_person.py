@@ -42,7 +42,7 @@ class Attribute:
 class Statement:
     """One sentence of the person on one day, and the entry that a model makes of it; `old` is the entry that ends.
 
-    `until` is the day on which a plan is over.
+    `until` is the day on which a plan is over, `project` the project in which it is said.
     """
 
     day: int
@@ -56,6 +56,7 @@ class Statement:
     importance: float = 0.7
     predicate: str = ""
     until: str = ""
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,8 @@ def year_of(seed: int, days: int = 365, *, questions: int = QUESTIONS) -> Year:
         spans += held
     statements += _recurring(days, chance)
     statements += _trivia(days, chance)
+    statements += _project(days)
+    statements += _events(days)
     ordered = tuple(sorted(statements, key=lambda each: (each.day, each.attribute, each.relation)))
     about = {each.key: each for each in ATTRIBUTES}
     asks = [Question(ask, each.key) for each in ATTRIBUTES for ask in each.asks]
@@ -241,6 +244,24 @@ def _trivia(days: int, chance: random.Random) -> Iterator[Statement]:
             text=text,
             importance=0.35,
         )
+
+
+def _project(days: int) -> Iterator[Statement]:
+    """What is decided in the project that closes, until it closes."""
+    for number, (sentence, text) in enumerate(KESTREL):
+        day = 5 + number * max(2, min(days, CLOSES) // (len(KESTREL) + 1))
+        if day < min(days, CLOSES):
+            key = f"{PROJECT}: {number}"
+            yield Statement(day, key, text, sentence, text, kind="decision", importance=0.6, project=PROJECT)
+
+
+def _events(days: int) -> Iterator[Statement]:
+    """The same event on several days, which may make an insight."""
+    for number in range(5):
+        day = 8 + number * max(4, days // 8)
+        if day < days:
+            sentence, text = EVENT
+            yield Statement(day, "event: sensor", text, sentence, text, kind="event", importance=0.5)
 
 
 def attributes_said(text: str, year: Year) -> dict[str, str]:
@@ -640,6 +661,17 @@ RECURRING: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("please always give metric units, no ounces.", "Wants metric units and no ounces."),
     ),
 }
+PROJECT: Final = "kestrel"
+"""The project that closes, on the day `CLOSES`."""
+CLOSES: Final = 205
+KESTREL: Final = (
+    ("we decided that Kestrel reads the tide tables from CSV.", "Kestrel reads the tide tables from CSV."),
+    ("we decided that Kestrel keeps times in UTC.", "Kestrel keeps times in UTC."),
+    ("we decided that Kestrel rejects rows without a station.", "Kestrel rejects rows without a station."),
+    ("we decided that Kestrel checks leap days by the calendar.", "Kestrel checks leap days by the calendar."),
+)
+EVENT: Final = ("sensor 3 on the pier was offline this morning.", "Sensor 3 on the pier was offline.")
+
 RECURRING_WORDS: Final = ("short", "tests first", "metric units")
 
 TRIVIA: Final[dict[str, tuple[str, str]]] = {

@@ -6,8 +6,8 @@ with serving_models(Answer({"action": "extend"}), Failure(503), Answer(text="no 
     ...                        # ask server.openai or server.anthropic
     server.requests[0].body    # what was sent
 
-Queued answers come in order, then `default`. With `answers`, that function answers each request, and no request is kept.
-A request for a list of models gets `server.listed`.
+Queued answers come in order, then `default`. With `answers`, that function answers, and no request is kept. A request
+for a list of models gets `server.listed`.
 """
 
 import json
