@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from bench import context_tables, entries_tables, figures, gate, hooks, memory_tables, sessions, updates_tables
+from bench import (
+    context_tables,
+    entries_tables,
+    figures,
+    gate,
+    hooks,
+    memory_tables,
+    sessions,
+    updates_tables,
+    year_tables,
+)
 from bench.cold import TARGET_S
 from bench.first_hour import FIRST_ANSWER_S
 from bench.index import TARGET_FIRST_S
@@ -37,6 +47,7 @@ ABOUT: Final = {
     "gate": gate.ABOUT,
     "entries": entries_tables.ABOUT,
     "context": context_tables.ABOUT,
+    "year_model": year_tables.ABOUT,
 }
 """How these are measured and what that does not show; it stands there before there are figures, too."""
 
@@ -243,6 +254,11 @@ def gate_tables(told: dict[str, Any]) -> Iterator[str]:
     yield from [_where(told), "", *gate.tables(told)]
 
 
+def a_year(told: dict[str, Any]) -> Iterator[str]:
+    """A simulated year."""
+    yield from [_where(told), "", *year_tables.year_tables(told)]
+
+
 def _asked(told: dict[str, Any]) -> str:
     return "All questions" if told["questions"] == "all" else f"{told['questions']} questions of each set"
 
@@ -267,6 +283,8 @@ def written() -> str:
         "cold": cold_tables,
         "index": index_tables,
         "equality": equality_tables,
+        "year_model": a_year,
+        "year_rules": a_year,
     }
     lines: list[str] = []
     for name, make in makers.items():

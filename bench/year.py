@@ -26,11 +26,11 @@ from typing import Any, Final
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import figures
 from bench.figures import say
-from bench.quality_tables import table
 from bench.year_checks import Checkpoint, CommandRun, Copy, injected, is_rebuilt_equal, look, recall, run_commands
 from bench.year_life import REVIEWS, Life
 from bench.year_model import YearModel, no_model, serving_year
 from bench.year_person import FIRST_DAY, QUESTIONS, year_of
+from bench.year_tables import year_tables
 
 from tests.memories import Calendar, make_memory
 
@@ -132,7 +132,7 @@ def _figures(life: Life, model: YearModel | None) -> dict[str, Any]:
         "learned": dict(life.learned),
         "decided": dict(life.decided),
         "jobs": {name: dict(counts) for name, counts in sorted(life.jobs.items())},
-        "seconds": {name: round(value, 1) for name, value in sorted(life.seconds.items())},
+        "seconds_of": {name: round(value, 1) for name, value in sorted(life.seconds.items())},
         "asked": dict(model.asked) if model else {},
         "injected": injected(life),
     }
@@ -163,33 +163,27 @@ def _broken_at(point: Checkpoint, *, is_strict: bool) -> Iterator[str]:
 # ---------------------------------------------------------------- what is printed
 
 
+def told_of(result: YearResult) -> dict[str, Any]:
+    """The figures of one year, as they are kept."""
+    return {
+        "name": result.name,
+        "days": result.days,
+        "seed": result.seed,
+        "seconds": round(result.seconds, 1),
+        "checkpoints": [each.figures for each in result.checkpoints],
+        "recall": result.recall,
+        "commands": len(result.commands),
+        "commands_failed": [each.command for each in result.commands if each.wrong],
+        "command_kinds": sorted({each.kind for each in result.commands}),
+        "rebuild_equal": result.is_equal,
+        "broken": result.broken,
+        **result.life,
+    }
+
+
 def show(result: YearResult) -> None:
-    """Print the tables of one year."""
-    print(f"\n{result.days} days, seed {result.seed}, {result.name}: {result.seconds:.0f} s")
-    head = ("day", "entries", "archived", "true facts", "attributes right", "stale", "profile", "stale in profile")
-    rows = [
-        (
-            str(each.day),
-            str(each.entries),
-            str(each.archived),
-            str(each.facts),
-            f"{each.known} of {each.attributes}",
-            str(each.stale),
-            f"{each.profile:,}",
-            f"{each.profile_stale} of {each.profile_lines}",
-        )
-        for each in result.checkpoints
-    ]
-    print("\n".join(table(head, rows)))
-    for name, found in result.recall.items():
-        print(
-            f"{name}: {found['questions']:.0f} questions, answer in the context {found['in_context']:.1%}, "
-            f"among 5 hits {found['in_hits']:.1%}"
-        )
-    kinds = {each.kind for each in result.commands}
-    works = sum(not each.wrong for each in result.commands)
-    print(f"commands of the digest: {works} of {len(result.commands)} work, of {len(kinds)} kinds")
-    print(f"rebuild: {'equal' if result.is_equal else 'NOT EQUAL'}")
+    """Print the tables of one year, and everything that it broke."""
+    print("\n".join(("", *year_tables(told_of(result)))))
     for name, value in result.life.items():
         print(f"{name}: {value}")
     print("\n".join(f"BROKEN: {each}" for each in result.broken) or "nothing is broken")
@@ -204,34 +198,21 @@ def main() -> None:
     options.add_argument("--model", action="store_true", help="only with the scripted model")
     options.add_argument("--rules", action="store_true", help="only without a model")
     options.add_argument("--real", action="store_true", help="with the real encoder instead of the hashing one")
-    options.add_argument("--save", action="store_true", help="keep the figures in bench/results/year-<commit>.json")
+    options.add_argument("--save", action="store_true", help="keep the figures in bench/results/year_*-<commit>.json")
     chosen = options.parse_args()
     settings = {"embedding.provider": "minilm-l6-v2", **figures.with_model(figures.MODEL)} if chosen.real else None
-    results = []
-    for has_model in (True, False):
-        if not (chosen.rules if has_model else chosen.model):
-            with figures.own_home() as home:
-                run = {"days": chosen.days, "seed": chosen.seed, "checkpoints": chosen.checkpoints}
-                results.append(live_year(home, **run, has_model=has_model, settings=settings))
-            show(results[-1])
-    if chosen.save:
-        kept = [{"name": each.name, **_kept(each)} for each in results]
-        print(f"saved in {figures.save('year', {'years': kept})}")
-    sys.exit(1 if any(each.broken for each in results) else 0)
-
-
-def _kept(result: YearResult) -> dict[str, Any]:
-    return {
-        "days": result.days,
-        "seed": result.seed,
-        "seconds": round(result.seconds, 1),
-        "checkpoints": [each.figures for each in result.checkpoints],
-        "recall": result.recall,
-        "commands": len(result.commands),
-        "rebuild_equal": result.is_equal,
-        "broken": result.broken,
-        **result.life,
-    }
+    is_broken = False
+    for name, is_left_out in (("model", chosen.rules), ("rules", chosen.model)):
+        if is_left_out:
+            continue
+        with figures.own_home() as home:
+            run = {"days": chosen.days, "seed": chosen.seed, "checkpoints": chosen.checkpoints}
+            result = live_year(home, **run, has_model=name == "model", settings=settings)
+        show(result)
+        is_broken |= bool(result.broken)
+        if chosen.save:
+            print(f"saved in {figures.save(f'year_{name}', told_of(result))}")
+    sys.exit(1 if is_broken else 0)
 
 
 if __name__ == "__main__":

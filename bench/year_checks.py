@@ -35,6 +35,7 @@ class Checkpoint:
     day: int
     entries: int
     archived: int
+    waiting: int
     facts: int
     attributes: int
     known: int
@@ -69,6 +70,7 @@ def look(life: Life) -> Checkpoint:
         day=day + 1,
         entries=len(said),
         archived=_archived(life.memory),
+        waiting=life.memory.reviews.count(),
         facts=len(true) + len(_lasting(year, day)),
         attributes=len(true),
         known=len(true) - len(missing),

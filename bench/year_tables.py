@@ -1,0 +1,54 @@
+"""The tables of the simulated year, for the terminal and for `docs/benchmarks.md`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from bench.quality_tables import table
+
+ABOUT: Final = """## A simulated year
+
+One generated person talks with an assistant on 365 days, mostly about nothing that lasts; 34 attributes (home, job,
+boss, medicine, tools, rules of a codebase) and 8 plans change, each change is said once, some are said again.
+Every night the due jobs run with an injected clock, real git and real SQLite, and the hashing encoder.
+Every week the person reads the digest and decides what waits: what is true is approved.
+A scripted model answers over HTTP with what a good model would find; on three days it is away, and every 47th answer is
+no JSON. It shows what the pipeline does with right extractions, not how well a model extracts.
+"Attributes right" are those whose present value is a current entry; "stale" are current entries with a value that is
+over; "profile" is what a new session is given, in characters. In the copy of a vault, commands of the digest are run:
+each `undo` must bring back the bytes of before, each approval must end the waiting and be undone.
+"""
+_HEADS: Final = (
+    *("day", "entries", "true facts", "archived", "attributes right", "stale", "waiting", "profile"),
+    "stale lines in the profile",
+)
+
+
+def year_tables(told: Mapping[str, Any]) -> Iterator[str]:
+    """One year: its checkpoints, recall, commands, time, and what it broke."""
+    yield from [f"{told['days']} days, seed {told['seed']}, {told['name']}, {told['seconds']:.0f} s:", ""]
+    rows = [
+        (
+            each["day"],
+            each["entries"],
+            each["facts"],
+            each["archived"],
+            f"{each['known']} of {each['attributes']}",
+            each["stale"],
+            each["waiting"],
+            f"{each['profile']:,}",
+            f"{each['profile_stale']} of {each['profile_lines']}",
+        )
+        for each in told["checkpoints"]
+    ]
+    yield from [*table(_HEADS, rows), ""]
+    asked = [
+        (day, f"{found['questions']:.0f}", f"{found['in_context']:.1%}", f"{found['in_hits']:.1%}")
+        for day, found in told["recall"].items()
+    ]
+    yield from [*table(("asked on", "questions", "answer in the context", "answer among 5 hits"), asked), ""]
+    works = told["commands"] - len(told["commands_failed"])
+    yield f"Commands of digests: {works} of {told['commands']} work, of {len(told['command_kinds'])} kinds."
+    yield f"After a rebuild all answers are {'the same' if told['rebuild_equal'] else 'NOT the same'}."
+    yield f"Seconds: {', '.join(f'{name} {value:g}' for name, value in told['seconds_of'].items())}."
+    broken = told["broken"]
+    yield f"Rules broken: {len(broken)}{': ' + '; '.join(broken[:12]) if broken else ''}."
