@@ -40,7 +40,7 @@ def test_a_text_states_the_value_that_holds_and_not_the_former_one(text: str, sa
 def test_a_month_with_a_model_stays_true_and_can_be_taken_back(tmp_path: Path) -> None:
     """Every attribute has its value and no old one, no note of the person changes, all commands of the digest work,
     and a rebuilt index answers the same."""
-    result = live_year(tmp_path, days=30, checkpoints=2, questions=25, has_model=True)
+    result = live_year(tmp_path, days=30, checkpoints=1, questions=20, has_model=True)
 
     assert result.broken == []
     assert result.is_equal
