@@ -30,6 +30,7 @@ project_root: /home/ann/code/atlas
 subject: me
 predicate: prefers
 object: TypeScript over JavaScript
+due: 2026-06-01
 valid_from: 2026-03-01
 valid_until: 2026-09-01T12:00:00+02:00
 invalidated: {{at: 2026-08-01T10:00:00Z, was: 2026-12-31}}
@@ -56,6 +57,7 @@ Prefers TypeScript over JavaScript.
 - [why] fewer surprises
 """
 FACT = Fact(
+    due="2026-06-01",
     id=ID,
     path=PATH,
     line=37,
