@@ -21,10 +21,12 @@ from commonplace.cli.invocation import (
     printable,
     show_help,
 )
+from commonplace.cli.parameters import DryRun
 from commonplace.cli.progress import ProgressLine
 from commonplace.errors import UsageError
 from commonplace.memory import shapes
 from commonplace.model import MEMORY_USES, TRUSTS, Message, RecordResult, Thread
+from commonplace.model.conversation import FactsKept
 
 if TYPE_CHECKING:
     from commonplace.daemon.capture.pauses import PauseKind, Pauses
@@ -342,6 +344,51 @@ def erase(
         {"erased": {"id": thread.id, "messages": thread.count}},
         lambda: print_line(f"erased {thread.id}: {_number(thread.count)}"),
     )
+
+
+@app.command()
+def prune(
+    context: typer.Context,
+    older_than: Annotated[
+        str, typer.Option("--older-than", metavar="AGE", help="Whose last message is older: 180d, 1 year, 2026-01-01.")
+    ],
+    source: Annotated[str, typer.Option("--source", metavar="NAME", help="Only from this program.")] = "",
+    facts: Annotated[
+        str, typer.Option(metavar="keep|forget", help="What was learned: keep it without quotes, or forget it too.")
+    ] = "keep",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Forget old conversations everywhere: messages, search, quotes; cannot be undone.
+
+    Transcripts of your agents and imports do not bring them back. The setting upkeep.retention does this each night.
+
+    \b
+    Examples:
+      commonplace conversation prune --older-than 180d --dry-run
+      commonplace conversation prune --older-than "1 year" --source chatgpt --yes
+    """
+    invocation = invocation_of(context)
+    if facts not in ("keep", "forget"):
+        raise UsageError(f"no such choice: {facts!r}", hint="Choose from: keep, forget.")
+    chosen: FactsKept = "forget" if facts == "forget" else "keep"
+    if not (yes or dry_run or sys.stdin.isatty()):
+        raise UsageError("forgetting conversations needs confirmation", hint="Add --yes; it cannot be undone.")
+    with invocation.memory() as memory:
+        threads = memory.conversations.prune(older_than, source=source, facts=chosen, dry_run=True)
+        if threads and not (yes or dry_run):
+            typer.confirm(f"Forget {len(threads)} conversations for good?", abort=True, err=True)
+        if not dry_run:
+            threads = memory.conversations.prune(older_than, source=source, facts=chosen)
+
+    def show() -> None:
+        for thread in threads:
+            said = "would forget" if dry_run else "forgot"
+            print_line(f"{said} {thread.id}  {thread.interface}  {shapes.time_text(thread.updated)}  {thread.title}")
+        invocation.inform(f"{len(threads)} conversations{', nothing was changed' if dry_run else ''}")
+
+    pruned = [shapes.thread_shape(each) for each in threads]
+    invocation.answer({"dry_run": dry_run, "count": len(pruned), "forgotten": pruned}, show)
 
 
 def _content_and_kind(file: str, name: str, memory: "Memory") -> tuple[bytes, str]:

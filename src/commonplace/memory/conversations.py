@@ -1,4 +1,4 @@
-"""The verbs on conversations: record, add from a file, capture from an agent, list, show, close, use, erase."""
+"""The verbs on conversations: record, add from a file, capture from an agent, list, show, close, use, erase, prune."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
@@ -22,11 +22,14 @@ from commonplace.flows.conversations import (
     transcript_cursor,
 )
 from commonplace.flows.learn.learn import erase_learned
+from commonplace.flows.learn.retention import expired_threads, forget_thread
 from commonplace.flows.project import choose_project, project_at
 from commonplace.flows.project_state import note_session_end
 from commonplace.flows.stores import Session
 from commonplace.history.base import NewThread
 from commonplace.model import MemoryUse, Message, RecordResult, Thread, TranscriptCursor, Trust
+from commonplace.model.conversation import FactsKept
+from commonplace.model.moment import parse_moment
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.request import When
 from commonplace.questions.time_arguments import parse_time
@@ -210,6 +213,25 @@ class Conversations:
         if self._session.actor.kind == "person":
             erase_learned(find_thread(id, self._session).id, self._session)
         return erase_thread(id, self._session)
+
+    def prune(
+        self, older_than: str, *, source: str = "", facts: FactsKept = "keep", dry_run: bool = False
+    ) -> tuple[Thread, ...]:
+        """Forget everywhere the conversations, tasks and corrections whose last message was before that time.
+
+        `older_than` is an age such as `180d`, or a day; `source` is one program's. What was learned stays, without its
+        quotes, unless `facts` is `forget`. A dry run returns what would go. Cannot be undone. Raises Refused, and
+        UsageError for an invalid time.
+        """
+        session = self._session
+        if session.actor.kind != "person":
+            raise Refused("only a person may forget conversations", hint="Ask the owner of the vault.")
+        cutoff = parse_moment(parse_time(older_than, now=session.clock(), zone=UTC)[0])
+        only = {source: cutoff} if source else None
+        threads = expired_threads(session, cutoff=None if source else cutoff, by_source=only)
+        for thread in () if dry_run else threads:
+            forget_thread(thread, session, facts=facts)
+        return threads
 
 
 def _captured(host: str, session_id: str, *, project: str = "") -> NewThread:

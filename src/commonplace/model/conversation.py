@@ -27,6 +27,10 @@ CHANNEL_NAME: Final = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _CHANNEL_ID: Final = re.compile(rf"channel:({CHANNEL_NAME})(?:/.*)?", re.DOTALL)
 
 
+FactsKept = Literal["keep", "forget"]
+"""What becomes of facts that were learned from a conversation that is forgotten: they stay, or they go with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One turn. `author` is the speaker's name, empty for the vault's owner and for the assistant.

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field, fields
 
 from commonplace.model import option
+from commonplace.model.conversation import FactsKept
 from commonplace.upkeep.schedule import named_zone, parse_schedule
 
 
@@ -97,6 +98,35 @@ class PlaybookOptions(JobOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class RetentionOptions(JobOptions):
+    """The block `upkeep.retention`."""
+
+    days: int = option(
+        0, "Days after the last message until a conversation is forgotten everywhere; 0 keeps all.", at_least=0
+    )
+    sources: tuple[str, ...] = option(
+        (), "Other days for single programs, such as `chatgpt=30`; `claude-code=0` keeps all of that program."
+    )
+    facts: FactsKept = option(
+        "keep", "What was learned from a conversation stays, without its quotes (`keep`), or goes with it (`forget`)."
+    )
+
+    def __post_init__(self) -> None:
+        JobOptions.__post_init__(self)
+        self.days_by_source()
+
+    def days_by_source(self) -> dict[str, int]:
+        """The days of each program that has its own. Raises ValueError for a text that is no such rule."""
+        found: dict[str, int] = {}
+        for rule in self.sources:
+            name, equals, days = rule.partition("=")
+            if not (name.strip() and equals and days.strip().isdecimal()):
+                raise ValueError(f"{rule!r} is not a program and its days", "Write it as chatgpt=30.")
+            found[name.strip()] = int(days)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
 class UpkeepOptions:
     """The block `upkeep`."""
 
@@ -116,6 +146,7 @@ class UpkeepOptions:
     links: LinkOptions = field(default_factory=LinkOptions)
     mend: JobOptions = field(default_factory=JobOptions)
     playbooks: PlaybookOptions = field(default_factory=PlaybookOptions)
+    retention: RetentionOptions = field(default_factory=RetentionOptions)
 
     def __post_init__(self) -> None:
         if self.zone is not None:

@@ -12,6 +12,7 @@ from commonplace.upkeep.links import JOB as LINKS
 from commonplace.upkeep.mend import JOB as MEND
 from commonplace.upkeep.playbooks import JOB as PLAYBOOKS
 from commonplace.upkeep.probe import JOB as PROBE
+from commonplace.upkeep.retention import JOB as RETENTION
 from commonplace.upkeep.sleep import CHANNELS_JOB as SLEEP_CHANNELS
 from commonplace.upkeep.sleep import JOB as SLEEP
 
@@ -24,6 +25,7 @@ JOBS: Final[tuple[Job, ...]] = (
     CONSOLIDATE,
     HEAT,
     ARCHIVE,
+    RETENTION,
     MEND,
     LINKS,
     PROBE,

@@ -74,6 +74,14 @@ def cite_fact(fact: Fact, origins: Origins, session: Session) -> EntryResult:
         return _amend(fact, cited, here, verb="confirm", action="confirm", reason="its source says it in other words")
 
 
+def drop_evidence(fact: Fact, session: Session) -> EntryResult:
+    """Remove the quote and the turn from an entry, whose conversation is forgotten; it is no fresher for that."""
+    with session.stores.save_lock():
+        here = session.at(session.clock())
+        without = replace(fact, origins=replace(fact.origins, quote="", turn=0))
+        return _amend(fact, without, here, verb="confirm", action="confirm", reason="its conversation is forgotten")
+
+
 def forget(name: str, session: Session, *, reason: str = "") -> EntryResult:
     """Mark the entry as deleted, so that nothing recalls it; its note stays. Raises NotFound, Conflict and Refused."""
     refuse_secrets(reason)
