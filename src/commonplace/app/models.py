@@ -96,7 +96,7 @@ def _model(connection: _Connection, key: str | None, *, timeout: float) -> Langu
 def _key(connection: _Connection) -> str | None:
     """The key for the server; None if none is set and the server is not the provider's own. Raises UsageError."""
     if connection.key_file:
-        return _key_in(connection.key_file)
+        return key_in_file(connection.key_file, hint="Correct llm.key_file, or its permissions.")
     variable = connection.key_env or ("" if connection.base_url else _KEY_VARIABLES[connection.provider])
     if not variable:
         return None
@@ -106,8 +106,8 @@ def _key(connection: _Connection) -> str | None:
     raise UsageError(f"the environment variable {variable} holds no key", hint=hint)
 
 
-def _key_in(file: Path) -> str:
-    """The key in a file that nobody else may read. Raises UsageError."""
+def key_in_file(file: Path, *, hint: str) -> str:
+    """The key or password in a file that nobody else may read. Raises UsageError, with that hint."""
     try:
         opened = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
         with open(opened, "rb") as content:
@@ -115,7 +115,7 @@ def _key_in(file: Path) -> str:
             key = content.read(_MAX_KEY_BYTES).decode(errors="replace").strip() if stat.S_ISREG(mode) else ""
     except OSError as error:
         message = f"the key file cannot be read: {error.strerror}"
-        raise UsageError(message, path=str(file), hint="Correct llm.key_file, or its permissions.") from error
+        raise UsageError(message, path=str(file), hint=hint) from error
     if mode & (stat.S_IRWXG | stat.S_IRWXO):
         message = f"other users may read the key file {file}"
         raise UsageError(message, path=str(file), hint=f"`chmod 600 {file}`.")

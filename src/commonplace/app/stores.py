@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from commonplace.app.calendars import make_calendars
 from commonplace.app.encoders import MakeEncoders
 from commonplace.app.models import make_models
 from commonplace.app.vaults import backends, data_folder_of
@@ -86,6 +87,7 @@ def open_stores(
         save_lock=save_lock_in(folder, wait=settings.vault.lock_wait_seconds),
         judge=judge,
         models=make_models(settings.llm),
+        calendars=make_calendars(settings),
         waits_for_encoder=waits_for_encoder,
         vault_folder=str(settings.vault.root or ""),
         encode_lock=partial(_try_lock, folder / "encode.lock") if folder else thread_try_lock(),

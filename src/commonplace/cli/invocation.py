@@ -37,6 +37,7 @@ WRITING_COMMANDS = frozenset(
         *("learn", "note mark", "note unmark"),
         *("project plan", "project progress", "project feature", "digest"),
         *("task add", "task erase", "correction add", "correction erase", "welcome"),
+        *("calendar add", "calendar sync", "calendar remove"),
     }
 )
 """The commands that change a vault or its data. With several vaults, each says which one it is about to change."""

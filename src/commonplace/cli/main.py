@@ -132,6 +132,9 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "jobs": CommandSource(
         "jobs", "app", "List and run what runs on a schedule, and show what each run did.", "Conversations"
     ),
+    "calendar": CommandSource(
+        "calendar", "app", "Read your calendars, so that meetings are known: add, sync, list, remove.", "Conversations"
+    ),
     "context": CommandSource(
         "context", "context", "Print the memory that would be put before a prompt.", "Conversations"
     ),

@@ -13,6 +13,7 @@ history, index, encoders, settings) for a `Session` (an actor and a clock), and 
     learn/         a conversation or a marked note -> facts with quotes -> `memory.save`   queue extract settle
     templates/     something that happened -> what memory knows -> a template -> a note, written once
     import_files   files of other programs -> recognised by shape -> conversations, notes, entries -> a report
+    calendars      files and servers -> texts -> events -> the mirror in the history; events that ended
     evaluate       a vault's own headings and links -> questions -> how often each search mode finds the note
     doctor         every part checked in turn -> findings, each with its remedy
 

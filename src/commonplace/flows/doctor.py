@@ -7,6 +7,7 @@ from typing import Final
 from commonplace.errors import CommonplaceError, NotFound, ProviderFailed, Refused, VaultUnavailable
 from commonplace.facts.entry_format import FUTURE
 from commonplace.facts.lint import lint_facts
+from commonplace.flows.calendars import calendar_statuses
 from commonplace.flows.encode import is_catching_up
 from commonplace.flows.ingest.documents import VAULT
 from commonplace.flows.ingest.index_notes import future_entries
@@ -33,7 +34,7 @@ _BY_ITSELF: Final = "Run `commonplace lint --fix`, which writes a time that can 
 def examine(stores: Stores) -> tuple[Finding, ...]:
     """Check every part; one that cannot be checked is a finding, not the end."""
     checks: tuple[Check, ...] = (_vault, _git, _history, _encoder, _vectors, _models, _index, _facts)
-    checks += (_review, _learning, _jobs)
+    checks += (_review, _learning, _jobs, _calendars)
     return tuple(finding for check in checks for finding in _run(check, stores))
 
 
@@ -190,6 +191,13 @@ def _jobs(stores: Stores) -> Iterator[Finding]:
         if state.is_parked:
             said = f"the job {state.job} failed {state.failures} times in a row and is parked: {state.reason}"
             yield Finding("jobs", ok=False, said=said, remedy=f"`commonplace jobs run {state.job}` tries it again.")
+
+
+def _calendars(stores: Stores) -> Iterator[Finding]:
+    """Each calendar: when it was last read; one that was not read for long is a fault."""
+    for status in calendar_statuses(stores):
+        remedy = f"`commonplace calendar sync {status.name}` tries it now." if status.is_late else ""
+        yield Finding("calendars", ok=not status.is_late, said=f"{status.name}: {status.said}", remedy=remedy)
 
 
 def _state(counts: Counts, stores: Stores) -> Iterator[Finding]:

@@ -15,6 +15,7 @@
     welcome        known, save: what the person tells about themselves at the beginning
     imports        run: exports and folders of other programs
     learning       run, learn, status, log, extractions, retry; mark, unmark: facts from conversations and marked notes
+    calendars      list, events, sync, forget: the calendars that are mirrored
     jobs           list, due, run, run_due, log, notices: what runs on a schedule
     index          sync, rebuild, watch, readiness, stats, problems, examine, evaluate
     shapes         the JSON of every answer; fact_shapes has that of facts and entries
@@ -31,6 +32,7 @@ from commonplace.model import Actor, Caller
 
 if TYPE_CHECKING:
     from commonplace.flows.stores import Session
+    from commonplace.memory.calendars import Calendars
     from commonplace.memory.commitments import Commitments
     from commonplace.memory.context import Contexts, Topics
     from commonplace.memory.conversations import Conversations
@@ -164,6 +166,13 @@ class Memory:
         from commonplace.memory.learning import Learning
 
         return Learning(self._session)
+
+    @cached_property
+    def calendars(self) -> "Calendars":
+        """The calendars, and their events."""
+        from commonplace.memory.calendars import Calendars
+
+        return Calendars(self._session)
 
     @cached_property
     def jobs(self) -> "Jobs":

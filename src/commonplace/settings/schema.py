@@ -18,6 +18,7 @@ from commonplace.llm.options import LlmOptions
 from commonplace.model import option
 from commonplace.policy.options import SafetyOptions, ServeOptions
 from commonplace.ranking.options import RetrievalOptions
+from commonplace.sources.calendars.options import CalendarOptions
 from commonplace.sources.options import CaptureOptions, SourcesOptions
 from commonplace.upkeep.options import UpkeepOptions
 from commonplace.vault.options import VaultOptions
@@ -41,6 +42,7 @@ class Settings:
     serve: ServeOptions = field(default_factory=ServeOptions)
     capture: CaptureOptions = field(default_factory=CaptureOptions)
     llm: LlmOptions = field(default_factory=LlmOptions)
+    calendar: CalendarOptions = field(default_factory=CalendarOptions)
     upkeep: UpkeepOptions = field(default_factory=UpkeepOptions)
 
 

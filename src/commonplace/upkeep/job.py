@@ -74,6 +74,7 @@ class Job:
     """A job: its name, which is also its settings block, one line about it, when it runs, and its two functions.
 
     `schedule` counts if the settings have none. `most_steps` is the cap of one run, `seconds` its time limit.
+    `is_wanted` is False where there is nothing to do for it: then it is off.
     """
 
     name: str
@@ -83,3 +84,4 @@ class Job:
     apply: Callable[[Step, JobRun], StepResult]
     most_steps: int = 50
     seconds: float = 600
+    is_wanted: Callable[[Session], bool] = lambda session: True

@@ -147,6 +147,7 @@ class UpkeepOptions:
     mend: JobOptions = field(default_factory=JobOptions)
     playbooks: PlaybookOptions = field(default_factory=PlaybookOptions)
     retention: RetentionOptions = field(default_factory=RetentionOptions)
+    calendar: JobOptions = field(default_factory=JobOptions)
 
     def __post_init__(self) -> None:
         if self.zone is not None:

@@ -3,6 +3,7 @@
 from typing import Final
 
 from commonplace.upkeep.archive import JOB as ARCHIVE
+from commonplace.upkeep.calendar import JOB as CALENDAR
 from commonplace.upkeep.consolidate import CONSOLIDATE, DREAM
 from commonplace.upkeep.curate import JOB as CURATE
 from commonplace.upkeep.digest import JOB as DIGEST
@@ -17,6 +18,7 @@ from commonplace.upkeep.sleep import CHANNELS_JOB as SLEEP_CHANNELS
 from commonplace.upkeep.sleep import JOB as SLEEP
 
 JOBS: Final[tuple[Job, ...]] = (
+    CALENDAR,
     SLEEP,
     SLEEP_CHANNELS,
     CURATE,

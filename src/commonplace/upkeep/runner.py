@@ -63,7 +63,7 @@ class Upkeep:
 
     def is_enabled(self, job: Job) -> bool:
         """True if the job runs on its schedule."""
-        return self.options.enabled and self.options.of(job.name).enabled
+        return self.options.enabled and self.options.of(job.name).enabled and job.is_wanted(self.session)
 
     def schedule_of(self, job: Job) -> str:
         """When the job runs: by the settings, else by itself."""
