@@ -65,7 +65,6 @@ def series(draw: st.DrawFn) -> str:
     )
 
 
-@pytest.mark.requirement("X-05")
 @settings(max_examples=60, deadline=None)
 @given(series(), st.integers(0, 8000), st.integers(1, 2000), st.sampled_from(ZONES))
 def test_a_window_shows_the_same_instances_as_the_whole_year(text: str, first: int, hours: int, zone: str) -> None:

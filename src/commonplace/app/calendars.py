@@ -10,7 +10,7 @@ from typing import Final
 from commonplace.app.models import key_in_file
 from commonplace.errors import UsageError
 from commonplace.settings.schema import Settings
-from commonplace.sources.calendars.base import CalendarReader, Calendars, CalendarSource
+from commonplace.sources.calendars.base import CalendarReader, CalendarSource, CalendarSources
 from commonplace.sources.calendars.config import CalendarConfig, parse_calendars
 from commonplace.sources.calendars.https import Server, checked_address
 from commonplace.sources.calendars.options import CalendarOptions
@@ -19,12 +19,12 @@ from commonplace.upkeep.schedule import machine_zone, named_zone
 _MB: Final = 1_000_000
 
 
-def make_calendars(settings: Settings) -> Calendars:
+def make_calendars(settings: Settings) -> CalendarSources:
     """The calendars that the settings name."""
     options = settings.calendar
     configs = parse_calendars(options.calendars)
     sources = tuple(CalendarSource(each, partial(_reader, each, options)) for each in configs)
-    return Calendars(sources, options, _zone(settings) if sources else Calendars().zone)
+    return CalendarSources(sources, options, _zone(settings) if sources else CalendarSources().zone)
 
 
 def _zone(settings: Settings) -> tzinfo:

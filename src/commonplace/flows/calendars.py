@@ -22,8 +22,8 @@ from commonplace.model.calendar import CalendarResource, CalendarState, Event, E
 from commonplace.model.moment import moment_text, parse_moment
 from commonplace.model.text import counted
 from commonplace.sources.calendars.base import CalendarSource
-from commonplace.sources.calendars.ended import Ended, newly_ended
 from commonplace.sources.calendars.events import Expansion, expand
+from commonplace.sources.calendars.meeting_ends import Ended, newly_ended
 
 SyncOutcome = Literal["read", "unchanged", "failed"]
 

@@ -28,7 +28,7 @@ from commonplace.policy.options import SafetyOptions
 from commonplace.policy.sensitivity import Audience
 from commonplace.ranking.options import RetrievalOptions
 from commonplace.sources.base import Source
-from commonplace.sources.calendars.base import Calendars
+from commonplace.sources.calendars.base import CalendarSources
 from commonplace.sources.conversations import ConversationSource
 from commonplace.vault.base import Skip, StorageBackend
 
@@ -191,7 +191,7 @@ class Stores:
     save_lock: Callable[[], AbstractContextManager[object]]
     judge: Judge | None = None
     models: Models = Models()
-    calendars: Calendars = field(default_factory=Calendars)
+    calendars: CalendarSources = field(default_factory=CalendarSources)
     waits_for_encoder: bool = True
     vault_folder: str = ""
     encode_lock: Callable[[], AbstractContextManager[bool]] = field(default_factory=thread_try_lock)

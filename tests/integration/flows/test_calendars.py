@@ -49,7 +49,6 @@ def memory(tmp_path: Path, file: Path, clock: Calendar) -> Iterator[Memory]:
         yield made
 
 
-@pytest.mark.requirement("X-05")
 def test_a_calendar_is_mirrored_with_attendees(memory: Memory) -> None:
     """And read again it is unchanged."""
     first = memory.calendars.sync()[0]

@@ -171,7 +171,6 @@ def dav_reader(address: str, password: str = PASSWORD) -> CalDavReader:
     return CalDavReader(lambda: server(address, user=USER, password=password))
 
 
-@pytest.mark.requirement("X-05")
 def test_caldav_tells_what_is_new_changed_and_gone_by_its_token(dav: Radicale) -> None:
     """A real Radicale: created, changed and deleted events, and nothing twice."""
     reader = dav_reader(dav.address)

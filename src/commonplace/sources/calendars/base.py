@@ -54,7 +54,7 @@ class CalendarSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Calendars:
+class CalendarSources:
     """The calendars of a vault, their limits, and the person's zone."""
 
     sources: tuple[CalendarSource, ...] = ()
