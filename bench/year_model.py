@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
-from bench.year_person import RECURRING_WORDS, Statement, Year, attributes_said
+from bench.year_person import RECURRING, RECURRING_WORDS, Statement, Year, attributes_said
 
 from commonplace.llm.options import TASKS
 from tests.llm_server import Answer, Failure, ModelScript, Received, Turn, serving_models
@@ -35,6 +35,7 @@ class YearModel:
             "judge": self._judge,
             "sleep": self._sleep,
             "playbook": self._playbook,
+            "curate": self._curate,
         }
 
     def __call__(self, received: Received) -> Turn:
@@ -101,6 +102,15 @@ class YearModel:
                 memories.append({"text": statement.text, "item": item["item"]})
                 topics[str(len(memories))] = "home" if statement.kind == "identity" else "work"
         return {"memories": memories[:8], "facts": [], "topics": topics}
+
+    def _curate(self, asked: Mapping[str, Any]) -> Any:
+        """Once, a preference that recurs becomes a line of the profile; on most nights nothing has to change."""
+        profile, days = str(asked.get("profile", "")), json.dumps(asked.get("days", ""), ensure_ascii=False)
+        for wordings in RECURRING.values():
+            for _, text in wordings[-1:]:
+                if text in days and text not in profile:
+                    return {"ops": [{"op": "append", "heading": "Preferences", "line": text}]}
+        return {"ops": []}
 
     def _playbook(self, asked: Mapping[str, Any]) -> Any:
         return {"task": asked["task"], "steps": asked["steps"], "triggers": [str(asked["task"]).lower()]}

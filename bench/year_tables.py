@@ -25,7 +25,12 @@ _HEADS: Final = (
 
 def year_tables(told: Mapping[str, Any]) -> Iterator[str]:
     """One year: its checkpoints, recall, commands, time, and what it broke."""
-    yield from [f"### {told['name'].capitalize()}", "", f"{told['days']} days, seed {told['seed']}, {told['name']}, {told['seconds']:.0f} s:", ""]
+    yield from [
+        f"### {told['name'].capitalize()}",
+        "",
+        f"{told['days']} days, seed {told['seed']}, {told['name']}, {told['seconds']:.0f} s:",
+        "",
+    ]
     rows = [
         (
             each["day"],

@@ -19,7 +19,18 @@ from commonplace.flows.notes.write import Edit, Permit, Reader, change, change_r
 from commonplace.flows.read import is_hidden, list_notes, locate, read_all
 from commonplace.flows.search.search import SearchQuery, search
 from commonplace.model import Filters, Hit, Note, Terms
-from commonplace.model.layout import INDEX_NOTE, PROBE_NOTE, is_entry_path, is_profile, is_standing, place_of
+from commonplace.model.layout import (
+    CHANNELS,
+    DATED_NOTES,
+    DIGESTS,
+    INDEX_NOTE,
+    PROBE_NOTE,
+    is_below,
+    is_entry_path,
+    is_profile,
+    is_standing,
+    place_of,
+)
 from commonplace.model.proposal import Proposal, ProposalResult
 from commonplace.model.text import fold_name
 from commonplace.notes import set_key
@@ -153,9 +164,11 @@ def _without_links(run: JobRun) -> Iterator[Note]:
 
 
 def _is_plain(path: str) -> bool:
-    """False for notes that are set aside, generated, or shown whole before every prompt."""
+    """False for notes that are set aside, written by jobs, or shown whole before every prompt."""
     name = fold_name(path.rpartition("/")[2])
-    return not (place_of(path) or is_profile(path) or is_standing(path) or path == PROBE_NOTE or name == INDEX_NOTE)
+    is_of_jobs = is_below(path, DATED_NOTES) or is_below(path, DIGESTS) or is_below(path, CHANNELS)
+    is_out = place_of(path) or is_profile(path) or is_standing(path) or is_of_jobs
+    return not (is_out or path == PROBE_NOTE or name == INDEX_NOTE)
 
 
 def _related(note: Note, run: JobRun, *, noise: float) -> list[str]:

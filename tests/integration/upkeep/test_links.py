@@ -147,6 +147,18 @@ def test_related_notes_are_suggested_for_a_note_without_links(tmp_path: Path, va
     assert again.steps == ()
 
 
+def test_nothing_is_suggested_for_or_from_the_notes_of_other_jobs(tmp_path: Path, vault: Path) -> None:
+    """Dated notes and digests come every night: their proposals would fill the review, and make them the person's."""
+    for day in ("2026-02-01", "2026-02-02"):
+        put(vault, f"Agent/memories/{day}.md", f"# {day}\n\n- {BODY}- The shed in Leipzig has a new roof. #garden\n")
+    put(vault, "Projects/Shed.md", f"# Shed\n\nThe roof. {BODY} #garden\n")
+    with make_memory(tmp_path) as memory:
+        memory.index.sync()
+        record = memory.jobs.run("links")
+
+    assert record.steps == ()
+
+
 def test_an_entry_of_the_agent_gets_related_notes_as_a_property(tmp_path: Path, vault: Path) -> None:
     """Its text, which is the fact, stays as it is."""
     put(vault, "People/Ada.md", f"# Ada\n\n{BODY}")
