@@ -9,6 +9,7 @@ from commonplace.flows.notes.proposals import is_rejected, proposals, propose, w
 from commonplace.flows.stores import Session
 from commonplace.memory import Memory
 from commonplace.model import Actor, Terms
+from tests.command_line import answer, calling
 from tests.integration.mcp_server.host import Host
 from tests.memories import make_memory
 
@@ -150,3 +151,26 @@ def test_a_proposal_adds_no_secret(memory: Memory) -> None:
     secret = f"{TEXT}\nexport AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n"
     with pytest.raises(Refused, match="secret"):
         propose(NOTE, _job(memory), why=WHY, text=secret.encode())
+
+
+def test_the_person_reviews_proposals_by_command(memory: Memory, tmp_path: Path) -> None:
+    """List, show with the difference, dry run, approve, reject; as text and as JSON."""
+    approved = propose(NOTE, _job(memory), why=WHY, text=NEW.encode()).proposal
+    rejected = propose(NOTE, _job(memory, "archive"), why="It is cold.", move_to="Projects/_archive/Garden.md").proposal
+    run = calling(tmp_path / "vault")
+    environment = {"COMMONPLACE_DATA": str(tmp_path / "data")}
+    listed = answer(run("--json", "review", **environment))
+    shown = run("review", "show", approved.id, **environment)
+    dry = run("review", "approve", approved.id, "--dry-run", **environment)
+    kept = (tmp_path / "vault" / NOTE).read_text()
+    refused = answer(run("--json", "review", "reject", rejected.id, "--reason", "I need it", **environment))
+    done = run("review", "approve", approved.id, **environment)
+
+    assert {each["id"] for each in listed["proposals"]} == {approved.id, rejected.id}
+    assert "+See [[Ada]]." in shown.stdout
+    assert WHY in shown.stdout
+    assert "+See [[Ada]]." in dry.stdout
+    assert kept == TEXT
+    assert [each["action"] for each in refused["proposals"]] == ["reject"]
+    assert f"approved {approved.id}" in done.stdout
+    assert (tmp_path / "vault" / NOTE).read_text() == NEW

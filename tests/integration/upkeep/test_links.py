@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from commonplace.memory import Memory
 from commonplace.model import Actor, Terms
 from commonplace.model.upkeep import JobRecord
+from commonplace.upkeep.job import JobRun
+from commonplace.upkeep.links import JOB
 from tests.memories import make_memory
 
 PLAN = "Projects/Plan.md"
@@ -171,3 +174,19 @@ def test_an_entry_of_the_agent_gets_related_notes_as_a_property(tmp_path: Path, 
 
     assert keys["related"] == ["[[People/Ada]]"]
     assert (after.text, after.id) == (text, saved.id)
+
+
+def test_a_run_that_was_cut_off_is_finished_by_the_next(memory: Memory, vault: Path) -> None:
+    """Nothing is written or proposed twice; a step that was done answers that nothing has to change."""
+    rename(vault, "People/Ade.md", "People/Ada.md")
+    session = memory._session.as_actor(Actor("job", "links"))
+    run = JobRun(session, {}, UTC, is_dry=False, stops=lambda: False)
+    first, second = JOB.plan(run).steps
+    done_first = JOB.apply(first, run)  # the run ends here
+    again = JOB.apply(first, run)
+    rest = memory.jobs.run("links")
+
+    assert (done_first.outcome, again.outcome) == ("done", "unchanged")
+    assert [each.step.subject for each in rest.steps] == [second.subject] == [PLAN]
+    assert JOB.apply(second, run).outcome == "unchanged"
+    assert memory.reviews.count() == 1
