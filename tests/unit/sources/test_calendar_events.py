@@ -1,12 +1,13 @@
 """Texts of calendars in the shapes of real programs give the right events."""
 
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from commonplace.errors import ProviderFailed
+from commonplace.errors import ProviderFailed, UsageError
 from commonplace.model.calendar import Attendee, Event
 from commonplace.sources.calendars.events import LONGEST, Expansion, expand
 
@@ -163,6 +164,15 @@ def test_rules_that_no_person_has_are_refused_at_once(rule: str) -> None:
     result = read(event_text("DTSTART:20200101T100000Z", f"RRULE:{rule}"))
 
     assert (result.events, len(result.problems)) == ((), 1)
+
+
+def test_a_missing_extra_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the command that installs it."""
+    monkeypatch.setitem(sys.modules, "recurring_ical_events", None)
+
+    with pytest.raises(UsageError, match="packages that are not installed") as missing:
+        read(event_text("DTSTART:20260303T100000Z"))
+    assert "[calendar]" in (missing.value.hint or "")
 
 
 def test_a_series_from_the_beginning_of_time_is_refused() -> None:

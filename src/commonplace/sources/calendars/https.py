@@ -115,21 +115,25 @@ class Server:
             raise self.failed("took too long", "unreachable")
         if target.scheme == "http":
             plain = http.client.HTTPConnection(host, port, timeout=left)
-            plain.sock = self._socket(addresses[0], port, left)
+            plain.sock = self._socket(addresses, port)
             return plain
         context = ssl.create_default_context()
         secure = http.client.HTTPSConnection(host, port, timeout=left, context=context)
         try:
-            secure.sock = context.wrap_socket(self._socket(addresses[0], port, left), server_hostname=host)
+            secure.sock = context.wrap_socket(self._socket(addresses, port), server_hostname=host)
         except OSError as error:
             raise self.failed(f"did not respond: {_cause(error)}", "unreachable") from None
         return secure
 
-    def _socket(self, address: str, port: int, timeout: float) -> socket.socket:
-        try:
-            return socket.create_connection((address, port), timeout=timeout)
-        except OSError as error:
-            raise self.failed(f"did not respond: {_cause(error)}", "unreachable") from None
+    def _socket(self, addresses: list[str], port: int) -> socket.socket:
+        """A connection to the first of the host's addresses that answers. Raises ProviderFailed."""
+        cause = "no address"
+        for address in dict.fromkeys(addresses):
+            try:
+                return socket.create_connection((address, port), timeout=max(0.1, self.deadline - time.monotonic()))
+            except OSError as error:
+                cause = _cause(error)
+        raise self.failed(f"did not respond: {cause}", "unreachable")
 
     def _body(self, answer: http.client.HTTPResponse) -> bytes:
         if answer.getheader("Content-Encoding", "identity").lower() != "identity":
