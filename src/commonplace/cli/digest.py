@@ -64,11 +64,15 @@ def _show(digest: Digest) -> None:
             _print(_TITLES.get(group, group).capitalize(), style="bold")
         for line in lines:
             _print(f"  {_said(line)}")
+            if line.words and line.reason:
+                _print(f"      {line.reason}")
             _print(f"      {line.command}", style="dim")
 
 
 def _said(line: DigestLine) -> str:
-    return f'{line.said}: "{line.words}"' if line.words else line.said
+    if line.words:
+        return f'{line.said}: "{line.words}"'
+    return f"{line.said}: {line.reason}" if line.reason else line.said
 
 
 def _print(text: str, *, style: str = "") -> None:

@@ -30,18 +30,18 @@ Line = Annotated[str, typer.Argument(metavar="TEXT", help="One statement, on one
 Match = Annotated[
     str, typer.Argument(metavar="MATCH", help="The statement, or a part of it with `...` where words are left out.")
 ]
-Heading = Annotated[str, typer.Option(metavar="H", help="Only in the section with this heading.")]
-Subheading = Annotated[str, typer.Option(metavar="S", help="Only in the section with this heading below H.")]
+Heading = Annotated[str, typer.Option(metavar="H", help="The section with this heading.")]
+Subheading = Annotated[str, typer.Option(metavar="S", help="The section with this heading below H.")]
 Channel = Annotated[str, typer.Option(metavar="T", help="The CHANNEL.md of this channel instead of USER.md.")]
 
 _OUTCOMES: Final = {
     "applied": "done",
     "noop_dup": "already there, nothing changed",
-    "noop_no_match": "no such statement, nothing changed",
+    "noop_no_match": "nothing matches, nothing changed",
     "proposed": "waits for approval",
 }
 _REASONS: Final = {
-    "no_such_heading": "there is no such heading; `commonplace user add-heading` adds it",
+    "no_such_heading": "there is no such heading; add it with `commonplace user add-heading`",
     "ambiguous_heading": "several headings have this name",
     "ambiguous": "several statements match; give the whole statement, or name the section with --heading",
     "heading_exists": "the heading exists; append to it",
@@ -251,7 +251,7 @@ def _answer(invocation: Invocation, change: ProfileChange, link: str) -> None:
 
     def show_change() -> None:
         for result in change.results:
-            print_linked(f"{_said(result)}: {change.path}", {change.path: link})
+            print_linked(f"{change.path}: {_said(result)}", {change.path: link})
         if change.difference:
             print_text(change.difference)
         if change.difference is not None:
@@ -267,5 +267,5 @@ def _answer(invocation: Invocation, change: ProfileChange, link: str) -> None:
 def _said(result: OperationResult) -> str:
     name: OperationName | str = result.operation.op.replace("_", "-")
     if result.outcome == "rejected":
-        return f"{name} refused, {_REASONS.get(result.reason, result.reason.replace('_', ' '))}"
+        return f"{name} refused: {_REASONS.get(result.reason, result.reason.replace('_', ' '))}"
     return f"{name} {_OUTCOMES[result.outcome]}" + (f" ({result.review})" if result.review else "")

@@ -94,6 +94,8 @@ _CJK_LETTERS: Final = 4  # letters that one character counts for in a script who
 # No part may contain what begins another link, so that each character is looked at once.
 _LINK: Final = re.compile(r"!?\[\[[^\[\]\n]*+\]\]|!?\[[^\[\]\n]*+\]\([^()\n]*+\)|<?https?://\S++|(?<!\S)#[\w/-]++")
 _HEADING: Final = re.compile(r"\A#{1,6}[ \t]+([^\n]*?)[ \t#]*(?:\n|\Z)\s*")
+_BLOCK_ID: Final = re.compile(r"(?<=\S)[ \t]+\^[a-z]-[0-9a-f-]+[ \t]*$", re.MULTILINE)
+_ENTRY_BULLET: Final = re.compile(r"^- [^\n]*\S[ \t]+\^e-[0-9a-f-]+[ \t]*(?:\n|\Z)", re.MULTILINE)
 _CHANNEL: Final = re.compile(CHANNEL_NAME)
 _CHANNEL_PREFIX: Final = "channel:"
 
@@ -175,6 +177,14 @@ def strip_own_heading(text: str, *, path: str) -> str:
     """The text of a note without a first heading that only repeats the name of the note."""
     heading = _HEADING.match(text)
     return text[heading.end() :] if heading and heading[1].casefold() == _note_name(path) else text
+
+
+def strip_sources(text: str) -> str:
+    """The text of a dated note without block ids, which say nothing to a model, and without bullets made from entries.
+
+    An entry reaches a prompt as an entry: in the profile of its project, or when the prompt is about it.
+    """
+    return _BLOCK_ID.sub("", _ENTRY_BULLET.sub("", text)).strip()
 
 
 def _note_name(path: str) -> str:

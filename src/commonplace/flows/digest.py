@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from commonplace.facts.entry_paths import id_digits
 from commonplace.flows.memory.review import waiting_count
-from commonplace.flows.notes.history import log_entries, undone_commits
+from commonplace.flows.notes.history import OPERATION, log_entries, undone_commits
 from commonplace.flows.notes.proposals import proposals
 from commonplace.flows.notes.write import Edit, Permit, Reader, change, change_result, commit_message, read_existing
 from commonplace.flows.read import locate
@@ -106,7 +106,8 @@ def _change_lines(session: Session, since: datetime) -> Iterator[DigestLine]:
     undone = undone_commits(stores) if has_history else frozenset()
     changes: defaultdict[str, list[AuditEntry]] = defaultdict(list)
     for row in stores.history.entries(since=since):
-        if row.actor != "person" and not is_below(row.path, DIGESTS) and row.commit not in undone:
+        is_told = row.actor != "person" and row.verb != OPERATION and not is_below(row.path, DIGESTS)
+        if is_told and row.commit not in undone:
             changes[row.commit or row.mutation].append(row)
     facts = _facts_at({path for rows in changes.values() for row in rows for path in _paths(row)}, session)
     steps = {result.commit: result for result in _step_results(session, since) if result.commit}
@@ -161,6 +162,7 @@ def _change_line(
         command=undo,
         key=key,
         words=_words(fact.text, session) if fact else "",
+        reason=_words(row.reason.partition(": ")[2], session) if row.verb == "curate" else "",
         at=moment_text(row.when),
     )
 
@@ -205,7 +207,8 @@ def _proposal_line(
         said=f"{what} ({_by(row)})",
         command=f"commonplace review approve {name}" if name else "commonplace review",
         key=f"waits {row.path}",
-        words=_words(proposal.why if proposal else fact.text if fact else "", session),
+        words=_words(fact.text, session) if fact and not proposal else "",
+        reason=_words(proposal.why, session) if proposal else "",
         at=moment_text(row.when),
     )
 
@@ -250,7 +253,7 @@ def _with_step(line: DigestLine, result: StepResult | None, session: Session) ->
     if result is None:
         return line
     group = line.group if line.group == "proposed" else _ACTIONS.get(result.step.action, line.group)
-    return replace(line, group=group, words=_words(result.step.said, session) or line.words)
+    return replace(line, group=group, reason=_words(result.step.said, session))
 
 
 def _job_lines(session: Session, since: datetime) -> Iterator[DigestLine]:
@@ -264,7 +267,7 @@ def _job_lines(session: Session, since: datetime) -> Iterator[DigestLine]:
                     said=f"{counted(len(results), 'step')} of {run.job} {outcome}",
                     command=f"commonplace jobs log {run.job}",
                     key=f"{run.job} {run.number} {outcome}",
-                    words=_words(results[0].reason, session),
+                    reason=_words(results[0].reason, session),
                     count=len(results),
                     at=run.began,
                 )
@@ -275,7 +278,7 @@ def _job_lines(session: Session, since: datetime) -> Iterator[DigestLine]:
                 said=f"notice about {line_of(notice.key)}",
                 command="commonplace jobs list",
                 key=f"notice {notice.key} {notice.at}",
-                words=_words(notice.said, session),
+                reason=_words(notice.said, session),
                 at=notice.at,
             )
 

@@ -82,5 +82,6 @@ class Projects:
     def _name(self, project: str | None, folder: str) -> str:
         named = choose_project(project or None, folder, vault=self._session.stores.vault_folder)
         if named is None:
-            raise UsageError("no project is named", hint="Name one, or work in the folder of its git repository.")
+            hint = "Name one (`--project`), or work in the folder of its git repository."
+            raise UsageError("no project is named", hint=hint)
         return named.name

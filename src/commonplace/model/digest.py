@@ -13,9 +13,10 @@ DIGEST_GROUPS: tuple[DigestGroup, ...] = get_args(DigestGroup)
 class DigestLine:
     """One thing that happened.
 
-    `said` holds no words of an entry: it may stand in a note, which cannot be erased with the entry. `words` are those
-    of the entry or of the job, for the person's own screen. `command` undoes, approves or explains it. `count` is how
-    many things the line stands for. `key` identifies it: a commit, or what is counted.
+    `said` holds no words of an entry: it may stand in a note, which cannot be erased with the entry. `words` are
+    the entry's, `reason` is what the job or the program said of it: both are for the person's own screen. `command`
+    undoes, approves or explains it. `count` is how many things the line stands for. `key` identifies it: a commit, or
+    what is counted.
     """
 
     group: DigestGroup
@@ -23,6 +24,7 @@ class DigestLine:
     command: str
     key: str
     words: str = ""
+    reason: str = ""
     count: int = 1
     at: str = ""
 

@@ -105,7 +105,8 @@ def _plan_line(state: ProjectState) -> str:
         return ""
     headings = (strip_markup(match["text"]) for match in _HEADING.finditer(state.plan))
     title = next((each for each in headings if each.casefold() not in _OWN_TITLES), "")
-    first = next((line.strip() for line in state.plan.splitlines() if line.strip() and not _HEADING.match(line)), "")
+    lines = (line.strip() for line in state.plan.splitlines() if not _HEADING.match(line))
+    first = next(filter(None, lines), "").removeprefix("- ").removeprefix("[x] ")
     step = _OPEN.search(state.plan)
     said = f'Plan of {state.project}: "{title or first}"'
     return f'{said}; next step: "{step["text"].strip()}"' if step else said

@@ -6,6 +6,7 @@ learned on that day and the predicates to use; all of it in one JSON object, whi
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,6 +60,11 @@ _MOST_FACTS: Final = 5  # facts of each sort, the newest: all of them are entrie
 _MOST_PROMISES: Final = 5
 _QUOTE: Final = 90  # characters of a request
 _WORTH_A_LINE: Final = 12  # characters of a request that says something: not "hi" or "thanks"
+_THANKS: Final = re.compile(
+    r"(?:\W*+\b(?:great|perfect|nice|cool|ok|okay|yes|good|done|thanks|thank you|thx|so much|a lot"
+    r"|(?:that|it) (?:worked|works)|now|looks good|well done|bye)\b)+\W*",
+    re.IGNORECASE,
+)
 _EXPLICIT: Final = ("told", "said")
 
 
@@ -226,11 +232,15 @@ def _talk(item: DayItem, batches: Mapping[str, list[LearnedBatch]], *, names: bo
     if summaries:
         return DayMemory(f"{head}: {' '.join(summaries)}", source=item.thread.id)
     role = ("user", "tool") if names else ("user",)
-    requests = [each.text for each in item.turns if each.role in role and len(each.text) > _WORTH_A_LINE]
+    requests = [each.text for each in item.turns if each.role in role and _says_something(each.text)]
     if not requests:
         return None
     last = f', and ended with "{_short(requests[-1])}"' if len(requests) > 1 else ""
     return DayMemory(f'{head} began with "{_short(requests[0])}"{last}', source=item.thread.id)
+
+
+def _says_something(text: str) -> bool:
+    return len(text) > _WORTH_A_LINE and not (len(text) <= _QUOTE and _THANKS.fullmatch(text))
 
 
 def _head(item: DayItem) -> str:
@@ -285,7 +295,9 @@ def _fact_memories(facts: Iterable[Fact]) -> Iterator[DayMemory]:
     for word, fits in sorts:
         own = [fact for fact in given if fits(fact)]
         for fact in own[-_MOST_FACTS:]:
-            yield DayMemory(f"{word}: {fact.text}", topics=_topics(fact), source=f"e-{id_digits(fact.id)}")
+            text = fact.text.partition("\n")[0].rstrip(":") if fact.triggers else fact.text  # of a playbook, the task
+            said = text if text.startswith(word) else f"{word}: {text}"
+            yield DayMemory(said, topics=_topics(fact), source=f"e-{id_digits(fact.id)}")
 
 
 def _topics(fact: Fact) -> tuple[str, ...]:

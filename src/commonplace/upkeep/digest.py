@@ -27,7 +27,7 @@ def plan(run: JobRun) -> Plan:
     step = Step(
         action="write",
         subject=digest_path(now, run.zone),
-        said=f"Writes what happened since {digest.since}: {digest.summary or 'nothing changed'}.",
+        said=f"Write what happened since {digest.since}: {digest.summary or 'nothing changed'}.",
         values={"lines": render_lines(digest), "head": head},
     )
     return Plan(steps=(step,), state=state_values(digest, seen=seen))

@@ -121,7 +121,7 @@ def _known_evidence(session: Session) -> set[tuple[str, int]]:
 def _proposal(source: _Source, session: Session) -> Step:
     """The step that saves a procedure, worded by a model if there is one."""
     candidate = _candidate(source, session)
-    verb = "Saves" if not candidate.doubt else "Proposes"
+    verb = "Save" if not candidate.doubt else "Propose"
     title = line_of(candidate.text.partition("\n")[0].rstrip(":"))
     said = f"{verb} a playbook of {len(source.playbook.steps)} steps: {title}."
     values = {"candidate": candidate}
@@ -202,7 +202,9 @@ def _archiving(snapshot: FactSnapshot) -> Step:
     fact = snapshot.fact
     last = snapshot.last_used or fact.updated[:10]
     title = line_of(fact.text.partition("\n")[0].rstrip(":"))
-    return Step(action="archive", subject=fact.id, said=f"Archives a playbook that nobody used since {last}: {title}.")
+    return Step(
+        action="archive", subject=fact.id, said=f"Archive a playbook that nobody has used since {last}: {title}."
+    )
 
 
 JOB = Job(

@@ -234,11 +234,11 @@ def _part_steps(part: DayPart, memories: DayMemories, place: Place, *, through: 
         )
     if memories.memories:
         conversations = {item.thread.id: item.last for item in part.items}
+        talks = f", from {counted(len(conversations), 'conversation')}" if conversations else ""
         yield Step(
             action="write",
             subject=day_path(part.day, channel=place.channel),
-            said=f"Write {_memories(len(memories.memories))} of {part.day}, from "
-            f"{counted(len(conversations), 'conversation')}.",
+            said=f"Write {_memories(len(memories.memories))} of {part.day}{talks}.",
             values={"addition": DayAddition(memories=memories.memories, conversations=conversations, through=through)},
         )
 

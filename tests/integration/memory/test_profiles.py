@@ -255,7 +255,7 @@ def test_every_operation_is_in_the_log_with_its_outcome_and_who_asked(house: Hou
         ("agent", "claude", "append", "applied"),
     ]
     assert log[-1].commit == change.commit
-    assert change.summary == f"USER.md: 1 added, 1 waits for your approval ({change.results[1].review})."
+    assert change.summary == f"USER.md: 1 added, 1 waits for approval ({change.results[1].review})."
     (row,) = house.person.notes.log(path=USER, limit=1)
     assert (row.verb, row.actor, row.in_digest) == ("curate", "agent", True)
     assert row.reason.startswith("USER.md: 1 added")

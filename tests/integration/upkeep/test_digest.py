@@ -15,6 +15,7 @@ from commonplace.memory import Memory
 from commonplace.model import Actor, Terms
 from commonplace.model.digest import Digest, DigestLine
 from commonplace.model.layout import DIGESTS
+from commonplace.model.profile import ProfileOperation
 from commonplace.upkeep.digest import JOB
 from commonplace.upkeep.job import JobRun, Plan, StepResult
 from tests.memories import Calendar, make_memory
@@ -274,7 +275,7 @@ def test_the_note_holds_no_words_of_entries_and_nothing_sensitive(
     for word in ("oolong", "Ignore", "previous", "ada-prefers"):
         assert word not in text + log.stdout
     assert 'Ada prefers oolong to coffee."' in "".join(f'{line.words}"' for line in person.digests.read().lines)
-    assert all(not line.words for line in agent.digests.read().lines)
+    assert all(not line.words and not line.reason for line in agent.digests.read().lines)
 
 
 def test_a_path_cannot_end_the_line_or_the_code_of_a_command(person: Memory, agent: Memory) -> None:
@@ -377,8 +378,20 @@ def test_a_proposed_change_of_a_note_is_listed_with_its_command_until_it_is_deci
     propose("Ideas.md", job, why="A link is broken.", text=b"An idea, well mended.\n")
     line = only(person.digests.read(advance=False), "proposed")
 
-    assert (line.said, line.words) == ("change of Ideas.md (links)", "A link is broken.")
+    assert (line.said, line.reason) == ("change of Ideas.md (links)", "A link is broken.")
     person.reviews.approve_proposals(line.command.split()[3])
 
     assert person.notes.read("Ideas.md").text == "An idea, well mended.\n"
     assert person.digests.read(advance=False).of("proposed") == ()
+
+
+def test_operations_on_a_profile_are_one_line_that_counts_them(person: Memory, agent: Memory) -> None:
+    """The rows of single operations explain the change, and are no changes: one line, and none for a refused one."""
+    refused = ProfileOperation("append", "Pets", line="Has a dog.")
+    agent.profiles.edit([ProfileOperation("append", line="Lives in Bergen."), refused])
+    agent.profiles.edit([refused])
+
+    line = only(person.digests.read(advance=False), "changed")
+    assert (line.said, line.reason) == ("wrote Agent/USER.md (claude-code)", "1 added, 1 refused (no_such_heading).")
+    person.notes.undo(commit=line.command.split()[3])
+    assert person.digests.read(advance=False).of("changed") == ()

@@ -14,6 +14,7 @@ from commonplace.context.selection import (
     passage_threshold,
     passage_title,
     strip_own_heading,
+    strip_sources,
 )
 from commonplace.model.context import Need
 
@@ -140,3 +141,14 @@ def test_the_name_of_a_note_is_not_said_twice() -> None:
     assert passage_title("Reviews/2026-W42.md", ["Week 42", "Went well"]) == "Week 42 > Went well"
     assert strip_own_heading("# Rules\n\nAsk first.", path="Agent/Rules.md") == "Ask first."
     assert strip_own_heading("# Robin\n\nAsk first.", path="Agent/USER.md") == "# Robin\n\nAsk first."
+
+
+def test_a_dated_note_repeats_no_entry_and_shows_no_block_ids() -> None:
+    """Entries reach a prompt as entries; what a person wrote into the note stays as it is."""
+    bullets = "- Chose drip irrigation. #garden ^c-b2f27cf0f86f-2\n- Saved: Likes tea. ^e-3f9a1c\n"
+
+    assert (
+        strip_sources(f"{bullets}\nMy own line, 2 ^e-3 = 1.\n")
+        == "- Chose drip irrigation. #garden\n\nMy own line, 2 ^e-3 = 1."
+    )
+    assert strip_sources("- Saved: Likes tea. ^e-3f9a1c") == ""

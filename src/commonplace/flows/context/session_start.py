@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from commonplace.context.selection import passage_title, strip_own_heading
+from commonplace.context.selection import passage_title, strip_own_heading, strip_sources
 from commonplace.errors import NotFound
 from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_format import read_entry
@@ -109,7 +109,7 @@ def _pieces(
     state = state_of(FactRecord(fact, None), at=session.now) if fact else "current"
     if state != "current":
         yield OmittedPiece(section, path, "over", f"it is {state}")
-    elif text := strip_own_heading(note.body.strip(), path=path):
+    elif text := _text(note, section):
         yield Piece(
             section=section,
             key=fact.id if fact else path,
@@ -124,6 +124,11 @@ def _pieces(
             is_pinned=is_pinned,
             fact=fact.id if fact else "",
         )
+
+
+def _text(note: Note, section: ContextSection) -> str:
+    text = strip_own_heading(note.body.strip(), path=note.path)
+    return strip_sources(text) if section == "dated" else text
 
 
 def _score(note: Note, section: ContextSection, fact: Fact | None) -> float:
@@ -176,12 +181,13 @@ def _known(session: Session) -> list[FactSnapshot]:
 def _lasts(fact: Fact) -> bool:
     """False for a passing event, which a prompt must name, for what is loaded whole anyway, and for what was imported.
 
-    A commitment has a line of its own when its day is near.
+    A commitment has a line of its own when its day is near; a playbook with triggers comes with the prompts they fit.
     Anyone may have written what was imported: until it is confirmed, it comes only where a prompt is about it.
     """
     is_foreign = fact.origins.trust == "imported" and not fact.confirmed
     return (
         not fact.always_load
+        and not fact.triggers
         and not is_foreign
         and not is_commitment(fact)
         and predicate_key(fact.predicate) not in EPHEMERAL

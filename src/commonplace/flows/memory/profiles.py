@@ -294,7 +294,7 @@ def summary_of(path: str, results: Sequence[OperationResult]) -> str:
             "applied": _ADDED.get(each.operation.op, "done"),
             "noop_dup": "already there",
             "noop_no_match": "not found",
-            "proposed": f"waits for your approval ({each.review})" if each.review else "would wait for approval",
+            "proposed": f"waits for approval ({each.review})" if each.review else "would wait for approval",
             "rejected": f"refused ({each.reason})",
         }[each.outcome]
         counts[said] = counts.get(said, 0) + 1
