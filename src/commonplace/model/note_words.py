@@ -7,7 +7,7 @@ and comments. Untrusted words must be none of these when a program writes them i
 import re
 from typing import Final
 
-from commonplace.model.untrusted_text import line_of
+from commonplace.model.untrusted_text import clean_text, line_of
 
 LONGEST: Final = 280
 """Characters of a bullet: a prompt gets three days of them."""
@@ -22,7 +22,7 @@ _LATE_BLOCK: Final = re.compile(r"\s\^(?=[A-Za-z0-9-]+\s*\Z)")
 
 def plain_words(text: str, *, most: int = LONGEST) -> str:
     """The text as the words of a bullet: on one line, cut at a word, without anything that a note gives a meaning."""
-    words = _LINK.sub(lambda link: link[2] or link[1] or link[3] or "", text)
+    words = _LINK.sub(lambda link: link[2] or link[1] or link[3] or "", clean_text(text))
     words = _HIDDEN.sub(" ", words.replace("[[", "").replace("]]", ""))
     words = _FIELD.sub(": ", _TAG_SIGN.sub("", words))
     words = line_of(_LEADING.sub("", words, count=1) if _LEADING.match(words) else words)

@@ -138,6 +138,18 @@ def test_what_the_person_wrote_changes_by_proposal_alone(house: House, operation
     assert "\n-- Likes tea." in proposals[0].difference or "\n-Lives in York." in proposals[0].difference
 
 
+def test_what_the_person_typed_and_did_not_commit_is_theirs(house: House) -> None:
+    """An agent that once wrote the same words does not own them."""
+    house.agent.profiles.append("Plays chess.")
+    house.agent.profiles.remove("Plays chess.")
+    typed = f"{house.note()}- Plays chess.\n"
+    (house.vault / USER).write_text(typed)
+
+    change = house.agent.profiles.remove("Plays chess.")
+
+    assert (outcomes(change), house.note()) == (["proposed:protected"], typed)
+
+
 def test_what_waits_already_stays_in_the_proposal(house: House) -> None:
     """There is one proposal for each proposer: a second operation joins it, and asking twice changes nothing."""
     first = house.agent.profiles.remove("Likes tea.")
@@ -145,7 +157,8 @@ def test_what_waits_already_stays_in_the_proposal(house: House) -> None:
     again = house.agent.profiles.remove("Likes tea.")
     (proposal,) = house.person.reviews.list().proposals
 
-    assert {each.results[0].review for each in (first, second, again)} == {proposal.id}
+    assert {each.results[0].review for each in (second, again)} == {proposal.id}
+    assert first.results[0].review != proposal.id  # whoever saw the first change alone does not approve both
     assert "-- Likes tea." in proposal.difference
     assert "-- Likes coffee." in proposal.difference
     house.person.reviews.approve_proposals(proposal.id)

@@ -349,4 +349,6 @@ def program_keys(at: Locator, stores: Stores) -> frozenset[str]:
         keys = statement_keys(content) if content is not None else frozenset()
         (programs if is_by_program(revision) else people).update(keys - before)
         before = keys
+    there = read_existing(at, stores.vault.read)
+    people |= statement_keys(there.content) - before if there else set()  # typed in an editor, and not committed yet
     return frozenset(programs - people)

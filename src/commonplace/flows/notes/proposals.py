@@ -1,7 +1,8 @@
 """Proposals: a program suggests a change of a note that it may not write, and the person decides in `review`.
 
 A proposal is a note in the staging folder: its keys name the note, the version it was made from and who proposes it,
-its text says why and shows the difference. There is one for each note and proposer: a newer one takes its place.
+its text says why and shows the difference. There is one for each note and proposer: a newer one takes its place, under
+an id of its own, so that nobody approves another change than the one they were shown.
 `approve_proposal` applies the difference to the note as it is then, and says so where it does not fit any more;
 `reject_proposal` leaves a mark without words, so that the same change is not proposed again.
 """
@@ -34,6 +35,7 @@ from commonplace.model import Note, Terms
 from commonplace.model.layout import REJECTED, STAGING, flat_name, is_profile, is_staged, is_standing
 from commonplace.model.moment import moment_text, read_moment
 from commonplace.model.proposal import Proposal, ProposalResult
+from commonplace.model.untrusted_text import clean_text
 from commonplace.notes import parse, set_key
 from commonplace.notes.patches import apply_patch, make_patch, patch_changes
 from commonplace.policy.write_policy import PROPOSAL
@@ -45,6 +47,7 @@ LONGEST_TEXT: Final = 60_000
 _NAME: Final = re.compile(r"proposal-.+-([0-9a-f]{6,16})\.md", re.ASCII | re.DOTALL)
 _FENCED: Final = re.compile(r"^(`{3,})diff\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _TICKS: Final = re.compile("`+")
+_DIGITS: Final = 10  # of an id: enough that nobody finds a second change with the same id by chance or by trying
 
 
 def propose(
@@ -66,6 +69,8 @@ def propose(
     _refuse_hidden(there, session)
     before = there.content if there else None
     _refuse_secrets(before, text, why)
+    if session.actor.kind == "agent" and text is not None:
+        _refuse_unseen(before, text, path=at.path)
     proposal = _made(at.path, before, text, move_to, why=why, by=by, session=session)
     if text is not None and text == before:
         return ProposalResult(action="propose", proposal=proposal, remarks=("The note says this.",), changed=False)
@@ -89,10 +94,11 @@ def proposals(stores: Stores, *, by: str = "") -> tuple[Proposal, ...]:
 
 def proposal_of(name: str, stores: Stores) -> Proposal:
     """The waiting proposal of that id. Raises NotFound."""
-    for path in _paths(stores):
-        if _id(path) == name and (proposal := _read(path, stores)):
+    for proposal in proposals(stores):
+        if proposal.id == name:
             return proposal
-    raise NotFound(f"no proposal {name} waits", hint="`commonplace review` lists what waits.")
+    hint = "`commonplace review` lists what waits; a proposal that is made anew has another id."
+    raise NotFound(f"no proposal {name} waits", hint=hint)
 
 
 def text_after(proposal: Proposal, before: bytes | None) -> bytes | None:
@@ -280,13 +286,14 @@ def _made(
         difference = "" if text is None else make_patch(before, text, path=target)
     except ValueError as error:
         raise Refused(str(error), path=target, hint="Save the note as UTF-8 first.") from error
+    base = ABSENT if before is None else version_of(before)
     return Proposal(
-        id=_id(path),
+        id=_id(path, base, difference, move_to),
         path=path,
         target=target,
         by=by,
         why=" ".join(why.split()),
-        base=ABSENT if before is None else version_of(before),
+        base=base,
         made=moment_text(session.clock()),
         difference=difference,
         move_to=move_to,
@@ -304,9 +311,14 @@ def _rejected_path(proposal: Proposal) -> str:
     return f"{REJECTED}/proposal-{re.sub(r'[^a-z0-9]+', '-', proposal.by.lower())}-{proposal.fingerprint}.md"
 
 
-def _id(path: str) -> str:
-    match = _NAME.fullmatch(path.rpartition("/")[2])
-    return f"{PREFIX}{match[1]}" if match else ""
+def _id(path: str, base: str, difference: str, move_to: str) -> str:
+    """The id of exactly this change of exactly that version: what a person has seen under it is what they approve."""
+    digest = hashlib.sha256(repr((path, base, difference, move_to)).encode(errors="surrogatepass"))
+    return f"{PREFIX}{digest.hexdigest()[:_DIGITS]}"
+
+
+def _is_name(path: str) -> bool:
+    return _NAME.fullmatch(path.rpartition("/")[2]) is not None
 
 
 def _stage(proposal: Proposal, session: Session, *, dry_run: bool) -> ProposalResult:
@@ -315,7 +327,7 @@ def _stage(proposal: Proposal, session: Session, *, dry_run: bool) -> ProposalRe
     at = locate(proposal.path, stores.vault)
     permit = Permit(session, terms, "remember", at.path)
     waiting = _read(at.path, stores) if stores.vault.exists(at) else None
-    if waiting and (waiting.fingerprint, waiting.base) == (proposal.fingerprint, proposal.base):
+    if waiting and waiting.id == proposal.id:
         return ProposalResult(action="propose", proposal=waiting, remarks=("It waits already.",), changed=False)
     content = _rendered(proposal)
 
@@ -358,20 +370,21 @@ def _read(path: str, stores: Stores) -> Proposal | None:
 
 def _parsed(note: Note | None, path: str) -> Proposal | None:
     keys = note.frontmatter if note else {}
-    if note is None or not is_proposal_note(note) or not _id(path):
+    if note is None or not is_proposal_note(note) or not _is_name(path):
         return None
     fenced = _FENCED.search(note.body)
     target, move_to = str(keys.get("target") or ""), str(keys.get("move_to") or "")
     difference = fenced[2] if fenced else ""
     if not target or not (difference or move_to):
         return None
+    base = str(keys.get("base") or "")
     return Proposal(
-        id=_id(path),
+        id=_id(path, base, difference, move_to),
         path=path,
         target=target,
         by=str(keys.get("by") or ""),
         why=" ".join((note.body[: fenced.start()] if fenced else note.body).split()),
-        base=str(keys.get("base") or ""),
+        base=base,
         made=read_moment(keys.get("made")),
         difference=difference,
         move_to=move_to,
@@ -389,7 +402,7 @@ def _paths(stores: Stores) -> Sequence[str]:
         stats = list_notes(STAGING, stores.vault, skip=stores.ignored)
     except NotFound:
         return ()
-    return [stat.path for stat in stats if _id(stat.path)]
+    return [stat.path for stat in stats if _is_name(stat.path)]
 
 
 # ---------------------------------------------------------------- applying it
@@ -445,6 +458,17 @@ def _refuse_hidden(there: Blob | None, session: Session) -> None:
         raise Refused(
             f"may not propose a change of {note.path}: the note is marked sensitive", path=note.path, reason="sensitive"
         )
+
+
+def _refuse_unseen(before: bytes | None, text: bytes, *, path: str) -> None:
+    """Raise Refused for a new line that a person would not see as it is: hidden characters, and other ends of lines,
+    which would show the rest of an added line as one that is there already."""
+    sides = (each.decode(errors="surrogateescape").replace("\r\n", "\n") for each in (before or b"", text))
+    old, new = (each.split("\n") for each in sides)
+    known = frozenset(old)
+    if any(clean_text(line) != line for line in new if line not in known):
+        hint = "Leave out characters that cannot be seen, and end lines with a line feed."
+        raise Refused(f"the text for {path} has characters that the person would not see", path=path, hint=hint)
 
 
 def _refuse_secrets(before: bytes | None, text: bytes | None, why: str) -> None:
