@@ -31,6 +31,7 @@ from commonplace.flows.stores import Session
 from commonplace.model import Actor, Changed, Note, Terms, Thread
 from commonplace.model.layout import PROJECTS
 from commonplace.model.moment import moment_text
+from commonplace.model.note_words import plain_words
 from commonplace.model.project_state import Feature, ProgressEntry, ProjectState
 from commonplace.model.text import fold_name
 from commonplace.notes import parse
@@ -158,7 +159,10 @@ def note_session_end(thread: Thread, session: Session) -> Changed | None:
 
 
 def _last_words(thread: Thread, session: Session) -> str:
-    """The last request and the last answer of a session, quoted, without secrets; empty if it has neither."""
+    """The last request and the last answer of a session, quoted, without secrets; empty if it has neither.
+
+    The block id at the end names the conversation: the line goes when that is erased.
+    """
     from commonplace.screening.secrets import redact  # its expressions are compiled at first use
 
     messages = session.stores.history.messages(thread.id, first=max(1, thread.count - 11))
@@ -166,10 +170,9 @@ def _last_words(thread: Thread, session: Session) -> str:
     for role, name in (("user", "last request"), ("assistant", "last answer")):
         text = next((each.text for each in reversed(messages) if each.role == role and each.text.strip()), "")
         (clean,) = redact([" ".join(text[: 4 * _LONGEST_QUOTE].split())])
-        if clean:
-            cut = clean if len(clean) <= _LONGEST_QUOTE else f"{clean[:_LONGEST_QUOTE].rpartition(' ')[0]} ..."
-            parts.append(f'{name}: "{cut}"')
-    return f"{thread.interface} ended; {'; '.join(parts)}" if parts else ""
+        if words := plain_words(clean, most=_LONGEST_QUOTE):
+            parts.append(f'{name}: "{words}"')
+    return f"{thread.interface} ended; {'; '.join(parts)} ^{thread.id}" if parts else ""
 
 
 # ---------------------------------------------------------------- notes and their paths

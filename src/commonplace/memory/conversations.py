@@ -35,6 +35,7 @@ from commonplace.model.request import When
 from commonplace.questions.time_arguments import parse_time
 from commonplace.sources.options import LONGEST_MESSAGE
 from commonplace.sources.transcripts import parse_message, read_transcript
+from commonplace.upkeep.sleep import forget_erased
 
 
 class Conversations:
@@ -212,7 +213,9 @@ class Conversations:
         """
         if self._session.actor.kind == "person":
             erase_learned(find_thread(id, self._session).id, self._session)
-        return erase_thread(id, self._session)
+        erased = erase_thread(id, self._session)
+        forget_erased(self._session)
+        return erased
 
     def prune(
         self, older_than: str, *, source: str = "", facts: FactsKept = "keep", dry_run: bool = False
@@ -231,6 +234,8 @@ class Conversations:
         threads = expired_threads(session, cutoff=None if source else cutoff, by_source=only)
         for thread in () if dry_run else threads:
             forget_thread(thread, session, facts=facts)
+        if threads and not dry_run:
+            forget_erased(session)
         return threads
 
 

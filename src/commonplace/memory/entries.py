@@ -33,6 +33,7 @@ from commonplace.model.moment import moment_text
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.request import Day, NewEntry, takes
 from commonplace.questions.time_arguments import parse_time
+from commonplace.upkeep.sleep import forget_erased
 
 _TRUST_OF: dict[ActorKind, Trust] = {"person": "told", "agent": "said", "job": "mined"}
 
@@ -130,7 +131,9 @@ class Entries:
 
     def erase(self, id: str) -> Erasure:
         """Remove an entry for good, from every file of the memory; says what git still holds. Only a person may."""
-        return erase_entry(id, self._session)
+        erasure = erase_entry(id, self._session)
+        forget_erased(self._session)
+        return erasure
 
     def show(self, id: str) -> Chain:
         """An entry or a fact with all its versions and bonds.

@@ -177,7 +177,7 @@ def described_changes(before: str, after: str) -> str:
 
 def _break_tag(tag: re.Match[str]) -> str:
     """The beginning of a tag, escaped if its name is that of a mark; a comparison such as `a < system` stays."""
-    name = _seen(tag[3])
+    name = seen_as(tag[3])
     is_tag = tag[4] is not None or bool(tag[2].strip())
     is_broken = name in _MARKS and (is_tag or ("-" in name and not tag[2]))
     is_broken = is_broken or (bool(_MARK_FAMILY.fullmatch(name)) and (is_tag or not tag[2]))
@@ -185,10 +185,10 @@ def _break_tag(tag: re.Match[str]) -> str:
 
 
 def _break_source(bracket: re.Match[str]) -> str:
-    return f"{bracket[1]}\\" if _SOURCE_TEXT.search(_seen(bracket[2])) else bracket[0]
+    return f"{bracket[1]}\\" if _SOURCE_TEXT.search(seen_as(bracket[2])) else bracket[0]
 
 
-def _seen(text: str) -> str:
+def seen_as(text: str) -> str:
     """The text in the plain letters that it looks like: without case, accents, joiners, full-width or foreign forms."""
     if text.isascii():
         return text.lower().replace("_", "-")

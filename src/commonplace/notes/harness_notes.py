@@ -21,6 +21,7 @@ _DAY: Final = re.compile(r"^## (?P<day>\d{4}-\d{2}-\d{2})[ \t]*\r?$", re.MULTILI
 _PROGRESS: Final = re.compile(
     r"^- (?P<time>\d{2}:\d{2})(?: (?P<phase>[\w.-]+))?(?P<end> \(end\))?: (?P<text>[^\r\n]+)", re.MULTILINE | re.ASCII
 )
+_BLOCK_ID: Final = re.compile(r"\s\^[cxt]-[0-9a-f]+\Z")  # of the conversation that the line quotes
 _HEADING: Final = re.compile(r"^#{1,6}[ \t]+(?P<text>[^\r\n]+)", re.MULTILINE)
 _OPEN: Final = re.compile(r"^[ \t]*[-*+] \[[ /]\] (?P<text>[^\r\n]+)", re.MULTILINE)
 _NAMED: Final = 3  # features that a line names
@@ -65,7 +66,8 @@ def parse_progress(body: str) -> tuple[ProgressEntry, ...]:
     lines = []
     for match in _PROGRESS.finditer(body):
         day = next((day for start, day in reversed(days) if start < match.start()), "")
-        lines.append(ProgressEntry(day, match["time"], match["text"].strip(), match["phase"] or "", bool(match["end"])))
+        text = _BLOCK_ID.sub("", match["text"].strip())
+        lines.append(ProgressEntry(day, match["time"], text, match["phase"] or "", bool(match["end"])))
     return tuple(line for line in lines if line.day)
 
 

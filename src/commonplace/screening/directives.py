@@ -3,6 +3,7 @@
 from typing import Final
 
 from commonplace.model.text import LazyPattern
+from commonplace.model.untrusted_text import seen_as
 
 _ORDERS: Final = LazyPattern(
     r"(?i)\A\W*(?:please\s+|kindly\s+|always\s+|never\s+|from now on\b.{0,3}|going forward\b.{0,3}"
@@ -27,7 +28,8 @@ _RULES: Final = LazyPattern(
     r"|approv(?:es|ed) (?:all|any|every)|consents?|authori[sz]e[sd]?|always wants?|wants? (?:all|every|any)\b)"
 )
 _REACHES_OUT: Final = LazyPattern(
-    r"(?i)https?://|www\.|\b[\w.+-]+@[\w-]+\.\w|\b(?:curl|wget|sudo|rm -rf|chmod|ssh|base64|eval|powershell)\b|`[^`]+`"
+    r"(?i)\w://|www\.|\]\(|!\[|\b[\w.+-]+@[\w-]+\.\w|\b(?:curl|wget|sudo|rm -rf|chmod|ssh|base64|eval|powershell)\b|`[^`]+`"
+    r"|\b(?:npx|npm|pip|bash)\b"
     r"|\b(?:api[- ]?keys?|credentials?|passwords?|passphrases?|access tokens?|private keys?|seed phrases?)\b"
 )
 
@@ -35,8 +37,10 @@ _REACHES_OUT: Final = LazyPattern(
 def directive_reason(text: str) -> str:
     """Why the text may be read as an instruction to a model, as a sentence; empty for a plain statement.
 
-    When in doubt it is one: what it says then waits for the person, and is not lost.
+    When in doubt it is one: what it says then waits for the person, and is not lost. Letters of other shapes or other
+    alphabets that look like these are read as these.
     """
+    text = seen_as(text)
     if _ORDERS.search(text):
         return "It reads like an order."
     if _TO_THE_MODEL.search(text):

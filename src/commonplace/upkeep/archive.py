@@ -1,7 +1,7 @@
 """The job `archive`: what is over or went cold moves out of plain search. Nothing is deleted, and links keep working.
 
     T3, entries below `Agent/Memory`      on its own: ended, replaced, contained in a consolidated one, or long cold
-    T2, other notes below `Agent`         on its own when another note supersedes it
+    T2, other notes below `Agent`         on its own when another note below `Agent` supersedes it, else as a proposal
     T1, the person's notes                as a proposal, when the note itself says that it is over
 
 What the person said is archived only when it is over; pinned, always-loaded and sensitive notes never.
@@ -173,13 +173,13 @@ def _named(note: Note, key: str, names: LinkResolver) -> list[str]:
 
 
 def _curated_step(note: Note, successor: str, run: JobRun) -> Iterator[Step]:
-    """T2: archived on its own; proposed if a link in a note of the person would stop working."""
+    """T2: archived on its own; proposed if only a note elsewhere says so, or a link of the person would stop working."""
     why, target = f"{successor} supersedes it", archived_path(note.path)
     try:
         left = move_note(note.path, target, run.session, Terms(dry_run=True)).left
     except GONE:
         return
-    if left:
+    if left or not is_below(successor, _AGENT):  # anything may be saved in the Inbox, and say that it supersedes
         yield from _proposal(note.path, why, run)
         return
     values = {"reason": why, "is_note": True}

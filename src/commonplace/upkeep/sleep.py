@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from typing import Any, Final
 
-from commonplace.errors import Conflict, NotFound, ProviderFailed
+from commonplace.errors import CommonplaceError, Conflict, NotFound, ProviderFailed
+from commonplace.events import emit
 from commonplace.facts.entry_paths import id_digits
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.learn.model_calls import model_of
@@ -24,8 +25,8 @@ from commonplace.flows.read import list_notes, locate
 from commonplace.flows.stores import Session
 from commonplace.history.base import AuditEntry
 from commonplace.index.base import FactQuery
-from commonplace.model import Message, Note, Terms, Thread
-from commonplace.model.layout import CHANNELS, DATED_NOTES, MEMORY, channel_folder, entry_digits
+from commonplace.model import Actor, Message, Note, Terms, Thread
+from commonplace.model.layout import CHANNELS, DATED_NOTES, MEMORY, PROJECTS, channel_folder, entry_digits
 from commonplace.model.learning import LearnedItem
 from commonplace.model.moment import parse_moment
 from commonplace.model.text import counted
@@ -257,7 +258,8 @@ def _frontmatter(place: Place, day: str, session: Session) -> Mapping[str, Any]:
 
 def _erased_steps(place: Place, session: Session) -> Iterator[Step]:
     """A step for each of our notes with bullets whose conversation or entry was erased or forgotten."""
-    notes = [note for path in _dated(place, session) if (note := read_day_note(path, session)) and _sources(note)]
+    paths = _dated(place, session) if place.channel else (*_dated(place, session), *_progress(session))
+    notes = [note for path in paths if (note := read_day_note(path, session)) and _sources(note)]
     sources = {source for note in notes for source in _sources(note)}
     gone = session.stores.history.forgotten(source for source in sources if not source.startswith("e-"))
     gone |= _forgotten_entries({source for source in sources if source.startswith("e-")}, session)
@@ -269,6 +271,25 @@ def _erased_steps(place: Place, session: Session) -> Iterator[Step]:
                 said=f"Remove what {counted(len(own), 'erased source')} said from {note.path}.",
                 values={"gone": frozenset(own)},
             )
+
+
+def forget_erased(session: Session) -> None:
+    """Remove at once, from the notes that jobs made of it, what a conversation or an entry said that was erased.
+
+    A note that cannot be changed now is an event: the next night tries again.
+    """
+    own = session.as_actor(Actor("job", JOB.name)).at(session.clock())
+    for channel in ("", *channels(own)):
+        for step in (*_erased_steps(Place(channel, UTC), own),):
+            try:
+                _forget_sources(step, own)
+            except CommonplaceError as error:
+                emit("memories_not_forgotten", level="warning", path=step.subject, said=str(error))
+
+
+def _progress(session: Session) -> tuple[str, ...]:
+    """The notes of progress of all projects: the end of a session is quoted there."""
+    return tuple(path for path in notes_below(PROJECTS, session) if "/_harness/progress" in path)
 
 
 def _sources(note: Note) -> frozenset[str]:

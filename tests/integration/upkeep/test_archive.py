@@ -155,6 +155,8 @@ def test_a_curated_note_is_archived_when_another_supersedes_it(tmp_path: Path) -
         save(vault, "Agent/playbooks/Deploy 1.md", '---\nsuperseded_by: "[[Deploy 2]]"\n---\nCopy files.\n')
         save(vault, "Agent/playbooks/Deploy 2.md", "Push a tag.\n")
         save(vault, "Diary.md", "See [[Agent/playbooks/Deploy 1]].\n")
+        save(vault, "Agent/playbooks/Backup.md", "Nightly.\n")
+        save(vault, "Inbox/clipped.md", '---\nsupersedes: "[[Backup]]"\n---\nNo backups.\n')
         memory.index.sync()
         done = run_job(JOB, memory)
         again = run_job(JOB, memory)
@@ -163,6 +165,7 @@ def test_a_curated_note_is_archived_when_another_supersedes_it(tmp_path: Path) -
     assert {(each.step.subject, each.outcome) for each in done} == {
         ("Agent/playbooks/Release 1.md", "done"),
         ("Agent/playbooks/Deploy 1.md", "proposed"),
+        ("Agent/playbooks/Backup.md", "proposed"),
     }
     assert again == []
     assert (vault / "Agent/playbooks/_archive/Release 1.md").read_text() == "Tag by hand.\n"

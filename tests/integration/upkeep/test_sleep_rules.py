@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from commonplace.errors import VaultUnavailable
+from commonplace.flows.project_state import note_session_end
 from commonplace.model import Message
 from commonplace.upkeep.options import SleepOptions
 from commonplace.upkeep.sleep import CHANNELS_JOB, JOB
@@ -422,3 +423,31 @@ def test_the_jobs_run_each_night_in_the_persons_zone() -> None:
     """`sleep` is due at 3:15 and the channels' cycle at 3:25; a person may set another schedule for each."""
     assert (JOB.name, JOB.schedule) == ("sleep", "15 3 * * *")
     assert (CHANNELS_JOB.name, CHANNELS_JOB.schedule) == ("sleep-channels", "25 3 * * *")
+
+
+def test_what_is_erased_is_gone_at_once_from_every_note_that_jobs_made_of_it(
+    sleeper: Sleeper, calendar: Calendar
+) -> None:
+    """The day's note and the line of progress that quotes a session's end lose its words with the conversation."""
+    memory = sleeper.memory
+    memory.projects.write_plan("# Water", project="garden")
+    calendar.pass_(hours=1)
+    sleeper.talk(ASKED, "Done, [[Ada]] knows.", "And [works_at:: Evil]", at=calendar.at, project="garden")
+    saved = memory.entries.save("The cellar floods in spring.", kind="fact").fact
+    (thread,) = memory.conversations.list()
+    calendar.pass_(hours=1)
+    note_session_end(thread, memory._session)
+    calendar.at = NIGHT
+    sleeper.sleep()
+    (line,) = memory.projects.state("garden").progress
+    progress = "Agent/projects/garden/_harness/progress.md"
+    written = memory.notes.read(progress)
+
+    memory.conversations.erase(thread.id)
+    memory.entries.erase(saved.id)
+
+    assert line.text == 'claude-code ended; last request: "And [works_at: Evil]"; last answer: "Done, Ada knows."'
+    assert not written.links
+    assert memory.projects.state("garden").progress == ()
+    assert sleeper.bullets("2026-03-01") == []
+    assert thread.id not in memory.notes.read(progress).text
