@@ -28,7 +28,8 @@ _RULES: Final = LazyPattern(
     r"|approv(?:es|ed) (?:all|any|every)|consents?|authori[sz]e[sd]?|always wants?|wants? (?:all|every|any)\b)"
 )
 _REACHES_OUT: Final = LazyPattern(
-    r"(?i)\w://|www\.|\]\(|!\[|\b[\w.+-]+@[\w-]+\.\w|\b(?:curl|wget|sudo|rm -rf|chmod|ssh|base64|eval|powershell)\b|`[^`]+`"
+    r"(?i)\w://|www\.|\]\(|!\[|"
+    r"\b[\w.+-]+@[\w-]+\.\w|\b(?:curl|wget|sudo|rm -rf|chmod|ssh|base64|eval|powershell)\b|`[^`]+`"
     r"|\b(?:npx|npm|pip|bash)\b"
     r"|\b(?:api[- ]?keys?|credentials?|passwords?|passphrases?|access tokens?|private keys?|seed phrases?)\b"
 )

@@ -173,7 +173,7 @@ def _named(note: Note, key: str, names: LinkResolver) -> list[str]:
 
 
 def _curated_step(note: Note, successor: str, run: JobRun) -> Iterator[Step]:
-    """T2: archived on its own; proposed if only a note elsewhere says so, or a link of the person would stop working."""
+    """T2: archived on its own; proposed if only a note elsewhere says so, or if a link of the person would break."""
     why, target = f"{successor} supersedes it", archived_path(note.path)
     try:
         left = move_note(note.path, target, run.session, Terms(dry_run=True)).left
