@@ -10,7 +10,7 @@ from tests.integration.web.conftest import ClientFor
 ASKS: Final = {"search", "context", "start_context"}
 """Operations that carry a body and change nothing."""
 
-OWN: Final = {"list_waiting", "show_waiting", "approve_waiting", "edit_waiting", "reject_waiting"}
+OWN: Final = {"list_waiting", "show_waiting", "show_proposal", "approve_waiting", "edit_waiting", "reject_waiting"}
 """Operations of the person alone."""
 
 
