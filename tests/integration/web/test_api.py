@@ -64,7 +64,7 @@ def test_the_api_has_no_operation_reserved_for_a_person_but_review(client: TestC
     personal = client.put("/notes/README.md", json={"text": "mine", "personal": True})
 
     assert not [word for word in ("erase", "grant", "load") if word in names]
-    assert {name for name in names.split() if name.endswith("_waiting")} == OWN
+    assert {name for name in names.split() if name.endswith(("_waiting", "_proposal"))} == OWN
     assert (loaded.status_code, personal.status_code) == (422, 422)
 
 
