@@ -239,11 +239,13 @@ def _places(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _past(words: Sequence[str]) -> Iterator[str]:
-    """The roots of what the statement itself says is over: the words after `sold`, `no longer`, `switched from`."""
+    """The roots of what the statement itself says is over: the words after `sold`, `no more`, `switched from`."""
     for place, word in enumerate(words):
-        is_denied = word.endswith("n't") and ("more" in words[place:] or "anymore" in words[place:])
+        is_negation = word == "not" or word.endswith("n't")
+        is_denied = is_negation and ("more" in words[place:] or "anymore" in words[place:])
+        is_no_more = word == "more" and words[max(0, place - 1)] == "no"
         is_origin = word == "from" and bool(CHANGING & set(words[:place]))
-        if is_denied or is_origin or word in ENDED_BEFORE:
+        if is_denied or is_no_more or is_origin or word in ENDED_BEFORE:
             yield from _things(words[place + 1 : place + 5])
 
 

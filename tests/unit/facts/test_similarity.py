@@ -19,6 +19,8 @@ from commonplace.facts.statement_parts import parts_of
         ("The harbour project is approved.", "The harbour project is on hold.", 0.71),
         ("Lives in Ulm.", "Has moved to Graz.", 0.33),
         ("Is married to Tilda.", "Divorced from Tilda since May.", 0.80),
+        ("Drinks cocoa at noon now, no more black tea.", "Drinks decaf at noon now, no more cocoa.", 0.80),
+        ("The role is lead now, not clerk any more.", "The role is director now, not lead any more.", 0.80),
     ],
 )
 def test_a_word_of_change_about_something_known_is_a_change(old: str, new: str, cosine: float) -> None:
