@@ -124,6 +124,7 @@ _TRAILING: Final = LazyPattern(
     r"|and|but|or)[\s.!]*$"
 )
 
+_I_AM: Final = LazyPattern(r"\b[Ii] am(?= \w)")
 _JOKE: Final = LazyPattern(
     r"(?i)\b(?:lol|lmao|rofl|haha\w*|hehe\w*|jk|j/k|just kidding|kidding|joking|joke|basically an? |literally dying"
     r"|sell my soul|king of|queen of|bow before|kill me)\b|[😂🤣😜😉😆🙃]|/s\b|;-?\)"
@@ -371,7 +372,7 @@ def _clause(text: str, start: int, end: int, number: int) -> SpokenClause:
     start += len(raw) - len(raw.lstrip())
     end -= len(raw) - len(raw.rstrip())
     raw = re.sub(r"[,\s(]+(?:and|but|so|or|plus|also|because)?[,\s(]*$", "", text[start:end])
-    words, marks = _without_fillers(" ".join(raw.replace("’", "'").split()))
+    words, marks = _without_fillers(_I_AM.sub("I'm", " ".join(raw.replace("’", "'").split())))
     return SpokenClause(words, start, start + len(raw), number, _reason(words, marks, raw), marks)
 
 

@@ -22,6 +22,7 @@ from commonplace.flows.read import NOTE_ENDING
 from commonplace.flows.stores import Stores
 from commonplace.index.base import Index, IndexReader, StoredChunk
 from commonplace.model import Document, Stat
+from commonplace.model.layout import is_retold
 from commonplace.model.moment import moment_text
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.notes import parse
@@ -85,7 +86,8 @@ def _fill(past: Past, overlay: "SensitivityOverlay", progress: Progress) -> bool
     """
     stores, vault = past.stores, require_history(past.stores.vault)
     listing = vault.list_at(past.commit, skip=stores.unindexed)
-    notes = [stat for stat in listing.files if stat.path.lower().endswith(NOTE_ENDING) and stat.size <= LARGEST_PAST]
+    files = [stat for stat in listing.files if not is_retold(stat.path)]
+    notes = [stat for stat in files if stat.path.lower().endswith(NOTE_ENDING) and stat.size <= LARGEST_PAST]
     erased = overlay.erased([stat.path for stat in notes])
     stats = [stat for stat in notes if stat.path not in erased]
     with stores.index.replacement() as index:

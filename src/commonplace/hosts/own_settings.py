@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Final, Literal, get_args, get_origin
 
 from commonplace.errors import UsageError
 from commonplace.hosts.file_changes import FileChange, apply_change, read_file, resolve_file
@@ -139,12 +139,18 @@ def _choices(type_: Any) -> tuple[str, ...]:
     return next((get_args(each) for each in kinds if get_origin(each) is Literal), ())
 
 
+_EXAMPLES: Final = {"schedule": "30 3 * * *", "zone": "Europe/Berlin"}
+"""Options whose value has a form of its own, by the last part of their key."""
+
+
 def _example_value(option: Option) -> str:
     """The default, or for an option without one a value of its type."""
     if option.default is not None:
         return _json_text(_as_toml(option.default))
     if choices := _choices(option.type):
         return _json_text(choices[0])
+    if example := _EXAMPLES.get(option.key.rpartition(".")[2]):
+        return _json_text(example)
     kind = next(each for each in (*get_args(option.type), option.type) if each is not type(None))
     return _json_text({Path: "/absolute/path", str: "name"}.get(kind, option.at_least))
 

@@ -121,6 +121,15 @@ def is_standing(path: str) -> bool:
     return is_below(path, ALWAYS_LOAD) or is_below(path, STYLES)
 
 
+def is_retold(path: str) -> bool:
+    """True if jobs keep the note from other sources, whose words leave it when they are erased: a note of a day, a
+    channel's note of a day, a project's progress, a digest. No search of the past shows what it said before.
+    """
+    parts = folded_parts(path)
+    is_channel_day = parts[:2] == folded_parts(CHANNELS) and parts[3:4] == ("memories",)
+    return is_below(path, DATED_NOTES) or is_report(path) or is_channel_day or "_harness" in parts[:-1]
+
+
 def is_report(path: str) -> bool:
     """True for a digest: it tells the person what programs did, and nobody recalls it."""
     return is_below(path, DIGESTS)

@@ -14,6 +14,7 @@ from commonplace.flows.ingest.sync import rebuild, sync
 from commonplace.flows.stores import Stores
 from commonplace.history.base import ModelState, NewThread, UnfinishedErasure
 from commonplace.history.sqlite.history import SqliteHistory
+from commonplace.llm.options import TASKS
 from commonplace.model import Finding, Message
 from commonplace.model.learning import LearningState
 from commonplace.model.upkeep import JobState
@@ -321,7 +322,7 @@ def test_the_models_are_asked_whether_they_answer_and_no_text_is_sent(stores: St
         found = of_models(stores, provider="openai", base_url=server.openai, model=MODEL)
 
     assert found == [
-        (True, f"extract and judge: {MODEL}@127.0.0.1 answers (on this machine)"),
+        (True, f"{' and '.join(TASKS)}: {MODEL}@127.0.0.1 answers (on this machine)"),
         (True, "spent today: 0 of 2,000,000 tokens, $0.0000 of $1.00"),
     ]
     assert server.requests == []

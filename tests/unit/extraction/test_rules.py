@@ -25,6 +25,7 @@ STATED = {
     "our new address is Rue Haute 12, Namur": "Lives at Rue Haute 12, Namur.",
     "I started at Acme last Monday": "Works at Acme since 9 November 2026.",
     "I'm 34": "Is 34.",
+    "I am allergic to walnuts.": "Is allergic to walnuts.",
     "I'm 1.87": "Is 1.87 m tall.",
     # tastes and habits
     "I prefer early returns over nested ifs": "Prefers early returns over nested ifs.",

@@ -12,6 +12,7 @@ from commonplace.model.layout import (
     folder_of,
     is_entry_path,
     is_recallable,
+    is_retold,
     is_visible_in,
     newest_dated,
     obsidian_link,
@@ -173,3 +174,19 @@ def test_a_link_holds_nothing_that_a_terminal_would_obey(path: str, heading: str
 def test_a_vault_without_a_folder_has_no_links() -> None:
     """For example one that is kept in memory."""
     assert obsidian_link("Note.md", vault="") == ""
+
+
+def test_notes_that_jobs_keep_from_other_sources_are_not_part_of_the_past() -> None:
+    """Words that are erased leave these notes; an older version would bring them back."""
+    retold = (
+        "Agent/memories/2026-11-18.md",
+        "agent/Memories/2026-11-18.md",
+        "Agent/channels/c1/memories/2026-11-18.md",
+        "Agent/projects/garden/_harness/progress.md",
+        "Agent/digests/2026-11-18.md",
+    )
+
+    assert all(map(is_retold, retold))
+    assert not any(
+        map(is_retold, ("Agent/USER.md", "Agent/channels/c1/CHANNEL.md", "Daily/2026-11-18.md", "_harness.md"))
+    )
