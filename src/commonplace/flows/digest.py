@@ -26,6 +26,7 @@ from commonplace.model.digest import DIGEST_GROUPS, Digest, DigestGroup, DigestL
 from commonplace.model.layout import (
     ARCHIVE_FOLDER,
     DIGESTS,
+    PROBE_NOTE,
     entry_digits,
     folded_parts,
     is_below,
@@ -106,8 +107,7 @@ def _change_lines(session: Session, since: datetime) -> Iterator[DigestLine]:
     undone = undone_commits(stores) if has_history else frozenset()
     changes: defaultdict[str, list[AuditEntry]] = defaultdict(list)
     for row in stores.history.entries(since=since):
-        is_told = row.actor != "person" and row.verb != OPERATION and not is_below(row.path, DIGESTS)
-        if is_told and row.commit not in undone:
+        if _is_told(row) and row.commit not in undone:
             changes[row.commit or row.mutation].append(row)
     facts = _facts_at({path for rows in changes.values() for row in rows for path in _paths(row)}, session)
     steps = {result.commit: result for result in _step_results(session, since) if result.commit}
@@ -123,6 +123,12 @@ def _change_lines(session: Session, since: datetime) -> Iterator[DigestLine]:
         said = f"{counted(confirmed, 'entry').replace('entrys', 'entries')} confirmed"
         key = f"confirmed {moment_text(since)}"
         yield DigestLine(group="learned", said=said, command="commonplace log", key=key, count=0)
+
+
+def _is_told(row: AuditEntry) -> bool:
+    """False for what a person did, for digests and the self-probe, and for rows that only explain another one."""
+    is_probe = row.actor == "job" and row.path == PROBE_NOTE
+    return row.actor != "person" and row.verb != OPERATION and not is_probe and not is_below(row.path, DIGESTS)
 
 
 def _paths(row: AuditEntry) -> tuple[str, ...]:

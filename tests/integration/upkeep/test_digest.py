@@ -395,3 +395,12 @@ def test_operations_on_a_profile_are_one_line_that_counts_them(person: Memory, a
     assert (line.said, line.reason) == ("wrote Agent/USER.md (claude-code)", "1 added, 1 refused (no_such_heading).")
     person.notes.undo(commit=line.command.split()[3])
     assert person.digests.read(advance=False).of("changed") == ()
+
+
+def test_the_self_probe_is_in_no_digest_and_an_agent_cannot_hide_in_its_note(person: Memory, agent: Memory) -> None:
+    """The probe's own note comes and goes untold; what an agent writes there is told as every change is."""
+    person.jobs.run("probe")
+    assert person.digests.read(advance=False).lines == ()
+
+    agent.notes.write("Agent/self-probe.md", "Hidden here.\n")
+    assert only(person.digests.read(advance=False), "changed").said == "wrote Agent/self-probe.md (claude-code)"

@@ -386,7 +386,7 @@ class _Back:
             f"{path} was changed in the same place since; nothing was undone",
             path=path,
             found=hunk,
-            hint="Edit the note by hand; `commonplace note history` shows what it was before.",
+            hint="Undo the later changes first (`commonplace note history` lists them), or edit the note by hand.",
         )
 
 
