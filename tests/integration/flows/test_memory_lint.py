@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from commonplace.flows.notes.proposals import propose
+from commonplace.model import Actor, Terms
 from tests.gitvault import git
 from tests.memories import make_memory
 
@@ -50,3 +52,12 @@ def test_what_is_safe_is_mended_in_one_commit_for_each_kind_and_is_well_then(tmp
     assert "superseded_by: " in archived.read_text()
     assert "slug: reads-on-trains\n" in archived.read_text()
     assert more == 3  # the person's edit is kept first, then ours, one for each kind
+
+
+def test_a_proposal_that_waits_is_no_problem(tmp_path: Path) -> None:
+    """Proposals wait among the entries, and have none of their keys; lint does not ask to move them elsewhere."""
+    with make_memory(tmp_path) as memory:
+        memory.notes.write("Ideas.md", "An idea.\n", Terms(personal=True))
+        propose("Ideas.md", memory._session.as_actor(Actor("job", "links")), why="It is better.", text=b"Mended.\n")
+
+        assert memory.lint().problems == ()

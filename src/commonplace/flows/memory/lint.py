@@ -27,7 +27,7 @@ from commonplace.model.layout import MEMORY, is_always_loaded, is_entry_path, pl
 from commonplace.model.moment import moment_text, read_moment
 from commonplace.model.progress import Progress
 from commonplace.notes.frontmatter_edit import without_repeats
-from commonplace.policy.write_policy import is_trusted
+from commonplace.policy.write_policy import PROPOSAL, is_trusted
 from commonplace.vault.base import Capability
 
 
@@ -62,7 +62,8 @@ def lint(session: Session, *, fix: bool, progress: Progress, dry_run: bool = Fal
         entries, unreadable = _entries(session)
     kinds = (*KINDS, *stores.facts.kinds)
     problems = {*unreadable, *(problem for each in entries for problem in each.problems)}
-    problems |= {problem for each in entries for problem in lint_entry(each.note, each.fact, kinds=kinds)}
+    linted = [each for each in entries if each.fact or PROPOSAL not in each.note.frontmatter]  # it waits here
+    problems |= {problem for each in linted for problem in lint_entry(each.note, each.fact, kinds=kinds)}
     with stores.index.reader() as reader:
         problems |= {*_conflicts(reader, session), *_broken_links(reader, entries)}
     return LintReport(len(entries), tuple(sorted(problems)), fixed)
