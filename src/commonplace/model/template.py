@@ -70,6 +70,16 @@ class WriteResult:
     error: Exception | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class TemplateText:
+    """A template: its name, its text, and where it comes from; `path` is its note in the vault, or its file's name."""
+
+    name: str
+    text: str
+    origin: Literal["packaged", "vault"]
+    path: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateStatus:
     """A template: where it comes from, what is wrong with it, and the skill that uses it, if there is one."""
