@@ -260,9 +260,9 @@ def _frontmatter(place: Place, day: str, session: Session) -> Mapping[str, Any]:
 
 def _erased_steps(place: Place, session: Session) -> Iterator[Step]:
     """A step for each of our notes with bullets whose conversation or entry was erased or forgotten."""
-    others = () if place.channel else (*_progress(session), *notes_below(REFLECTIONS, session))
-    others = others if place.channel else (*others, *notes_below(REVIEWS, session))
-    paths = (*_dated(place, session), *others)
+    paths = [*_dated(place, session)]
+    if not place.channel:
+        paths += (*_progress(session), *notes_below(REFLECTIONS, session), *notes_below(REVIEWS, session))
     notes = [note for path in paths if (note := read_day_note(path, session)) and _sources(note)]
     sources = {source for note in notes for source in _sources(note)}
     gone = session.stores.history.forgotten(source for source in sources if not source.startswith("e-"))

@@ -193,7 +193,7 @@ def test_the_folder_of_templates_is_a_setting(tmp_path: Path, calendar: Calendar
     assert names == ["daily_reflection", "own", "weekly_review"]
 
 
-@pytest.mark.requirement("D-95", "D-96")
+@pytest.mark.requirement("D-95")
 def test_each_skill_has_its_own_settings(tmp_path: Path, calendar: Calendar) -> None:
     """Its autonomy redirects its notes, its limits cut its sections, and it can be switched off."""
     settings = {"autonomy_level": "low", "most_items": 1, "enabled": False, "schedule": "0 5 * * *"}
