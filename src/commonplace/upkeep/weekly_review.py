@@ -66,6 +66,7 @@ def gather(run: SkillRun, day: date) -> Mapping[str, Any] | None:
     if not any(found[name] for name in ("sessions", "decided", "learned", "changed", "notes")):
         return None
     found["stale"] = _stale(run)
+    found["events"] = _events(period, run)
     most = run.options.most_items
     return {
         "week": _name(day),
@@ -86,6 +87,22 @@ def _stale(run: SkillRun) -> list[dict[str, Any]]:
         {"text": each.fact.text, "why": doubts[each.fact.id], "digits": id_digits(each.fact.id)}
         for each in facts
         if doubts[each.fact.id]
+    ]
+
+
+def _events(period: Period, run: SkillRun) -> list[dict[str, Any]]:
+    """The events of the week after this one, as the calendars have them; cancelled ones are left out."""
+    next_week = Period(period.last + timedelta(days=1), period.last + timedelta(days=7), run.zone)
+    events = run.session.stores.history.events(next_week.start, next_week.end)
+    return [
+        {
+            "title": each.title,
+            "day": f"{each.start.astimezone(run.zone):%a %Y-%m-%d}",
+            "time": "" if each.all_day else f"{each.start.astimezone(run.zone):%H:%M}",
+            "location": each.location,
+        }
+        for each in events
+        if each.status != "cancelled"
     ]
 
 

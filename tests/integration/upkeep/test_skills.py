@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from commonplace.errors import NotFound, Refused, UsageError
 from commonplace.memory import Memory
 from commonplace.model import Actor, Message
+from commonplace.model.calendar import Event
 from commonplace.settings.load import load_settings
 from tests.llm_server import MODEL, Answer, ModelScript, serving_models
 from tests.memories import Calendar, make_memory
@@ -107,6 +109,23 @@ def test_a_week_is_reviewed_from_memory_alone(tmp_path: Path, person: Memory) ->
     assert section(text, "Changed facts")[0].startswith("- Was: Ada works at Acme.")
     assert section(text, "Notes") == ["- [[Projects/Greenhouse]]"]
     assert section(text, "Waiting for review") == ["1 waiting: run commonplace review."]
+
+
+def test_a_week_names_the_events_of_the_next(person: Memory) -> None:
+    """Of the calendars, in the person's zone, without cancelled ones and with plain titles."""
+    monday = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
+    kept = Event(
+        id="a", uid="a", calendar="work", title="Review\n## [[x]]", start=monday, end=monday + timedelta(hours=1)
+    )
+    others = [
+        replace(kept, id="b", uid="b", title="Cancelled", status="cancelled"),
+        replace(kept, id="c", uid="c", title="Later", start=monday + timedelta(days=7), end=monday + timedelta(days=8)),
+    ]
+    window = (monday - timedelta(days=9), monday + timedelta(days=30))
+    person._session.stores.history.save_events("work", [kept, *others], window=window, now=monday)
+    text = person.templates.run("weekly_review", dry_run=True).text
+
+    assert section(text, "Next week") == ["- Mon 2026-03-02 09:00 Review # x"]
 
 
 def test_a_day_is_written_once_and_brought_up_to_date_when_it_is_over(
