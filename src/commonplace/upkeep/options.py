@@ -189,6 +189,22 @@ class DailyOptions(SkillOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class MeetingOptions(SkillOptions):
+    """The block `skills.meeting_note`."""
+
+    lookback_minutes: int = option(
+        5, "Minutes back in which an event may have ended that its calendar told late.", at_least=1, at_most=1440
+    )
+    least_attendees: int = option(1, "Attendees from which an event gets a note; 0 for every event.", at_least=0)
+    vault_limit: int = option(5, "The most earlier meetings, and the most other notes, that it names.", at_least=0)
+    chat_limit: int = option(5, "The most conversations that it names.", at_least=0)
+    task_limit: int = option(5, "The most tasks that it names.", at_least=0)
+    person_stubs: bool = option(
+        True, "Create a short note in `People` for each attendee who has no note; what exists is never touched."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class SkillsOptions:
     """The block `skills`: the vault's templates, and a block for each skill."""
 
@@ -199,6 +215,7 @@ class SkillsOptions:
     )
     daily_reflection: DailyOptions = field(default_factory=DailyOptions)
     weekly_review: SkillOptions = field(default_factory=SkillOptions)
+    meeting_note: MeetingOptions = field(default_factory=MeetingOptions)
 
     def of(self, name: str) -> SkillOptions | None:
         """The block of that skill; None if there is no such skill."""

@@ -11,6 +11,7 @@ from commonplace.upkeep.digest import JOB as DIGEST
 from commonplace.upkeep.heat import JOB as HEAT
 from commonplace.upkeep.job import Job
 from commonplace.upkeep.links import JOB as LINKS
+from commonplace.upkeep.meeting_note import SKILL as MEETING_NOTE
 from commonplace.upkeep.mend import JOB as MEND
 from commonplace.upkeep.playbooks import JOB as PLAYBOOKS
 from commonplace.upkeep.probe import JOB as PROBE
@@ -20,7 +21,7 @@ from commonplace.upkeep.sleep import CHANNELS_JOB as SLEEP_CHANNELS
 from commonplace.upkeep.sleep import JOB as SLEEP
 from commonplace.upkeep.weekly_review import SKILL as WEEKLY_REVIEW
 
-SKILLS: Final[tuple[Skill, ...]] = (DAILY_REFLECTION, WEEKLY_REVIEW)
+SKILLS: Final[tuple[Skill, ...]] = (DAILY_REFLECTION, WEEKLY_REVIEW, MEETING_NOTE)
 JOBS: Final[tuple[Job, ...]] = (
     CALENDAR,
     SLEEP,

@@ -60,7 +60,8 @@ class Skill:
     """A skill: its name, which is also that of its template and of its settings block, and when it runs.
 
     `tasks` gives the notes that may be due; those that are written are passed over. `on_demand` gives the note of a
-    day that a person names, also one that is not over.
+    day that a person names, also one that is not over. A skill that follows something else than days has a `job` of its
+    own.
     """
 
     name: str
@@ -68,11 +69,12 @@ class Skill:
     schedule: str
     tasks: Callable[[SkillRun], Sequence[SkillTask]]
     on_demand: Callable[[SkillRun, date], SkillTask]
+    job: Job | None = None
 
 
 def skill_job(skill: Skill) -> Job:
     """The job that writes the notes of a skill which are due."""
-    return Job(
+    return skill.job or Job(
         name=skill.name,
         about=skill.about,
         schedule=skill.schedule,
