@@ -160,7 +160,6 @@ def test_hostile_words_of_an_invitation_stay_words(memory: Memory) -> None:
     assert memory.commitments.list() == ()
 
 
-@pytest.mark.requirement("D-123")
 def test_an_event_that_moved_is_rendered_again_in_the_same_note(memory: Memory) -> None:
     """The same key, another version: one note, found by its event."""
     first = write(event_on(10), memory)
