@@ -72,7 +72,7 @@ def open_with(
         stores = replace(stores, judge=partial(judge_by_model, session=Session(stores, actor, clock)))
     session = Session(stores, actor, clock)
     finish_erasures(session)
-    return Memory(session, settings.upkeep)
+    return Memory(session, settings.upkeep, settings.skills)
 
 
 __all__ = [

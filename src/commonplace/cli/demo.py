@@ -5,6 +5,8 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
+from datetime import datetime
+from importlib.util import find_spec
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
@@ -15,6 +17,22 @@ from commonplace.cli.invocation import print_context, print_line, print_stderr
 from commonplace.errors import CommonplaceError
 
 NOTE = "Inbox/Watering.md"
+CALENDAR = "calendar.ics"
+_EVENT = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//Commonplace//demo
+BEGIN:VEVENT
+UID:sensor-review@demo
+SUMMARY:Sensor review
+DTSTART:{day}T120000
+DTEND:{day}T123000
+LOCATION:Greenhouse
+DESCRIPTION:Which board do we order?
+ATTENDEE;CN=Ada:mailto:ada@example.org
+ATTENDEE;CN=Jonas:mailto:jonas@example.org
+END:VEVENT
+END:VCALENDAR
+"""
 _MODEL = "COMMONPLACE_EMBEDDING__MODEL_FOLDER"
 
 
@@ -23,7 +41,8 @@ class Command:
     """One command of the tour, what is piped into it, and the exit code it must end with.
 
     `finds` must be in the first line of its output, and `brings` must be the only memory in it; questions by meaning
-    need the model. A command without a caption belongs to the one before it.
+    need the model. A command without a caption belongs to the one before it. One that `needs` a package which is not
+    installed is left out.
     """
 
     caption: str
@@ -32,6 +51,7 @@ class Command:
     code: int = 0
     finds: str = ""
     brings: str = ""
+    needs: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +156,15 @@ STORY: tuple[Command | PersonEdit, ...] = (
     Command("", ("context", "would prawns be fine for me?"), brings="Is allergic to shellfish."),
     Command("", ("context", "should I sign up for the half marathon?"), brings="Bad left knee since 2021"),
     Command("A prompt that needs nothing gets nothing.", ("context", "write a haiku about rain")),
+    Command(
+        "Read a calendar: the meeting of today, from a file.", ("calendar", "add", "work", CALENDAR), needs="icalendar"
+    ),
+    Command(
+        "Write the note about it: its people, what they discussed before, what they owe.",
+        ("template", "run", "meeting_note", "--dry-run"),
+        needs="icalendar",
+    ),
+    Command("", ("template", "run", "meeting_note"), needs="icalendar"),
     Command("A secret is refused and written nowhere.", ("save", "The wifi password is tulip-Garden-84!"), code=3),
     Command("See what was written, by whom and why.", ("log",)),
 )
@@ -164,10 +193,11 @@ def demo(
         copy_sample(vault)
         put_under_git(vault)
         (Path(scratch) / "settings.toml").touch()
+        (Path(scratch) / CALENDAR).write_text(_EVENT.format(day=f"{datetime.now():%Y%m%d}"), encoding="utf-8")
         for scene in STORY:
             if isinstance(scene, PersonEdit):
                 _write_by_hand(scene, vault / NOTE)
-            else:
+            elif not scene.needs or find_spec(scene.needs):
                 _run_command(scene, vault, Path(scratch), has_model=has_model)
     if into:
         print_line(f"\nThe sample vault is in {into}. Try: commonplace --vault {quote(str(into))} note list")

@@ -135,6 +135,9 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "calendar": CommandSource(
         "calendar", "app", "Read your calendars, so that meetings are known: add, sync, list, remove.", "Conversations"
     ),
+    "template": CommandSource(
+        "template", "app", "List, show and run the templates of notes that are written by themselves.", "Conversations"
+    ),
     "context": CommandSource(
         "context", "context", "Print the memory that would be put before a prompt.", "Conversations"
     ),

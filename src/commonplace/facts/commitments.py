@@ -41,6 +41,7 @@ _LINK_FIRST: Final = re.compile(
 _VERB: Final = re.compile(r"([^\W\d_][\w'’-]*(?:[ ][^\W\d_][\w'’-]*)?)[ \t]+(?:to|will|soll|wird)[ \t]+(?=[^\W\d_])")
 _MENTION: Final = re.compile(r"(?<!\S)\(?@([^\W\d_][\w'’-]*)\)?")
 _LAST_NAME: Final = re.compile(r"[ \t]+(?:\(([^()]{2,60})\)|[—–-][ \t]+([^—–]{2,60}))\Z")
+_PROPOSED: Final = "proposed:"
 _ME_WORDS: Final = frozenset({"i", "me", "myself", "ich", "mich"})
 _PARTICLES: Final = frozenset({"von", "van", "de", "der", "den", "di", "da", "la", "le", "bin", "zu"})
 _LABEL_WORDS: Final = """
@@ -158,6 +159,8 @@ def is_commitment(fact: Fact) -> bool:
 
 
 def _commitment(action: ActionLine, day: str) -> StatedCommitment | None:
+    if not action.box and action.text.casefold().startswith(_PROPOSED):
+        return None  # a suggestion of ours: it counts when the person makes it a box
     fields = {match[1].strip().casefold(): match[2].strip() for match in _FIELD.finditer(action.text)}
     signs = [(match[1], match[2]) for match in _DATED.finditer(action.text)]
     text = _SIGNS.sub(" ", _DATED.sub(" ", _FIELD.sub(" ", action.text)))

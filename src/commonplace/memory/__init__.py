@@ -17,6 +17,7 @@
     learning       run, learn, status, log, extractions, retry; mark, unmark: facts from conversations and marked notes
     calendars      list, events, sync, forget: the calendars that are mirrored
     jobs           list, due, run, run_due, log, notices: what runs on a schedule
+    templates      list, show, run: notes that templates write
     index          sync, rebuild, watch, readiness, stats, problems, examine, evaluate
     shapes         the JSON of every answer; fact_shapes has that of facts and entries
 
@@ -49,8 +50,9 @@ if TYPE_CHECKING:
     from commonplace.memory.reviews import Reviews
     from commonplace.memory.search import Search
     from commonplace.memory.tasks import Corrections, Tasks
+    from commonplace.memory.templates import Templates
     from commonplace.memory.welcome import Welcome
-    from commonplace.upkeep.options import UpkeepOptions
+    from commonplace.upkeep.options import SkillsOptions, UpkeepOptions
 
 
 class Memory:
@@ -59,8 +61,10 @@ class Memory:
     `acting` gives the same memory for another actor: one index, one history, closed together.
     """
 
-    def __init__(self, session: "Session", upkeep: "UpkeepOptions | None" = None) -> None:
-        self._session, self._upkeep = session, upkeep
+    def __init__(
+        self, session: "Session", upkeep: "UpkeepOptions | None" = None, skills: "SkillsOptions | None" = None
+    ) -> None:
+        self._session, self._upkeep, self._skills = session, upkeep, skills
 
     @cached_property
     def notes(self) -> "Notes":
@@ -179,7 +183,14 @@ class Memory:
         """The jobs that run on a schedule."""
         from commonplace.memory.jobs import Jobs
 
-        return Jobs(self._session, self._upkeep)
+        return Jobs(self._session, self._upkeep, self._skills)
+
+    @cached_property
+    def templates(self) -> "Templates":
+        """The templates of notes, and the skills that write by them."""
+        from commonplace.memory.templates import Templates
+
+        return Templates(self._session, self._upkeep, self._skills)
 
     @cached_property
     def search(self) -> "Search":
@@ -211,7 +222,7 @@ class Memory:
 
     def acting(self, actor: Actor) -> "Memory":
         """This memory for another actor."""
-        return Memory(self._session.as_actor(actor), self._upkeep)
+        return Memory(self._session.as_actor(actor), self._upkeep, self._skills)
 
     def __enter__(self) -> "Memory":
         return self

@@ -10,7 +10,7 @@ from commonplace.model.upkeep import JobNotice, JobRecord, JobStatus
 from commonplace.questions.time_arguments import parse_time
 from commonplace.upkeep.job import Job
 from commonplace.upkeep.notices import tell_about_models
-from commonplace.upkeep.options import UpkeepOptions
+from commonplace.upkeep.options import SkillsOptions, UpkeepOptions
 from commonplace.upkeep.registry import JOBS
 from commonplace.upkeep.runner import Upkeep
 
@@ -18,9 +18,16 @@ from commonplace.upkeep.runner import Upkeep
 class Jobs:
     """The scheduled jobs of one vault. A person and the daemon run them; an agent may only look."""
 
-    def __init__(self, session: Session, options: UpkeepOptions | None = None, *, jobs: tuple[Job, ...] = JOBS) -> None:
+    def __init__(
+        self,
+        session: Session,
+        options: UpkeepOptions | None = None,
+        skills: SkillsOptions | None = None,
+        *,
+        jobs: tuple[Job, ...] = JOBS,
+    ) -> None:
         self._session, self._jobs = session, {job.name: job for job in jobs}
-        self._upkeep = Upkeep(jobs, options or UpkeepOptions(), session)
+        self._upkeep = Upkeep(jobs, options or UpkeepOptions(), session, skills or SkillsOptions())
 
     def list(self) -> tuple[JobStatus, ...]:
         """Every job: when it runs, when next, how its last run ended, and what hinders it."""

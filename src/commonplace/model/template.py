@@ -39,7 +39,8 @@ class TemplateRequest:
     """A note to be written by a template.
 
     `idempotency_key` says for what: an event, a day. `values` are known before anything is gathered. `autonomy` is the
-    template's own; None is that of the settings. `source_version` changes when the source does.
+    template's own; None is that of the settings. `source_version` changes when the source does. `people` are those whom
+    the note names and who get a note of their own if they have none.
     """
 
     template: str
@@ -49,6 +50,7 @@ class TemplateRequest:
     autonomy: Autonomy | None = None
     source_version: str = ""
     draft: NoteDraft | None = None
+    people: tuple[str, ...] = ()
     dry_run: bool = False
 
 
@@ -68,6 +70,16 @@ class WriteResult:
     text: str = ""
     review: str = ""
     error: Exception | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateText:
+    """A template: its name, its text, and where it comes from; `path` is its note in the vault, or its file's name."""
+
+    name: str
+    text: str
+    origin: Literal["packaged", "vault"]
+    path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

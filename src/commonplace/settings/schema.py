@@ -20,7 +20,7 @@ from commonplace.policy.options import SafetyOptions, ServeOptions
 from commonplace.ranking.options import RetrievalOptions
 from commonplace.sources.calendars.options import CalendarOptions
 from commonplace.sources.options import CaptureOptions, SourcesOptions
-from commonplace.upkeep.options import UpkeepOptions
+from commonplace.upkeep.options import SkillsOptions, UpkeepOptions
 from commonplace.vault.options import VaultOptions
 
 
@@ -44,6 +44,7 @@ class Settings:
     llm: LlmOptions = field(default_factory=LlmOptions)
     calendar: CalendarOptions = field(default_factory=CalendarOptions)
     upkeep: UpkeepOptions = field(default_factory=UpkeepOptions)
+    skills: SkillsOptions = field(default_factory=SkillsOptions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,6 +127,21 @@ def render(source: str, values: Mapping[str, Any], *, name: str) -> str:
         raise UsageError(f"the template {name} cannot be rendered: {error}", path=name, hint=_HINT) from error
 
 
+def check(source: str, *, name: str) -> None:
+    """Raise what `render` would raise for this template, whatever its values: UsageError and Refused."""
+    from jinja2.exceptions import TemplateSyntaxError
+
+    try:
+        _checked_tree(source, _environment(name, _Steps(name)), name=name)
+    except TemplateSyntaxError as error:
+        said = f"line {error.lineno} of the template {name} is malformed: {error.message}"
+        raise UsageError(said, path=name, hint=_HINT) from error
+    except RecursionError as error:
+        raise _refusal(name, "it is nested too deeply", reason="too_large") from error
+    except ValueError as error:  # a number of too many digits
+        raise UsageError(f"the template {name} is malformed: {error}", path=name, hint=_HINT) from error
+
+
 def _collect(parts: Iterator[str], steps: _Steps, *, name: str) -> str:
     """The parts as one text. Raises Refused if it is too long."""
     text, size = list[str](), 0

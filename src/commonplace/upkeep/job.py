@@ -32,7 +32,7 @@ from typing import Any
 
 from commonplace.flows.stores import Session
 from commonplace.model.upkeep import Step, StepOutcome, StepResult
-from commonplace.upkeep.options import UpkeepOptions
+from commonplace.upkeep.options import SkillsOptions, UpkeepOptions
 
 __all__ = ["Job", "JobRun", "Plan", "Step", "StepOutcome", "StepResult"]
 
@@ -57,8 +57,9 @@ class JobRun:
     """What a job is given.
 
     `session` acts as `Actor("job", NAME)` with its clock stopped at the moment of the run. `state` is what the last run
-    stored. `zone` is the person's. `options` are all settings of `upkeep`; a job reads its own block. `stops` is True
-    when the time limit is over or the daemon ends: a long plan looks at it between its parts, and returns what it has.
+    stored. `zone` is the person's. `options` are all settings of `upkeep`, `skills` those of skills; a job reads its
+    own block. `stops` is True when the time limit is over or the daemon ends: a long plan looks at it between its
+    parts, and returns what it has.
     """
 
     session: Session
@@ -67,6 +68,7 @@ class JobRun:
     is_dry: bool
     stops: Callable[[], bool]
     options: UpkeepOptions = field(default_factory=UpkeepOptions)
+    skills: SkillsOptions = field(default_factory=SkillsOptions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,12 @@
-"""The settings block `upkeep`: the zone of all schedules, and a block for each job."""
+"""The settings blocks `upkeep` (the zone of all schedules, and a block for each job) and `skills`."""
 
 from dataclasses import dataclass, field, fields
+from datetime import tzinfo
 
 from commonplace.model import option
 from commonplace.model.conversation import FactsKept
-from commonplace.upkeep.schedule import named_zone, parse_schedule
+from commonplace.model.template import Autonomy
+from commonplace.upkeep.schedule import machine_zone, named_zone, parse_schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +160,64 @@ class UpkeepOptions:
         name = job.replace("-", "_")
         own = getattr(self, name) if name in {each.name for each in fields(self)} else None
         return own if isinstance(own, JobOptions) else JobOptions()
+
+
+def zone_of(options: UpkeepOptions) -> tzinfo:
+    """The person's zone: that of the settings, else of this machine."""
+    return named_zone(options.zone) if options.zone else machine_zone()
+
+
+@dataclass(frozen=True, slots=True)
+class SkillOptions(JobOptions):
+    """What every skill has: a job that writes notes by a template."""
+
+    autonomy_level: Autonomy | None = option(
+        None, "Where it writes: `low` only to the Inbox, else where the note belongs; by default `safety.autonomy`."
+    )
+    most_items: int = option(20, "The most lines of one section.", at_least=1, at_most=200)
+    draft: bool = option(True, "Let the model of `llm.draft` write the summary, if there is one.")
+    most_tokens: int = option(
+        30_000, "The most tokens, read and written, of the one call for a note; beyond it the note has no summary."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DailyOptions(SkillOptions):
+    """The block `skills.daily_reflection`."""
+
+    catch_up_days: int = option(3, "Past days that are written if they were missed.", at_least=1, at_most=31)
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingOptions(SkillOptions):
+    """The block `skills.meeting_note`."""
+
+    lookback_minutes: int = option(
+        5, "Minutes back in which an event may have ended that its calendar told late.", at_least=1, at_most=1440
+    )
+    least_attendees: int = option(1, "Attendees from which an event gets a note; 0 for every event.", at_least=0)
+    vault_limit: int = option(5, "The most earlier meetings, and the most other notes, that it names.", at_least=0)
+    chat_limit: int = option(5, "The most conversations that it names.", at_least=0)
+    task_limit: int = option(5, "The most tasks that it names.", at_least=0)
+    person_stubs: bool = option(
+        True, "Create a short note in `People` for each attendee who has no note; what exists is never touched."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsOptions:
+    """The block `skills`: the vault's templates, and a block for each skill."""
+
+    templates_dir: str | None = option(
+        None,
+        "The vault's folder of templates, which replace the packaged ones of the same name; by default "
+        "`Templates/commonplace`, if it exists.",
+    )
+    daily_reflection: DailyOptions = field(default_factory=DailyOptions)
+    weekly_review: SkillOptions = field(default_factory=SkillOptions)
+    meeting_note: MeetingOptions = field(default_factory=MeetingOptions)
+
+    def of(self, name: str) -> SkillOptions | None:
+        """The block of that skill; None if there is no such skill."""
+        own = getattr(self, name, None) if name in {each.name for each in fields(self)} else None
+        return own if isinstance(own, SkillOptions) else None

@@ -27,8 +27,8 @@ from commonplace.model.upkeep import JobRecord, JobState, JobStatus, RunOutcome,
 from commonplace.upkeep.job import Job, JobRun, Plan
 from commonplace.upkeep.lease import HeldLease, hold_lease, is_held
 from commonplace.upkeep.notices import tell, tell_about_models, tell_over
-from commonplace.upkeep.options import UpkeepOptions
-from commonplace.upkeep.schedule import machine_zone, named_zone, parse_schedule
+from commonplace.upkeep.options import JobOptions, SkillsOptions, UpkeepOptions, zone_of
+from commonplace.upkeep.schedule import parse_schedule
 
 FAILURES: Final = 3
 """Failed runs in a row after which a job is parked; also runs with failed steps after which its state moves on."""
@@ -56,18 +56,23 @@ class Upkeep:
     jobs: Sequence[Job]
     options: UpkeepOptions
     session: Session
+    skills: SkillsOptions = field(default_factory=SkillsOptions)
     zone: tzinfo = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "zone", named_zone(self.options.zone) if self.options.zone else machine_zone())
+        object.__setattr__(self, "zone", zone_of(self.options))
+
+    def options_of(self, job: Job) -> JobOptions:
+        """The settings block of the job: of a skill, that in `skills`."""
+        return self.skills.of(job.name) or self.options.of(job.name)
 
     def is_enabled(self, job: Job) -> bool:
         """True if the job runs on its schedule."""
-        return self.options.enabled and self.options.of(job.name).enabled and job.is_wanted(self.session)
+        return self.options.enabled and self.options_of(job).enabled and job.is_wanted(self.session)
 
     def schedule_of(self, job: Job) -> str:
         """When the job runs: by the settings, else by itself."""
-        return self.options.of(job.name).schedule or job.schedule
+        return self.options_of(job).schedule or job.schedule
 
     def due_at(self, job: Job, state: JobState | None, *, now: datetime) -> datetime | None:
         """When the job runs next, in the past if it is overdue; None if it is disabled or parked."""
@@ -169,7 +174,7 @@ class Upkeep:
     def job_run(self, job: Job, state: JobState, *, now: datetime, stops: Stops, is_dry: bool) -> JobRun:
         """What the job is given: it acts as itself, at one moment."""
         session = self.session.as_actor(Actor("job", job.name)).at(now)
-        return JobRun(session, state.values, self.zone, is_dry, stops, self.options)
+        return JobRun(session, state.values, self.zone, is_dry, stops, self.options, self.skills)
 
     def within_caps(self, job: Job, plan: Plan) -> Plan:
         """The plan with no more steps than the cap, and than the share of all entries that one run may change."""

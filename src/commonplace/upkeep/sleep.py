@@ -31,6 +31,7 @@ from commonplace.model.learning import LearnedItem
 from commonplace.model.moment import parse_moment
 from commonplace.model.text import counted
 from commonplace.notes import parse
+from commonplace.upkeep.daily_reflection import FOLDER as REFLECTIONS
 from commonplace.upkeep.day_data import DayCursor, DayData, DayPart, day_of, days_between, gather
 from commonplace.upkeep.day_memories import (
     DayMemories,
@@ -52,6 +53,7 @@ from commonplace.upkeep.day_note import (
     without_sources,
 )
 from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepOutcome, StepResult
+from commonplace.upkeep.weekly_review import FOLDER as REVIEWS
 from commonplace.vault.base import ABSENT, Blob, version_of
 
 _MOST_PARTS: Final = 12  # calls of a model in one run, for each place: a fortnight away takes two nights
@@ -258,7 +260,9 @@ def _frontmatter(place: Place, day: str, session: Session) -> Mapping[str, Any]:
 
 def _erased_steps(place: Place, session: Session) -> Iterator[Step]:
     """A step for each of our notes with bullets whose conversation or entry was erased or forgotten."""
-    paths = _dated(place, session) if place.channel else (*_dated(place, session), *_progress(session))
+    paths = [*_dated(place, session)]
+    if not place.channel:
+        paths += (*_progress(session), *notes_below(REFLECTIONS, session), *notes_below(REVIEWS, session))
     notes = [note for path in paths if (note := read_day_note(path, session)) and _sources(note)]
     sources = {source for note in notes for source in _sources(note)}
     gone = session.stores.history.forgotten(source for source in sources if not source.startswith("e-"))

@@ -194,7 +194,6 @@ def test_low_autonomy_writes_to_the_inbox_under_a_name_of_its_own(tmp_path: Path
     assert write_from_template(low, never, session).reason == "idempotent"
 
 
-@pytest.mark.requirement("D-96")
 def test_the_templates_autonomy_counts_where_that_of_agents_is_low(tmp_path: Path, calendar: Calendar) -> None:
     """The person set it for this template."""
     memory = make_memory(tmp_path, clock=calendar, settings={"safety.autonomy": "low"})

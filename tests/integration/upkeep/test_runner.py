@@ -17,7 +17,7 @@ from commonplace.model.moment import moment_text
 from commonplace.model.upkeep import JobLease, JobRecord, StepOutcome
 from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepResult
 from commonplace.upkeep.lease import this_process
-from commonplace.upkeep.options import JobOptions, UpkeepOptions
+from commonplace.upkeep.options import JobOptions, SkillsOptions, UpkeepOptions
 from tests.memories import Calendar, make_memory
 
 
@@ -428,7 +428,8 @@ def test_an_unknown_job_is_not_found(memory: Memory) -> None:
 
 
 def test_every_job_has_a_settings_block_and_a_valid_schedule(memory: Memory) -> None:
-    """A job's name is that of its block below `upkeep`, with dashes for underscores."""
+    """A job's name is that of its block below `upkeep`, with dashes for underscores; a skill's below `skills`."""
     for status in memory.jobs.list():
-        assert isinstance(getattr(UpkeepOptions(), status.name.replace("-", "_")), JobOptions)
+        own = SkillsOptions().of(status.name) or getattr(UpkeepOptions(), status.name.replace("-", "_"))
+        assert isinstance(own, JobOptions)
         assert status.next or not status.is_enabled

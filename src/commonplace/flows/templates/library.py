@@ -7,11 +7,12 @@ is; frontmatter that cannot be read is an error of the template.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from commonplace.errors import NotFound, UsageError
 from commonplace.flows.read import list_notes, locate
 from commonplace.flows.stores import Stores
+from commonplace.model.template import TemplateText
 from commonplace.notes import parse
 from commonplace.notes.note_text import split_note
 from commonplace.templates.render import MOST_SOURCE, render
@@ -27,16 +28,6 @@ class RenderedNote:
 
     body: str
     frontmatter: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class TemplateText:
-    """A template: its name, its text, and where it comes from; `path` is its note in the vault, or its file's name."""
-
-    name: str
-    text: str
-    origin: Literal["packaged", "vault"]
-    path: str
 
 
 class TemplateLibrary:

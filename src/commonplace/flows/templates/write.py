@@ -7,7 +7,7 @@
     5 model        one call for a structured draft, within the skill's budget; no model, no call
     6 render       values, draft (`llm`) and `now_iso` into the template
     7 write        based on the version that was read in step 2, in one commit
-    8 event        `vault_autowrite_written`
+    8 event        `vault_autowrite_written`; then a note for each of its people who has none (`people`)
 
 A failure of step 1 or 2 is raised. A failure of steps 3 to 7 is an event (`vault_autowrite_failed`) and a skipped
 result: no part of the note is written.
@@ -42,6 +42,7 @@ from commonplace.flows.notes.write import (
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
 from commonplace.flows.templates.library import RenderedNote, TemplateLibrary
+from commonplace.flows.templates.people import create_person_stubs
 from commonplace.llm.base import Prompt, estimate_tokens
 from commonplace.llm.options import MOST_TOKENS
 from commonplace.model import Note, Terms
@@ -114,6 +115,8 @@ def write_from_template(
         return replace(_skipped(place, _reason(error)), error=error)
     if not request.dry_run and not result.skipped:
         _emit_written(request, result, session)
+        if request.people and not result.redirected_to_inbox:
+            create_person_stubs(request.people, session)
     return result
 
 

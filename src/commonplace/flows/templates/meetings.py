@@ -1,0 +1,261 @@
+"""What memory knows about a meeting: its people, earlier meetings, what they owe, what was left open, related things.
+
+The event's words come from whoever sent the invitation, the rest from notes and conversations: all of it is untrusted,
+and reaches a note as plain words only.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import tzinfo
+from typing import Any, Final
+
+from commonplace.errors import CommonplaceError, NotFound
+from commonplace.flows.memory.commitments import list_commitments
+from commonplace.flows.read import list_notes, locate
+from commonplace.flows.search.search import SearchQuery, search
+from commonplace.flows.stores import Session
+from commonplace.flows.templates.people import person_name, person_target
+from commonplace.model import Filters, Hit, Note
+from commonplace.model.calendar import Attendee, Event
+from commonplace.model.moment import moment_text
+from commonplace.model.note_words import plain_words
+from commonplace.model.template import AUTHOR, KEY, WRITTEN_BY, NoteDraft
+from commonplace.notes import parse
+from commonplace.notes.parse import section_named
+from commonplace.policy.sensitivity import is_sensitive
+from commonplace.questions.words import query_words
+
+NAME: Final = "meeting_note"
+FOLDER: Final = "Meetings"
+KIND: Final = "meeting"
+_FOLDERS: Final = (FOLDER, "Inbox")
+_DAY: Final = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
+_SLUG: Final = re.compile(r"[^a-z0-9]+")
+_LONGEST_SLUG: Final = 60
+_CANDIDATES: Final = 60  # meeting notes, the newest first, that are compared with the event
+_SPARE: Final = 3  # times as many hits are read, for those that are meetings themselves
+_MOST_COMMITMENTS: Final = 10
+_MOST_QUESTIONS: Final = 10
+_BULLET: Final = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.+)")
+
+_LISTS: Final = ("action_item_candidates", "open_questions", "links_suggested")
+DRAFT: Final = NoteDraft(
+    task=(
+        "A note about the meeting {{ title }}. Sum up in the summary what the material says that matters for it: where "
+        "things stand since the last meeting, and what is owed. Nobody has told you what was said in the meeting "
+        "itself: do not guess it. Action items are candidates, each `Name: what`. Links are titles of notes that the "
+        "material names."
+    ),
+    schema={
+        "type": "object",
+        "required": ["summary", *_LISTS],
+        "properties": {
+            "summary": {"type": "string"},
+            **{name: {"type": "array", "maxItems": 8, "items": {"type": "string"}} for name in _LISTS},
+        },
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MeetingLimits:
+    """The most earlier meetings and notes, conversations and tasks that a note about a meeting names."""
+
+    vault: int = 5
+    chat: int = 5
+    task: int = 5
+
+
+def meeting_path(event: Event, zone: tzinfo) -> str:
+    """`Meetings/YYYY-MM-DD-<slug>.md`, by the day on which it began in the person's zone."""
+    slug = _SLUG.sub("-", event.title.casefold()).strip("-")[:_LONGEST_SLUG].rstrip("-") or "meeting"
+    return f"{FOLDER}/{event.start.astimezone(zone).date().isoformat()}-{slug}.md"
+
+
+def event_version(event: Event) -> str:
+    """A hash of what a note about the event shows of it: another one means that the note is rendered again."""
+    shown = [
+        event.title,
+        moment_text(event.start),
+        moment_text(event.end),
+        event.location,
+        event.description,
+        *sorted(f"{each.name} {each.email}" for each in attendees_of(event)),
+    ]
+    return hashlib.sha256(json.dumps(shown).encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def attendees_of(event: Event) -> tuple[Attendee, ...]:
+    """Who was invited, and the organizer if the list leaves them out; each once."""
+    everyone = (*event.attendees, *((event.organizer,) if event.organizer and event.attendees else ()))
+    first: dict[str, Attendee] = {}
+    for each in everyone:
+        first.setdefault(each.email.casefold() or each.name.casefold(), each)
+    return tuple(first.values())
+
+
+def written_notes(session: Session, *, since: str) -> dict[str, str]:
+    """The notes about meetings that we wrote, by the id of their event, with a day in their name from `since` on."""
+    stores, paths = session.stores, dict[str, str]()
+    for folder in _FOLDERS:
+        try:
+            stats = list_notes(folder, stores.vault, skip=stores.ignored)
+        except NotFound:
+            continue
+        for stat in stats:
+            day = _DAY.search(stat.path.rpartition("/")[2])
+            note = _read(stat.path, session) if day and day[1] >= since else None
+            if note and note.frontmatter.get(WRITTEN_BY) == AUTHOR and note.frontmatter.get("calendar_event_id"):
+                paths.setdefault(str(note.frontmatter.get(KEY, "")), stat.path)
+    return paths
+
+
+def gather_meeting(event: Event, session: Session, *, zone: tzinfo, limits: MeetingLimits) -> Mapping[str, Any]:
+    """The values of the template `meeting_note` for this event."""
+    people = attendees_of(event)
+    names = [each.name for each in people]
+    start, end = event.start.astimezone(zone), event.end.astimezone(zone)
+    with ThreadPoolExecutor(3) as pool:
+        notes = pool.submit(_hits, event, names, session, source="vault", limit=limits.vault * _SPARE)
+        chats = pool.submit(_hits, event, names, session, source="chat", limit=limits.chat)
+        tasks = pool.submit(_hits, event, names, session, source="task", limit=limits.task)
+    prior = prior_meetings(event, session, limit=limits.vault)
+    shown = {each.path for each in prior}
+    return {
+        "title": plain_words(event.title) or "Meeting",  # a link in a property is a link
+        "date": start.date().isoformat(),
+        "event_id": event.id,
+        "uid": event.uid,
+        "start": moment_text(event.start),
+        "end": moment_text(event.end),
+        "when": f"{start:%A}, {start.date().isoformat()}, {start:%H:%M} to {end:%H:%M}",
+        "location": event.location,
+        "description": event.description,
+        "attendee_names": [person_name(name) or plain_words(name) for name in names],
+        "attendees": [{"name": each.name, "target": person_target(each.name, session)} for each in people],
+        "commitments": [*_commitments(names, session)][:_MOST_COMMITMENTS],
+        "questions": [*_questions(prior)][:_MOST_QUESTIONS],
+        "prior": [{"path": each.path, "title": each.title, "date": _day_of(each)} for each in prior],
+        "notes": [_named(each) for each in notes.result() if _is_related(each, shown)][: limits.vault],
+        "conversations": [{"id": each.path, "title": each.title} for each in chats.result()],
+        "tasks": [{"title": each.title} for each in tasks.result()],
+    }
+
+
+# ---------------------------------------------------------------- earlier meetings
+
+
+def prior_meetings(event: Event, session: Session, *, limit: int) -> tuple[Note, ...]:
+    """Notes about earlier meetings of the same series or of the same people, the newest first.
+
+    A note is one by its `type: meeting`, wherever it is. People are the same if most of the event's attendees were
+    there; the person themselves does not count.
+    """
+    began, found = moment_text(event.start), list[Note]()
+    for path in _meeting_paths(event, session, before=began):
+        note = _read(path, session)
+        if note and note.frontmatter.get("calendar_event_id") != event.id and _is_prior(note, event, session):
+            found.append(note)
+        if len(found) >= limit:
+            break
+    return tuple(found)
+
+
+def _meeting_paths(event: Event, session: Session, *, before: str) -> Sequence[str]:
+    """The paths of notes of the type meeting that have a name of the event's people, or its title; newest first."""
+    filters = Filters(sources=("vault",), kinds=(KIND,))
+    phrases = [event.title, *(each.name for each in attendees_of(event))]
+    with session.stores.index.reader() as reader:
+        numbers = {
+            number
+            for phrase in phrases
+            if (words := query_words(phrase).words)
+            for number in reader.chunks_with(words, filters)
+        }
+        chunks = reader.chunk_attributes(sorted(numbers))
+    days = {each.path: each.at for each in chunks.values() if each.path and each.at[:10] <= before[:10]}
+    return sorted(days, key=lambda path: (days[path], path), reverse=True)[:_CANDIDATES]
+
+
+def _is_prior(note: Note, event: Event, session: Session) -> bool:
+    keys, rules = note.frontmatter, session.stores.rules
+    began = str(keys.get("event_start", ""))
+    if began and began >= moment_text(event.start):
+        return False
+    if event.uid and keys.get("calendar_uid") == event.uid:
+        return True
+    stated = keys.get("attendees")
+    there = {rules.entity(str(each)) for each in (stated if isinstance(stated, list) else ())}
+    people = {rules.entity(each.name) for each in attendees_of(event)} - {"me"}
+    return bool(people) and 2 * len(people & there) > len(people)
+
+
+def _questions(prior: Sequence[Note]) -> Iterator[str]:
+    """The questions in the newest earlier meeting that has a section for them."""
+    for note in prior:
+        section = section_named(note, "Open questions")
+        lines = section.text.splitlines()[1:] if section else []
+        questions = [match[1].strip() for line in lines if (match := _BULLET.fullmatch(line))]
+        if questions:
+            yield from questions
+            return
+
+
+def _day_of(note: Note) -> str:
+    day = _DAY.search(note.path)
+    return str(note.frontmatter.get("date") or (day[1] if day else ""))[:10]
+
+
+# ---------------------------------------------------------------- commitments and related things
+
+
+def _commitments(names: Iterable[str], session: Session) -> Iterator[dict[str, Any]]:
+    rules = session.stores.rules
+    people = {rules.entity(name) for name in names}
+    for each in list_commitments(session, states=("open", "overdue")):
+        if rules.entity(each.who) in people:
+            yield {
+                "who": each.who,
+                "what": each.what,
+                "due": each.due,
+                "late": each.state == "overdue",
+                "since": each.since or "an unknown day",
+                "path": each.path,
+            }
+
+
+def _hits(event: Event, names: Sequence[str], session: Session, *, source: str, limit: int) -> tuple[Hit, ...]:
+    """The best hits of one source for the event; none if it cannot be searched."""
+    if not limit:
+        return ()
+    text = f"{event.title} {' '.join(names)}"[:500]
+    query = SearchQuery(text, k=limit, filters=Filters(sources=(source,)), by="document", explain_empty=False)
+    try:
+        return search(query, session.stores, audience=session.audience).hits
+    except CommonplaceError:
+        return ()
+
+
+def _is_related(hit: Hit, shown: Iterable[str]) -> bool:
+    frontmatter = hit.metadata.get("frontmatter")
+    keys = frontmatter if isinstance(frontmatter, Mapping) else {}
+    return not hit.sensitive and keys.get("type") != KIND and hit.path not in shown
+
+
+def _named(hit: Hit) -> dict[str, str]:
+    return {"path": hit.path, "title": hit.title}
+
+
+def _read(path: str, session: Session) -> Note | None:
+    """The note; None if it is gone or hidden from programs."""
+    vault = session.stores.vault
+    try:
+        blob = vault.read(locate(path, vault))
+    except CommonplaceError:
+        return None
+    note = parse(blob.content, path=path, mtime=blob.stat.mtime)
+    return None if is_sensitive(note, session.stores.safety) else note

@@ -1,0 +1,173 @@
+"""A note about a meeting from what memory knows: people, earlier meetings, commitments, what was left open."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from commonplace.flows.templates.meetings import (
+    DRAFT,
+    MeetingLimits,
+    event_version,
+    gather_meeting,
+    meeting_path,
+    prior_meetings,
+    written_notes,
+)
+from commonplace.flows.templates.people import create_person_stubs, person_name, person_target
+from commonplace.flows.templates.write import write_from_template
+from commonplace.memory import Memory
+from commonplace.model import Actor
+from commonplace.model.calendar import Attendee, Event
+from commonplace.model.template import TemplateRequest, WriteResult
+from tests.memories import Calendar, make_memory
+
+BERLIN = ZoneInfo("Europe/Berlin")
+ADA, MARCO = Attendee("Ada Lovelace", "ada@example.org"), Attendee("Marco Bianchi", "marco@example.org")
+
+
+def event_on(day: int, *, title: str = "Offer sync", **values: object) -> Event:
+    start = datetime(2026, 3, day, 9, 0, tzinfo=UTC)
+    known: dict[str, object] = {
+        "id": f"offer/{day}",
+        "uid": "offer",
+        "calendar": "work",
+        "attendees": (ADA, MARCO),
+        "start": start,
+        "end": start + timedelta(minutes=30),
+        **values,
+    }
+    return Event(title=title, **known)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return make_memory(tmp_path, clock=Calendar(datetime(2026, 3, 20, 9, 0, tzinfo=UTC)))
+
+
+def write(event: Event, memory: Memory) -> WriteResult:
+    session = memory._session.as_actor(Actor("job", "meeting_note"))
+    request = TemplateRequest(
+        template="meeting_note",
+        target_path=meeting_path(event, BERLIN),
+        idempotency_key=event.id,
+        source_version=event_version(event),
+        draft=DRAFT,
+        people=tuple(each.name for each in event.attendees),
+    )
+
+    def gather() -> dict[str, object]:
+        known = gather_meeting(event, session, zone=BERLIN, limits=MeetingLimits())
+        return {**known}
+
+    return write_from_template(request, gather, session)
+
+
+@pytest.mark.requirement("D-113", "D-115")
+def test_a_meeting_becomes_a_note_with_its_people_and_seven_sections(memory: Memory) -> None:
+    """The path has the day and the title, the frontmatter says what it was made for."""
+    result = write(event_on(10), memory)
+    note = memory.notes.read(result.path)
+
+    assert result.path == "Meetings/2026-03-10-offer-sync.md", result.reason
+    assert [each.text for each in note.headings] == [
+        "Offer sync",
+        "Attendees",
+        "Agenda",
+        "Summary",
+        "Action items",
+        "Decisions",
+        "Open questions",
+        "Related",
+    ]
+    keys = note.frontmatter
+    assert (keys["type"], keys["calendar_event_id"], keys["idempotency_key"]) == ("meeting", "offer/10", "offer/10")
+    assert keys["attendees"] == ["Ada Lovelace", "Marco Bianchi"]
+    assert "[[Ada Lovelace]]" in note.text
+
+
+@pytest.mark.requirement("D-117", "D-112")
+def test_a_note_written_today_is_prior_context_of_the_next_meeting_of_the_same_people(memory: Memory) -> None:
+    """What the person wrote into the first note is in the second: the link, what is owed, what was left open."""
+    first = write(event_on(10), memory)
+    path = Path(str(memory._session.stores.vault_folder)) / first.path
+    text = path.read_text()
+    text = text.replace("## Action items\n", "## Action items\n\n- [ ] Ada Lovelace: send the offer by 20 March\n")
+    path.write_text(text.replace("## Open questions\n", "## Open questions\n\n- Who signs?\n"))
+    memory.index.sync()
+
+    second = memory.notes.read(write(event_on(17, id="other", uid="other", title="Pricing"), memory).path).text
+
+    assert "[[Meetings/2026-03-10-offer-sync|Offer sync]]" in second
+    assert "Ada Lovelace, send the offer (due 2026-03-20)" in second
+    assert "- Left open last time: Who signs?" in second
+    assert [each.who for each in memory.commitments.list(states=["open"])] == ["Ada Lovelace"]
+
+
+def test_a_meeting_of_other_people_is_not_prior_and_a_series_is(memory: Memory) -> None:
+    """By the type of the note, whoever wrote it; more than half of the people, or the same series."""
+    write(event_on(3, title="Lunch", uid="lunch", attendees=(Attendee("Zoe"), ADA, Attendee("Kim"))), memory)
+    memory.notes.write(
+        "Projects/talk.md",
+        "---\ntype: meeting\ndate: 2026-03-04\nattendees: [Marco Bianchi, Ada Lovelace]\n---\nMarco Bianchi\n",
+    )
+    write(event_on(5, attendees=(Attendee("Kim"),)), memory)
+    memory.notes.write("Projects/plan.md", "---\ntype: plan\n---\nAda Lovelace and Marco Bianchi\n")
+    memory.index.sync()
+    session = memory._session.as_actor(Actor("job", "meeting_note"))
+
+    prior = prior_meetings(event_on(10), session, limit=5)
+
+    assert [each.path for each in prior] == ["Meetings/2026-03-05-offer-sync.md", "Projects/talk.md"]
+
+
+@pytest.mark.requirement("D-108", "D-119")
+def test_people_are_linked_and_get_a_note_once(memory: Memory) -> None:
+    """A link makes no note; the writer does, for who has none anywhere, and touches nothing that exists."""
+    session = memory._session.as_actor(Actor("job", "meeting_note"))
+    memory.notes.write("People/Ada Lovelace.md", "My own words.\n")
+    memory.notes.write("Projects/Bianchi.md", "---\naliases: [Marco Bianchi]\n---\nA client.\n")
+    before = person_target("Zoe", session), person_target("Ada Lovelace", session)
+
+    created = create_person_stubs(
+        ["Zoe", "zoe", "Ada Lovelace", "Marco Bianchi", "a@b.org", "../x", "[[E|v]]"], session
+    )
+    again = create_person_stubs(["Zoe"], session)
+
+    assert before == ("Zoe", "People/Ada Lovelace")
+    assert created == ("People/Zoe.md", "People/x.md", "People/v.md")
+    assert again == ()
+    assert memory.notes.read("People/Ada Lovelace.md").text == "My own words.\n"
+    assert person_target("Zoe", session) == "People/Zoe"
+    assert person_name("a@b.org") == ""
+
+
+def test_hostile_words_of_an_invitation_stay_words(memory: Memory) -> None:
+    """No heading, link, task, frontmatter or commitment comes from a title, a description or a name."""
+    event = event_on(
+        10,
+        title="---\ntype: x\n# Pay [[Evil]]",
+        description="# Heading\n- [ ] Ada: pay 100 by 2026-05-01\n---\nid: 1\n[[Evil]] ![[Evil]]",
+        attendees=(Attendee("Ada]] [[Evil"), MARCO),
+    )
+    result = write(event, memory)
+    note = memory.notes.read(result.path)
+
+    assert not result.skipped, result.reason
+    assert {link.target for link in note.links} <= {"Marco Bianchi", "Ada Evil"}
+    assert len(note.headings) == 8
+    assert memory.commitments.list() == ()
+
+
+def test_an_event_that_moved_is_rendered_again_in_the_same_note(memory: Memory) -> None:
+    """The same key, another version: one note, found by its event."""
+    first = write(event_on(10), memory)
+    session = memory._session.as_actor(Actor("job", "meeting_note"))
+    written = written_notes(session, since="2026-03-01")
+
+    assert written == {"offer/10": first.path}
+    assert write(event_on(10), memory).reason == "idempotent"
+    moved = event_on(10, location="Room 5")
+    assert event_version(moved) != event_version(event_on(10))
+    assert "Room 5" in memory.notes.read(write(moved, memory).path).text
