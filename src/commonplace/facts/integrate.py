@@ -19,6 +19,7 @@ from commonplace.facts.statement_words import jaccard
 from commonplace.facts.triples import ME, predicate_key
 from commonplace.facts.validity import holds, until_of
 from commonplace.model import Action, Bond, Candidate, Fact, SimilarFact, Verdict
+from commonplace.model.text import LazyPattern
 
 OVERLAP: Final = 0.6
 """The share of common words from which two objects may be the same value."""
@@ -33,6 +34,8 @@ _ACTIONS: Final[dict[Bond, tuple[Action, str]]] = {
     "contradict": ("contradict", "It is said to contradict this fact."),
 }
 
+_ONCE: Final = LazyPattern(r"(?i)(?:the user |they )?(?:used to|formerly|previously)\b")
+_NAME: Final = LazyPattern(r"(?<!^)\b(?:[A-ZÄÖÜÅ][\w-]+|\d[\w.:]*)")
 _BESIDE: Final = frozenset({"extend", "derive"})
 _AGAINST: Final = frozenset({"supersede", "contradict"})
 
@@ -245,11 +248,19 @@ def _verdict_on(comparison: Comparison, match: _Match) -> Verdict:
 
 def _verdict_on_change(comparison: Comparison, similar: SimilarFact) -> Verdict:
     """The candidate gives a known statement another value; a model may be asked if no word says that it changed."""
+    if _speaks_of_another_past(comparison.candidate.text, similar.fact.text):
+        return Verdict("insert", "", "It speaks of the past, and of something else than what is known.")
     statement = parts_of(comparison.candidate.text)
     is_said = statement.ends or statement.turns
     reason = "It says that this has changed." if is_said else "It says otherwise of the same thing."
     action: Action = "supersede" if _is_replaceable(similar) else "contradict"
     return Verdict(action, similar.fact.id, reason, is_grey=not is_said)
+
+
+def _speaks_of_another_past(text: str, known: str) -> bool:
+    """True for "Used to live in Oslo" beside "Moved to Bergen": what was once ends only what names the same thing."""
+    names = {word.casefold() for word in _NAME.findall(known)}
+    return bool(_ONCE.match(text) and names and not names & {word.casefold() for word in _NAME.findall(text)})
 
 
 def _weight(match: _Match) -> tuple[int, float, str, str]:

@@ -433,3 +433,12 @@ def test_reasons_are_sentences_that_quote_nothing() -> None:
         assert verdict.reason[0].isupper() or verdict.reason[0] == "`"
         assert verdict.reason.endswith(".")
         assert not any(word in verdict.reason for word in SECRET_WORDS)
+
+
+@pytest.mark.parametrize(
+    ("known_text", "action"),
+    [("Moved to Bergen in November 2026.", "insert"), ("Lives in Oslo.", "supersede")],
+)
+def test_what_was_once_ends_only_what_names_the_same_thing(known_text: str, action: Action) -> None:
+    """ "Used to live in Oslo" says that Oslo is over, and nothing about Bergen."""
+    assert decide(Candidate(text="Used to live in Oslo."), statement(known_text), cosine=0.6).action == action
