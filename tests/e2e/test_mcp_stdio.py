@@ -137,7 +137,7 @@ def test_the_official_python_client_works_over_stdio(environ: dict[str, str]) ->
 
     name, tools, note, missing = asyncio.run(talk())
 
-    assert (name, tools) == ("commonplace", 10)
+    assert (name, tools) == ("commonplace", 14)
     assert "Leipzig" in note.contents[0].text
     assert missing.is_error
 
