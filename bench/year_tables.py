@@ -7,15 +7,24 @@ from bench.quality_tables import table
 
 ABOUT: Final = """## A simulated year
 
-One generated person talks with an assistant on 365 days, mostly about nothing that lasts; 34 attributes (home, job,
-boss, medicine, tools, rules of a codebase) and 8 plans change, each change is said once, some are said again.
-Every night the due jobs run with an injected clock, real git and real SQLite, and the hashing encoder.
+One generated person talks with an assistant on 365 days, mostly about nothing that lasts.
+34 attributes (home, job, boss, medicine, tools, rules of a codebase) and 8 plans change; each change is said once, some
+are said again.
+Every night the due jobs run, with an injected clock, real git and real SQLite.
 Every week the person reads the digest and decides what waits: what is true is approved.
 A scripted model answers over HTTP with what a good model would find; on three days it is away, and every 47th answer is
-no JSON. It shows what the pipeline does with right extractions, not how well a model extracts.
-"Attributes right" are those whose present value is a current entry; "stale" are current entries with a value that is
-over; "profile" is what a new session is given, in characters. In the copy of a vault, commands of the digest are run:
-each `undo` must bring back the bytes of before, each approval must end the waiting and be undone.
+no JSON.
+So the first year shows what the pipeline does with right extractions, not how well a model extracts; it has the hashing
+encoder. The second has no model and the real encoder.
+
+- "True facts" are the distinct things that were said and hold; "attributes right" those whose value now is a current
+  entry, after the person's review of that day; "stale" are current entries with a value that is over.
+- "Profile" is what a new session is given, in characters; it has the memories of the last days, so that a value of the
+  day before yesterday may stand there beside the present one.
+- Commands of the digest are run in a copy of the vault: each `undo` must bring back the bytes of before, each approval
+  must end the waiting, and the undo of the approval must bring it back.
+- Recall asks the same 100 questions about the values of the day.
+- Seconds are those of a machine on which other programs ran; those of single jobs are part of `jobs`.
 """
 _HEADS: Final = (
     *("day", "entries", "true facts", "archived", "attributes right", "stale", "waiting", "profile"),
