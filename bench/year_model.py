@@ -36,6 +36,7 @@ class YearModel:
             "sleep": self._sleep,
             "playbook": self._playbook,
             "curate": self._curate,
+            "draft": lambda question: {},
         }
 
     def __call__(self, received: Received) -> Turn:

@@ -34,6 +34,7 @@ TAGS: Final = (
     "facts",
     "review",
     "notes",
+    "profile",
     "changes",
     "conversations",
     "tasks",

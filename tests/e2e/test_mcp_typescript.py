@@ -41,7 +41,7 @@ def test_the_typescript_clients_list_save_find_and_read(name: str, era: str, tal
     talk = talks[name]
 
     assert talk["era"] == era
-    assert (talk["server"], talk["told"], len(talk["tools"])) == ("commonplace", True, 10)
+    assert (talk["server"], talk["told"], len(talk["tools"])) == ("commonplace", True, 14)
     assert (talk["saved"], talk["found"], talk["missing"]) == (True, True, True)
     assert talk["many"] == [f"n{n}" for n in range(10)]
     assert "Leipzig" in talk["note"]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.llm.options import TASKS
 from tests.command_line import Run, answer
 from tests.llm_server import MODEL, Answer, Failure, ModelScript, serving_models
 
@@ -41,7 +42,7 @@ def test_a_model_is_set_up_used_and_checked(run: Run, server: ModelScript) -> No
     assert (saved["action"], saved["reason"]) == ("supersede", "a model decided: supersede")
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     assert of_models(run, MY_KEY=KEY) == [
-        f"extract and judge: {MODEL}@127.0.0.1 answers (on this machine)",
+        f"{' and '.join(TASKS)}: {MODEL}@127.0.0.1 answers (on this machine)",
         "spent today: 150 of 2,000,000 tokens, $0.0000 of $1.00",
     ]
     assert "MY_KEY holds no key" in of_models(run)[0]

@@ -40,7 +40,7 @@ def test_outcomes_are_said_and_refusals_are_errors(run: Run, vault: Path) -> Non
     refused = run("user", "append", "Likes tea.", "--heading", "Food")
     dry = run("user", "remove", "Lives in York.", "--dry-run")
 
-    assert (known.returncode, known.stdout) == (0, "append already there, nothing changed: Agent/USER.md\n")
+    assert (known.returncode, known.stdout) == (0, "Agent/USER.md: append already there, nothing changed\n")
     assert refused.returncode == 3
     assert "commonplace user add-heading" in refused.stdout
     assert "-- Lives in York." in dry.stdout

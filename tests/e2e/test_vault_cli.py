@@ -24,6 +24,8 @@ READING_COMMANDS = frozenset(
         *("search", "recall", "show", "facts", "timeline", "log", "status", "styles", "lint", "links", "context"),
         *("note read", "note list", "note stat", "note links", "note history", "review list", "review show"),
         *("conversation list", "conversation show", "topics infer", "stats", "eval", "doctor"),
+        *("calendar list", "commitment list", "jobs list", "jobs log", "project show", "user log", "user show"),
+        *("template list", "template show"),
         *("learn log", "learn status", "task list", "task show", "correction list", "correction show"),
     }
 )

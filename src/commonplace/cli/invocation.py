@@ -37,7 +37,8 @@ WRITING_COMMANDS = frozenset(
         *("learn", "note mark", "note unmark"),
         *("project plan", "project progress", "project feature", "digest"),
         *("task add", "task erase", "correction add", "correction erase", "welcome"),
-        *("calendar add", "calendar sync", "calendar remove"),
+        *("calendar add", "calendar sync", "calendar remove", "conversation prune", "commitment close"),
+        *("jobs run", "template run"),
     }
 )
 """The commands that change a vault or its data. With several vaults, each says which one it is about to change."""

@@ -31,6 +31,8 @@ def test_a_call_without_its_scope_is_refused_and_changes_nothing(ada: Memory) ->
         "memory_save": {"text": "Ada prefers tea to coffee."},
         "memory_forget": {"id": "x"},
         "note_write": {"path": "Inbox/x.md", "text": "x"},
+        "note_propose": {"path": "Inbox/x.md", "text": "x", "why": "x"},
+        "profile_edit": {"operations": [{"op": "append", "line": "Likes tea."}]},
         "undo_last": {},
         "conversation_save": {"messages": [{"role": "user", "content": "hello"}]},
         "project_save": {"project": "atlas", "progress": "done"},

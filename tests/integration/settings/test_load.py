@@ -108,7 +108,6 @@ def test_the_defaults() -> None:
         "vault.sync_method",
         "vault.templates_dir",
         "sources.vault.chunker",
-        "skills.meeting_note.enabled",
     ],
 )
 def test_a_setting_that_was_removed_is_reported_like_any_unknown_one(key: str) -> None:

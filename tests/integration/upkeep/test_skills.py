@@ -209,7 +209,7 @@ def test_the_folder_of_templates_is_a_setting(tmp_path: Path, calendar: Calendar
     (folder / "own.md").write_text("---\na: 1\n---\n")
     names = [each.name for each in berlin(tmp_path, calendar, skills__templates_dir="prompts/vault").templates.list()]
 
-    assert names == ["daily_reflection", "own", "weekly_review"]
+    assert names == ["daily_reflection", "meeting_note", "own", "weekly_review"]
 
 
 @pytest.mark.requirement("D-95")

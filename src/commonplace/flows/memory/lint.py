@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from commonplace.errors import NotFound, Refused
 from commonplace.facts.entry_format import FUTURE, read_entry
@@ -109,6 +109,9 @@ def _broken_links(reader: IndexReader, entries: Iterable[_EntryNote]) -> Iterato
             yield Problem(edge.source, edge.line, message, "entry-link")
 
 
+_ROUNDS: Final = 3
+
+
 def _fix(session: Session, *, dry_run: bool) -> tuple[Problem, ...]:
     """Fix what is safe, in one commit for each kind; returns what was fixed. Raises Refused unless a person asks."""
     if session.actor.kind != "person":
@@ -116,8 +119,12 @@ def _fix(session: Session, *, dry_run: bool) -> tuple[Problem, ...]:
     if dry_run:
         return tuple(sorted(each.problem for each in find_fixes(session)))
     fixed: list[Problem] = []
-    for code in dict.fromkeys(fix.problem.code for fix in find_fixes(session)):
-        fixed += write_fixes(code, session)[0]
+    for _ in range(_ROUNDS):  # an entry with another time belongs to the folder of another month
+        codes = [*dict.fromkeys(fix.problem.code for fix in find_fixes(session))]
+        for code in codes:
+            fixed += write_fixes(code, session)[0]
+        if not codes:
+            break
     return tuple(sorted(fixed))
 
 
