@@ -12,7 +12,7 @@ from commonplace.errors import UsageError
 from commonplace.settings.schema import Settings
 from commonplace.sources.calendars.base import CalendarReader, CalendarSource, CalendarSources
 from commonplace.sources.calendars.config import CalendarConfig, parse_calendars
-from commonplace.sources.calendars.https import Server, checked_address
+from commonplace.sources.calendars.https import CalendarServer, checked_address
 from commonplace.sources.calendars.options import CalendarOptions
 from commonplace.upkeep.schedule import machine_zone, named_zone
 
@@ -47,9 +47,9 @@ def _reader(config: CalendarConfig, options: CalendarOptions) -> CalendarReader:
     return AddressReader(partial(_server, config, options, address=secret))
 
 
-def _server(config: CalendarConfig, options: CalendarOptions, *, address: str, password: str = "") -> Server:
+def _server(config: CalendarConfig, options: CalendarOptions, *, address: str, password: str = "") -> CalendarServer:
     """The server for one reading, whose limits begin now. Its label has the host alone."""
-    return Server(
+    return CalendarServer(
         address,
         label=f"the calendar {config.name} at {checked_address(address).hostname}",
         deadline=time.monotonic() + options.timeout_seconds,

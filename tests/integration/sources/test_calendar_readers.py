@@ -13,16 +13,16 @@ from commonplace.sources.calendars.address import AddressReader
 from commonplace.sources.calendars.base import Reading
 from commonplace.sources.calendars.caldav import CalDavReader
 from commonplace.sources.calendars.files import FileReader
-from commonplace.sources.calendars.https import Server, checked_address, is_public
+from commonplace.sources.calendars.https import CalendarServer, checked_address, is_public
 from tests.calendar_servers import PASSWORD, USER, Page, Radicale, event_text, radicale, serving
 
 TEXT = event_text("a", "DTSTART:20260303T100000Z")
 
 
-def server(address: str, **changes: object) -> Server:
+def server(address: str, **changes: object) -> CalendarServer:
     """A server with the limits of tests."""
     limits: dict[str, object] = {"deadline": time.monotonic() + 20, "max_bytes": 100_000, **changes}
-    return Server(address, label="the calendar work", **limits)  # type: ignore[arg-type]
+    return CalendarServer(address, label="the calendar work", **limits)  # type: ignore[arg-type]
 
 
 def known(*readings: Reading) -> dict[str, CalendarResource]:
@@ -236,7 +236,7 @@ def test_xml_that_is_not_caldav_is_refused(body: str, monkeypatch: pytest.Monkey
     """Entities could make a small text a huge one."""
     from commonplace.sources.calendars.https import Response
 
-    monkeypatch.setattr(Server, "send", lambda *_, **__: Response(207, {}, body.encode(), "https://x/"))
+    monkeypatch.setattr(CalendarServer, "send", lambda *_, **__: Response(207, {}, body.encode(), "https://x/"))
 
     with pytest.raises(ProviderFailed):
         dav_reader("https://example.org/").read("", {})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from commonplace.model.calendar import CalendarResource
 from commonplace.sources.calendars.base import Reading, check_text
-from commonplace.sources.calendars.https import Server
+from commonplace.sources.calendars.https import CalendarServer
 
 _CONDITIONS = {"etag": "If-None-Match", "last-modified": "If-Modified-Since"}
 
@@ -15,7 +15,7 @@ _CONDITIONS = {"etag": "If-None-Match", "last-modified": "If-Modified-Since"}
 class AddressReader:
     """Reads the calendar behind an address. `server` opens it, with the secrets and the limits of one reading."""
 
-    server: Callable[[], Server]
+    server: Callable[[], CalendarServer]
 
     def read(self, mark: str, known: Mapping[str, CalendarResource]) -> Reading:
         """The text, unless its server says that it is the known one."""

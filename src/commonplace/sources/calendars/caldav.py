@@ -17,7 +17,7 @@ from commonplace.errors import UsageError
 from commonplace.model.calendar import CalendarResource
 from commonplace.model.untrusted_text import clean_text
 from commonplace.sources.calendars.base import Reading
-from commonplace.sources.calendars.https import Response, Server
+from commonplace.sources.calendars.https import CalendarServer, Response
 
 _D: Final = "{DAV:}"
 _C: Final = "{urn:ietf:params:xml:ns:caldav}"
@@ -70,7 +70,7 @@ class _Entry:
 class CalDavReader:
     """Reads a calendar of a CalDAV server. `server` opens it, with the secrets and the limits of one reading."""
 
-    server: Callable[[], Server]
+    server: Callable[[], CalendarServer]
 
     def read(self, mark: str, known: Mapping[str, CalendarResource]) -> Reading:
         """The resources that are new or changed, and the names of those that are gone."""
@@ -90,7 +90,7 @@ class CalDavReader:
         return Reading(token, tuple(_texts(server, address, new)), gone)
 
 
-def _find_calendar(server: Server) -> tuple[str, _Entry]:
+def _find_calendar(server: CalendarServer) -> tuple[str, _Entry]:
     """The address of the calendar and what its server says of it; asks for the account's calendars if need be.
 
     Raises UsageError with the names of several.
@@ -119,14 +119,14 @@ def _name(entry: _Entry) -> str:
     return " ".join(clean_text(entry.text(f"{_D}displayname")).split())[:80] or "(without a name)"
 
 
-def _about(server: Server, address: str) -> tuple[Response, _Entry]:
+def _about(server: CalendarServer, address: str) -> tuple[Response, _Entry]:
     response, entries = _propfind(server, address, _ABOUT, depth=0)
     if not entries:
         raise server.failed("did not say what is at that address", "malformed")
     return response, entries[0]
 
 
-def _changes(server: Server, address: str, token: str) -> tuple[dict[str, str], tuple[str, ...], str] | None:
+def _changes(server: CalendarServer, address: str, token: str) -> tuple[dict[str, str], tuple[str, ...], str] | None:
     """ETags of what changed since the token, names of what is gone, and the new token; None if it is not known."""
     etags: dict[str, str] = {}
     gone: dict[str, None] = {}
@@ -148,7 +148,7 @@ def _changes(server: Server, address: str, token: str) -> tuple[dict[str, str], 
     return None
 
 
-def _all_etags(server: Server, address: str) -> dict[str, str]:
+def _all_etags(server: CalendarServer, address: str) -> dict[str, str]:
     """The ETag of every resource of the calendar, by name."""
     _, entries = _propfind(server, address, _ETAGS, depth=1)
     found = {each.href: each.text(f"{_D}getetag") for each in entries if not _is_collection(each, address)}
@@ -157,7 +157,7 @@ def _all_etags(server: Server, address: str) -> dict[str, str]:
     return found
 
 
-def _texts(server: Server, address: str, hrefs: list[str]) -> Iterable[CalendarResource]:
+def _texts(server: CalendarServer, address: str, hrefs: list[str]) -> Iterable[CalendarResource]:
     """The texts of these resources. One that is gone since it was listed is left out: the next reading sees it."""
     for first in range(0, len(hrefs), _BATCH):
         listed = "".join(
@@ -169,12 +169,12 @@ def _texts(server: Server, address: str, hrefs: list[str]) -> Iterable[CalendarR
                 yield CalendarResource(each.href, each.text(f"{_D}getetag"), text)
 
 
-def _propfind(server: Server, address: str, body: str, *, depth: int) -> tuple[Response, list[_Entry]]:
+def _propfind(server: CalendarServer, address: str, body: str, *, depth: int) -> tuple[Response, list[_Entry]]:
     response = server.send("PROPFIND", address, headers=_headers(str(depth)), body=body.encode())
     return response, _entries(server, response)[0]
 
 
-def _entries(server: Server, response: Response) -> tuple[list[_Entry], str]:
+def _entries(server: CalendarServer, response: Response) -> tuple[list[_Entry], str]:
     """The entries of a multistatus and its sync token. Raises ProviderFailed for any other response."""
     if response.status != 207:
         raise server.refused(response.status)
@@ -213,7 +213,7 @@ def _headers(depth: str) -> dict[str, str]:
     return {"Depth": depth, "Content-Type": "application/xml; charset=utf-8"}
 
 
-def _joined(server: Server, base: str, href: str) -> str:
+def _joined(server: CalendarServer, base: str, href: str) -> str:
     """The address of an href of the same server. Raises ProviderFailed without one, or for another server's."""
     address = urljoin(base, quote(unquote(href), safe=_SAFE) if href else "")
     if not href:

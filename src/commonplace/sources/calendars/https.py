@@ -36,7 +36,7 @@ class Response:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class CalendarServer:
     """Whom to ask and within which limits; one value for one reading of one calendar.
 
     `address` is a secret. `deadline` is on the monotonic clock. `used` counts the bytes of all responses.
