@@ -1,15 +1,13 @@
 """An erasure is killed at any step: what opens the vault next finishes it, and no word is left in derived data."""
 
-import os
 import random
 import shutil
-import signal
-import sys
 from pathlib import Path
-from types import FrameType
 
 from commonplace import NotFound, open_memory
+from commonplace.memory import Memory
 from tests.faults.figures import Figures
+from tests.faults.killing import killed_after
 from tests.gitvault import git, new_vault
 from tests.run_length import rounds
 
@@ -21,29 +19,12 @@ OPTIONS = {"embedding.provider": "none"}
 
 def erase(root: Path, id_: str, *, steps: int | None) -> int:
     """Erase the entry in another process, killed after that many calls of our functions; returns the calls made."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        calls = 0
 
-        def count(frame: FrameType, event: str, _: object) -> None:
-            nonlocal calls
-            if event == "call" and any(f"commonplace/{room}" in frame.f_code.co_filename for room in ROOMS):
-                calls += 1
-                if calls == steps:
-                    os.kill(os.getpid(), signal.SIGKILL)
+    def work(memory: Memory) -> bool:
+        memory.entries.erase(id_)
+        return True
 
-        with open_memory(root, settings=OPTIONS) as memory:
-            sys.setprofile(count)
-            memory.entries.erase(id_)
-            sys.setprofile(None)
-        os.write(writer, str(calls).encode())
-        os._exit(0)
-    os.close(writer)
-    told = os.read(reader, 20)
-    os.close(reader)
-    os.waitpid(child, 0)
-    return int(told or 0)
+    return killed_after(steps, work, root, rooms=ROOMS, settings=OPTIONS)
 
 
 def prepared(root: Path) -> tuple[str, str]:

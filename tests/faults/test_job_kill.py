@@ -1,16 +1,13 @@
 """Jobs are killed at any step, again and again: the next run takes over at once, does what is left, nothing twice."""
 
-import os
 import random
-import signal
-import sys
 from pathlib import Path
-from types import FrameType
 
 import pytest
 
 from commonplace import open_memory
 from commonplace.flows.notes.write import write_note
+from commonplace.memory import Memory
 from commonplace.memory.jobs import Jobs
 from commonplace.model import Terms
 from commonplace.model.layout import PROBE_NOTE
@@ -18,6 +15,7 @@ from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepResult
 from commonplace.upkeep.options import UpkeepOptions
 from commonplace.upkeep.probe import JOB as PROBE
 from tests.faults.figures import Figures
+from tests.faults.killing import killed_after
 from tests.gitvault import git, new_vault
 from tests.run_length import rounds
 
@@ -46,30 +44,12 @@ DIARY = Job(name="diary", about="Writes a note for each day", schedule="@daily",
 
 def run_job(root: Path, job: Job, *, steps: int | None) -> int:
     """Run the job in another process, killed after that many calls of our functions; returns the calls, 0 if killed."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        calls = 0
 
-        def count(frame: FrameType, event: str, _: object) -> None:
-            nonlocal calls
-            if event == "call" and any(f"commonplace/{room}" in frame.f_code.co_filename for room in ROOMS):
-                calls += 1
-                if calls == steps:
-                    os.kill(os.getpid(), signal.SIGKILL)
+    def work(memory: Memory) -> bool:
+        jobs = Jobs(memory._session, UpkeepOptions(zone="UTC"), jobs=(job,))
+        return jobs.run(job.name).outcome == "done"
 
-        with open_memory(root, settings=OPTIONS) as memory:
-            jobs = Jobs(memory._session, UpkeepOptions(zone="UTC"), jobs=(job,))
-            sys.setprofile(count)
-            record = jobs.run(job.name)
-            sys.setprofile(None)
-        os.write(writer, str(calls if record.outcome == "done" else -1).encode())
-        os._exit(0)
-    os.close(writer)
-    said = os.read(reader, 20)
-    os.close(reader)
-    os.waitpid(child, 0)
-    return int(said or 0)
+    return killed_after(steps, work, root, rooms=ROOMS, settings=OPTIONS)
 
 
 @pytest.mark.parametrize("job", [DIARY, PROBE], ids=["diary", "probe"])

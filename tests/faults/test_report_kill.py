@@ -1,17 +1,15 @@
 """The jobs `playbooks` and `digest` are killed at any step: the next run goes on, and each line is there once."""
 
-import os
 import random
 import re
 import shutil
-import signal
-import sys
 from collections import Counter
 from pathlib import Path
-from types import FrameType
 
 from commonplace import Message, open_memory
+from commonplace.memory import Memory
 from tests.faults.figures import Figures
+from tests.faults.killing import killed_after
 from tests.gitvault import new_vault
 from tests.run_length import rounds
 
@@ -23,31 +21,14 @@ EXPLAINED = f"For the record, this is how we deploy the website:\n{STEPS}"
 _NAMES = re.compile(r"\b[0-9a-f]{6,40}\b")
 
 
+def _run_jobs(memory: Memory) -> bool:
+    records = [memory.jobs.run(name) for name in ("playbooks", "digest")]
+    return all(each.outcome == "done" for each in records)
+
+
 def run_jobs(root: Path, *, steps: int | None) -> int:
     """Run both jobs in another process, killed after that many calls; returns the calls made, 0 if killed."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        calls = 0
-
-        def count(frame: FrameType, event: str, _: object) -> None:
-            nonlocal calls
-            if event == "call" and any(f"commonplace/{room}" in frame.f_code.co_filename for room in ROOMS):
-                calls += 1
-                if calls == steps:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        with open_memory(root, settings=OPTIONS) as memory:
-            sys.setprofile(count)
-            records = [memory.jobs.run(name) for name in ("playbooks", "digest")]
-            sys.setprofile(None)
-        os.write(writer, str(calls if all(each.outcome == "done" for each in records) else -1).encode())
-        os._exit(0)
-    os.close(writer)
-    said = os.read(reader, 20)
-    os.close(reader)
-    os.waitpid(child, 0)
-    return int(said or 0)
+    return killed_after(steps, _run_jobs, root, rooms=ROOMS, settings=OPTIONS)
 
 
 def prepared(root: Path) -> None:

@@ -1,16 +1,14 @@
 """Forgetting a conversation is killed at any step: the next run finishes it, and no word is left in derived data."""
 
-import os
 import random
 import shutil
-import signal
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
 
 from commonplace import Message, open_memory
+from commonplace.memory import Memory
 from tests.faults.figures import Figures
+from tests.faults.killing import killed_after
 from tests.gitvault import new_vault
 from tests.run_length import rounds
 
@@ -21,31 +19,14 @@ OPTIONS = {"embedding.provider": "none"}
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 
 
+def _prune(memory: Memory) -> bool:
+    memory.conversations.prune("180d")
+    return True
+
+
 def prune(root: Path, *, steps: int | None) -> int:
     """Prune in another process, killed after that many calls of our functions; returns the calls made."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        calls = 0
-
-        def count(frame: FrameType, event: str, _: object) -> None:
-            nonlocal calls
-            if event == "call" and any(f"commonplace/{room}" in frame.f_code.co_filename for room in ROOMS):
-                calls += 1
-                if calls == steps:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        with open_memory(root, settings=OPTIONS) as memory:
-            sys.setprofile(count)
-            memory.conversations.prune("180d")
-            sys.setprofile(None)
-        os.write(writer, str(calls).encode())
-        os._exit(0)
-    os.close(writer)
-    told = os.read(reader, 20)
-    os.close(reader)
-    os.waitpid(child, 0)
-    return int(told or 0)
+    return killed_after(steps, _prune, root, rooms=ROOMS, settings=OPTIONS)
 
 
 def prepared(root: Path) -> None:

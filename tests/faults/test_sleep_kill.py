@@ -1,17 +1,15 @@
 """The sleep job is killed at any step, again and again: the next run goes on, and each bullet is there once."""
 
-import os
 import random
 import shutil
-import signal
-import sys
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import FrameType
 
 from commonplace import Message, open_memory
+from commonplace.memory import Memory
 from tests.faults.figures import Figures
+from tests.faults.killing import killed_after
 from tests.gitvault import new_vault
 from tests.run_length import rounds
 
@@ -26,31 +24,13 @@ SPOKEN = (
 SAID_AT = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
 
 
+def _sleep(memory: Memory) -> bool:
+    return memory.jobs.run("sleep").outcome == "done"
+
+
 def sleep(root: Path, *, steps: int | None) -> int:
     """Run the job in another process, killed after that many calls of ours; returns the calls made, 0 if killed."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        calls = 0
-
-        def count(frame: FrameType, event: str, _: object) -> None:
-            nonlocal calls
-            if event == "call" and any(f"commonplace/{room}" in frame.f_code.co_filename for room in ROOMS):
-                calls += 1
-                if calls == steps:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-        with open_memory(root, settings=OPTIONS) as memory:
-            sys.setprofile(count)
-            memory.jobs.run("sleep")
-            sys.setprofile(None)
-        os.write(writer, str(calls).encode())
-        os._exit(0)
-    os.close(writer)
-    said = os.read(reader, 20)
-    os.close(reader)
-    os.waitpid(child, 0)
-    return int(said or 0)
+    return killed_after(steps, _sleep, root, rooms=ROOMS, settings=OPTIONS)
 
 
 def prepared(root: Path) -> None:
