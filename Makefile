@@ -7,7 +7,7 @@ STAMP  := $(VENV)/installed
 MODEL  := $(VENV)/models/installed
 LANGUAGES := $(VENV)/models/use-multilingual.installed
 
-.PHONY: help demo dist test lint style types npm bench bench-encoders bench-equality bench-gate bench-memory bench-sessions bench-quality bench-quality-short bench-year faults docs setup clean
+.PHONY: help demo dist test lint style types npm chromium bench bench-encoders bench-equality bench-gate bench-memory bench-scale bench-sessions bench-quality bench-quality-short bench-year faults docs setup clean
 .DEFAULT_GOAL := help
 # Otherwise every process that starts would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -53,10 +53,18 @@ style: $(STAMP)
 npm: $(STAMP)
 	@$(BIN)/python -m tests.npm_packages
 
+# The browser in which the page is tested, from Debian's packages; elsewhere the tests of the page say what is missing.
+chromium:
+	@command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	echo "installing chromium ..."; export DEBIAN_FRONTEND=noninteractive; \
+	apt-get -qq update && apt-get -qq install -y --no-install-recommends chromium >/dev/null; \
+	else echo "the tests of the page need Chromium (Debian: sudo apt-get install chromium)"; fi
+
 # Fetching waits for the network, so types are checked meanwhile.
 # Many tests start the program anew: compiled once, each of them starts sooner.
 test: $(STAMP)       ## lint, then every test
-	@$(MAKE) --no-print-directory --jobs 2 lint $(MODEL) $(LANGUAGES) npm
+	@$(MAKE) --no-print-directory --jobs 2 lint $(MODEL) $(LANGUAGES) npm chromium
 	@$(BIN)/python -m compileall -q -j 2 src
 	@$(BIN)/pytest -n 2 -q
 
@@ -77,6 +85,7 @@ bench: $(MODEL)      ## speed, on generated notes and on the vaults in $(DATA)
 	@$(BIN)/python bench/answers.py $(KEEP)
 	@$(BIN)/python bench/clients.py $(KEEP)
 	@$(BIN)/python bench/hooks.py $(KEEP)
+	@$(BIN)/python bench/browser.py $(KEEP)
 	@$(BIN)/python bench/year.py $(KEEP)
 
 bench-equality: $(MODEL)  ## step by step beside rebuild, on the vaults in $(DATA)
@@ -101,6 +110,10 @@ bench-quality-short: $(MODEL)  ## the same on 20 questions of each set
 
 bench-year: $(STAMP)  ## a simulated year with a scripted model, and one without: is memory small, current and revertable?
 	@$(BIN)/python bench/year.py $(KEEP)
+
+# `make bench-scale SIZES='--tenants 1000 --chunks 2000000 --folder /var/tmp/scale'`: 20 GB, and half an hour.
+bench-scale: $(STAMP)  ## many tenants in one PostgreSQL: search, writes, isolation, disk
+	@$(BIN)/python bench/scale.py $(SIZES) $(KEEP)
 
 bench-encoders: $(MODEL) $(LANGUAGES)  ## the installed encoders side by side
 	@$(BIN)/python bench/encoders.py --data "$(DATA)" $(KEEP)

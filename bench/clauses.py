@@ -24,7 +24,7 @@ from commonplace.app.encoders import make_encoders
 from commonplace.encoders.base import EncoderProvider
 from commonplace.extraction.clause_classifier import LabelledClause, fit_classifier
 from commonplace.extraction.rules import LIKELY
-from commonplace.flows.learn.clause_weights import labelled_clauses
+from commonplace.flows.learn.extract import labelled_clauses
 from commonplace.settings.load import load_settings
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, LIKELY, 0.9, 0.95)

@@ -33,13 +33,18 @@ def with_model(model: Path) -> dict[str, object]:
 def own_home(place: Path | None = None) -> Iterator[Path]:
     """A folder that goes away, with a home in it: nothing of the person's is read or written."""
     folder = Path(tempfile.mkdtemp(prefix="commonplace-bench-", dir=place))
-    for name in ("CONFIG", "STATE", "DATA", "CACHE"):
-        os.environ[f"XDG_{name}_HOME"] = str(folder / name.lower())
-    os.environ["GIT_CONFIG_GLOBAL"] = os.environ["GIT_CONFIG_SYSTEM"] = os.devnull
+    use_home(folder)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def use_home(folder: Path) -> None:
+    """Let this process, and all that it starts, have their home in that folder."""
+    for name in ("CONFIG", "STATE", "DATA", "CACHE"):
+        os.environ[f"XDG_{name}_HOME"] = str(folder / name.lower())
+    os.environ["GIT_CONFIG_GLOBAL"] = os.environ["GIT_CONFIG_SYSTEM"] = os.devnull
 
 
 def archives(data: Path) -> list[Path]:

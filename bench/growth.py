@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench.figures import own_home
 
 from commonplace.app import backends, open_memory, put_under_git
+from commonplace.settings.schema import Settings
 from commonplace.vault.obsidian import MAINTAIN_EVERY, ObsidianVault
-from commonplace.vault.options import VaultOptions
 
 A_YEAR = 200 * 365
 NOTES = 2000
@@ -106,7 +106,7 @@ def grow(root: Path, count: int, *, every: int) -> list[float]:
 
 def maintain(root: Path) -> float:
     """Let the backend maintain the repository, as it does by itself; the seconds that took."""
-    vault = backends(VaultOptions()).select("obsidian-vault", root=root)
+    vault = backends(Settings()).select("obsidian-vault", root=root)
     assert isinstance(vault, ObsidianVault)
     begun = time.perf_counter()
     vault.maintain()

@@ -31,8 +31,6 @@ from bench.search import TARGET_MB, TARGETS
 PAGE: Final = figures.ROOT / "docs/benchmarks.md"
 BEGIN: Final = "<!-- figures: written by bench/page.py -->"
 END: Final = "<!-- end of figures -->"
-RENAMED_TOOLS: Final = {"memory_append": "memory_save"}
-"""Today's names of tools that had another one when their figures were measured."""
 
 ANSWERS_BEFORE: Final = (
     "At commit `12a39a0`, measured in the same way: the list of 15 tools 31,626; 24 facts 31,304 as text and again as "
@@ -223,20 +221,35 @@ def answer_tables(told: dict[str, Any]) -> Iterator[str]:
 
 
 def client_tables(told: dict[str, Any]) -> Iterator[str]:
-    """Many MCP clients at once on one daemon."""
+    """Many MCP clients at once on one daemon, without a pause and at a pace."""
     yield from [f"## {told['clients']} MCP clients at once", "", _where(told)]
-    memory = ", ".join(f"{when} {much}" for when, much in told["memory_mb"].items())
+    of_one_run = {"pace": 0.0, "load": told["machine"]["load"], **told}  # figures from before there were two
+    told = {**told, "runs": told.get("runs", [of_one_run])}
     yield from [
-        f"{told['entries']:,} entries, {told['seconds']:g} s: {told['requests_per_s']} requests a second, "
-        f"{len(told['errors'])} errors, {told['writes']} writes, {len(told['lost_writes'])} lost; "
-        f"memory in MB: {memory}.",
+        f"{told['entries']:,} entries, the {told['encoder']} encoder, {told['seconds']:g} s each: "
+        f"{told['writes']} writes, {len(told['lost_writes'])} lost.",
         "",
     ]
-    rows = [
-        [RENAMED_TOOLS.get(tool, tool), each["n"], f"{each['p50']} / {each['p95']}"]
-        for tool, each in told["tools"].items()
+    runs = [
+        [
+            f"{run['asked_per_s']:g} requests/s asked for" if run["pace"] else "without a pause",
+            run["requests_per_s"],
+            f"{run['all']['p50']} / {run['all']['p95']}",
+            len(run["errors"]),
+            " + ".join(str(mb) for mb in run["memory_mb"].values()),
+            ", ".join(f"{who} {much}" for who, much in run["cpu_ms_per_request"].items()),
+            f"{run['load']:.1f}",
+        ]
+        for run in told["runs"]
     ]
-    yield from table(["tool", "calls", "p50 / p95 ms"], rows)
+    heads = ["load", "requests/s", "p50 / p95 ms", "errors", "MB, daemon + workers", "computing a request, ms"]
+    yield from table([*heads, "load average"], runs)
+    yield ""
+    rows = [
+        [tool, *(f"{run['tools'][tool]['p50']} / {run['tools'][tool]['p95']}" for run in told["runs"])]
+        for tool in told["runs"][0]["tools"]
+    ]
+    yield from table(["tool, p50 / p95 ms", *(row[0] for row in runs)], rows)
 
 
 def reaching_the_prompt(told: dict[str, Any]) -> Iterator[str]:

@@ -36,7 +36,7 @@ class YearModel:
             "sleep": self._sleep,
             "playbook": self._playbook,
             "curate": self._curate,
-            "draft": lambda question: {},
+            "draft": lambda question: {"summary": "An ordinary stretch of days."},
         }
 
     def __call__(self, received: Received) -> Turn:

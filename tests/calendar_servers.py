@@ -1,6 +1,8 @@
 """Servers of calendars over real HTTP on loopback: one that answers what a test wrote down, and a real Radicale."""
 
 import socket
+import subprocess
+import sys
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -45,7 +47,7 @@ class Page:
 
 @contextmanager
 def serving(page: Page) -> Iterator[Page]:
-    """A server that answers every GET with the page; with 304 if the request names its ETag."""
+    """A server that answers every request with the page; with 304 if the request names its ETag."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -58,6 +60,8 @@ def serving(page: Page) -> Iterator[Page]:
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        do_PROPFIND = do_GET  # noqa: N815 - of a server that knows no CalDAV
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
@@ -105,36 +109,31 @@ class Radicale:
 
 @contextmanager
 def radicale(folder: Path) -> Iterator[Radicale]:
-    """A Radicale with the empty calendar `work` of one account."""
-    from radicale import config, server
-
+    """A Radicale with the empty calendar `work` of one account, in a process of its own."""
     with closing(socket.socket()) as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     (folder / "users").write_text(f"{USER}:{PASSWORD}\n")
-    configuration = config.load()
-    configuration.update(
-        {
-            "server": {"hosts": f"127.0.0.1:{port}"},
-            "auth": {"type": "htpasswd", "htpasswd_filename": str(folder / "users"), "htpasswd_encryption": "plain"},
-            "storage": {"filesystem_folder": str(folder / "collections")},
-            "logging": {"level": "critical"},
-        },
-        "tests",
-        privileged=True,
-    )
-    ours, its = socket.socketpair()
-    thread = Thread(target=server.serve, args=(configuration, its), daemon=True)
-    thread.start()
+    options = {
+        "server-hosts": f"127.0.0.1:{port}",
+        "auth-type": "htpasswd",
+        "auth-htpasswd-filename": str(folder / "users"),
+        "auth-htpasswd-encryption": "plain",
+        "storage-filesystem-folder": str(folder / "collections"),
+        "logging-level": "critical",
+    }
+    command = [sys.executable, "-m", "radicale", "--config", ""]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     running = Radicale(port)
     try:
         wait_for(lambda: _is_up(port))
         assert running.send("MKCALENDAR", f"/{USER}/work/") == 201
         yield running
     finally:
-        ours.close()
-        thread.join(timeout=30)
-        its.close()
+        process.terminate()
+        process.wait(timeout=30)
 
 
 def _is_up(port: int) -> bool:

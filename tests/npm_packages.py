@@ -17,6 +17,7 @@ from tests import components
 
 _HOSTS: Final = ("@anthropic-ai/claude-code", "@openai/codex")
 _GEMINI: Final = "@google/gemini-cli"
+_AXE: Final = "axe-core@4"
 _CLIENTS: Final = Path(__file__).parent / "e2e" / "typescript"
 
 
@@ -32,6 +33,13 @@ def gemini_program() -> Path:
     folder = Path(sys.prefix) / "npm-gemini"
     _install(folder, wanted=_GEMINI, packages=(_GEMINI,))
     return folder / "node_modules" / ".bin" / "gemini"
+
+
+def axe_script() -> str:
+    """The script that checks whether a page is accessible."""
+    folder = Path(sys.prefix) / "npm-axe"
+    _install(folder, wanted=_AXE, packages=(_AXE,))
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text()
 
 
 def typescript_clients() -> Path:
@@ -71,6 +79,7 @@ if __name__ == "__main__":
     try:
         host_programs()
         gemini_program()
+        axe_script()
         typescript_clients()
     except (pytest.skip.Exception, pytest.fail.Exception) as error:
         sys.stderr.write(f"{error}\n")  # the tests that need the packages will say so, too

@@ -31,7 +31,7 @@ from commonplace.settings.schema import OPTIONS, Option
 from commonplace.web.api import make_api
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from tools import requirements
+from tools import dashboard, requirements, written_notes
 
 ROOT = requirements.ROOT
 
@@ -47,6 +47,8 @@ def pages() -> dict[str, str]:
         "docs/reference/api.md": api_page(),
         "docs/reference/library.md": library_page(),
         "docs/formats/index.md": index_page(),
+        written_notes.PAGE: written_notes.page(),
+        "docs/grafana/commonplace.json": dashboard.page(),
     }
 
 

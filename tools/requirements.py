@@ -101,7 +101,7 @@ def page() -> str:
         ]
         for row in every:
             if row.id.startswith(letter):
-                state = "<br>".join(tests[row.id]) or row.note or "open"
+                state = "<br>".join((*tests[row.id], *filter(None, (row.note,)))) or "open"
                 lines.append(f"| {row.id} | {row.feature} | {_short(row.contract)} | {state} |")
     return "\n".join(lines) + "\n"
 

@@ -35,6 +35,7 @@ Reason = Literal[
     "repository_busy",
     "unavailable",
     "damaged",
+    "newer_schema",
     "provider",
     "unreachable",
     "busy",

@@ -1,6 +1,7 @@
-"""Structured events, written to standard error or passed to a listener.
+"""Structured events, written to standard error or passed to a listener, and shown to observers.
 
-A library must not print unasked: until a door calls `listen`, only warnings and errors are written.
+A library must not print unasked: until a door calls `listen`, only warnings and errors are written. Observers see every
+event, whatever its level: they count, and tell others that something happened.
 structlog takes a tenth of a second to import, so it is imported when the first event is written.
 """
 
@@ -13,6 +14,8 @@ _ORDER: tuple[Level, ...] = ("debug", "info", "warning", "error")
 _threshold: Level = "warning"
 Listener = Callable[[Level, str, Mapping[str, Any]], None]
 _listener: Listener | None = None
+Observer = Callable[[str, Mapping[str, Any]], None]
+_observers: tuple[Observer, ...] = ()
 
 
 def listen(level: Level) -> None:
@@ -27,8 +30,28 @@ def pass_to(listener: Listener | None) -> None:
     _listener = listener
 
 
+def observe(observer: Observer) -> Callable[[], None]:
+    """From now on, show every event to the observer, in the thread in which it happens; returns what ends that.
+
+    An observer must be quick, and raise nothing: it runs in the middle of what it observes.
+    """
+    global _observers
+    _observers = (*_observers, observer)
+
+    def end() -> None:
+        global _observers
+        _observers = tuple(each for each in _observers if each is not observer)
+
+    return end
+
+
 def emit(event: str, *, level: Level = "info", **fields: Any) -> None:
-    """Report one event to the listener, else on standard error: a line for people on a terminal, JSON otherwise."""
+    """Report one event: to the observers, and to the listener or on standard error if it is important enough.
+
+    On a terminal it is a line for people, otherwise JSON.
+    """
+    for observer in _observers:
+        observer(event, fields)
     if _ORDER.index(level) < _ORDER.index(_threshold):
         return
     if _listener:

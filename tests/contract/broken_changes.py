@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from commonplace.errors import Conflict
-from commonplace.vault import inmemory
 from commonplace.vault.base import ABSENT, version_of
 from commonplace.vault.changes import Change, Delete, Move, Write
 from commonplace.vault.contract_errors import file_not_found
+from commonplace.vault.file_table import check_change
 from commonplace.vault.inmemory import File
 from tests.contract.broken_store import Broken, breaks
 
@@ -109,7 +109,7 @@ class EmptiesInsteadOfDeleting(Broken):
 class CopiesInsteadOfMoving(Broken):
     def amend(self, planned: list[Change]) -> list[Change]:
         if len(planned) == 1 and isinstance(planned[0], Move) and planned[0].expected:
-            inmemory._check(self._files, planned[0])
+            check_change(self._files, planned[0])
             return [Write(planned[0].destination, self._files[planned[0].path].content, ABSENT)]
         return planned
 

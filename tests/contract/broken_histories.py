@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from commonplace.errors import Refused
+from commonplace.errors import Conflict, Refused
 from commonplace.model import Stat
 from commonplace.vault.base import (
     Capability,
@@ -171,3 +171,21 @@ class ReadsOnlyWhatIsLeft(BrokenHistory):
     def read_listed_at(self, commit: str, paths: Sequence[str]) -> list[bytes | None]:
         contents = super().read_listed_at(commit, paths)
         return [content if path in self._files else None for path, content in zip(paths, contents, strict=True)]
+
+
+@breaks("an_erased_file_is_in_no_commit")
+class ForgetsOnlyTheNewest(BrokenHistory):
+    capabilities = frozenset({Capability.HISTORY, Capability.ERASABLE})
+
+    def erase_history(self, files: Sequence[Locator], *, wait: float = 10.0) -> None:
+        paths = {at.path for at in files}
+        if paths & self._files.keys():
+            raise Conflict("it exists")
+        self.commits = [
+            replace(each, files=self._without(each, paths, newest=number == 1))
+            for number, each in enumerate(self.commits)
+        ]
+
+    @staticmethod
+    def _without(commit: Commit, paths: set[str], *, newest: bool) -> Files:
+        return {path: file for path, file in commit.files.items() if not newest or path not in paths}

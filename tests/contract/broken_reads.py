@@ -1,6 +1,7 @@
 """Broken reading, listing and resolving."""
 
 import posixpath
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from commonplace.errors import NotFound, Refused
@@ -25,6 +26,13 @@ class ShoutsVersions(Broken):
     def read(self, at: Locator) -> Blob:
         blob = super().read(at)
         return replace(blob, version=blob.version.upper())
+
+
+@breaks("stats_is_stat_of_several_files")
+class ExaminesFoldersToo(Broken):
+    def stats(self, paths: Iterable[str]) -> Mapping[str, Stat]:
+        asked = [*paths]
+        return {**dict.fromkeys(asked, Stat("", 0.0, 0)), **super().stats(asked)}
 
 
 @breaks("stat_tells_path_and_size")

@@ -9,6 +9,7 @@ from commonplace.errors import Conflict, UsageError, VaultUnavailable
 from commonplace.vault import inmemory
 from commonplace.vault.base import Blob, Label, Locator, OnCommit, version_of
 from commonplace.vault.changes import Change, Changes, Delete, Move, Write
+from commonplace.vault.file_table import check_change
 from commonplace.vault.inmemory import Files
 from tests.contract.broken_store import Broken, BrokenPersistent, BrokenShared, breaks
 
@@ -52,7 +53,7 @@ class KeepsWhatCameBefore(Broken):
     def amend(self, planned: list[Change]) -> list[Change]:
         for done, change in enumerate(planned):
             try:
-                inmemory._check(self._files, change)
+                check_change(self._files, change)
             except Conflict:
                 self._files = inmemory._apply(self._files, planned[:done])
                 raise
@@ -65,7 +66,7 @@ class TakesNothingBack(Broken):
         if len(planned) == 1:
             return planned
         for change in planned:
-            inmemory._check(self._files, change)
+            check_change(self._files, change)
         for change in planned:
             self._files = inmemory._apply(self._files, [change])
         return []

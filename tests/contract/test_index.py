@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 
 from commonplace.errors import Conflict, NotFound, UsageError
-from commonplace.index.base import Bm25Parameters, Edge, Index
+from commonplace.index.base import Bm25Parameters, Edge, FactQuery, Index, WrittenNote
+from commonplace.index.inmemory.store import InMemoryIndex
 from commonplace.model import Document, Filters, Problem
 from tests.index_documents import (
     VERSION,
+    PathLinker,
+    PlainRules,
     document,
+    entry,
     link,
     numbers,
     paths,
@@ -98,6 +102,39 @@ def test_put_adds_and_never_replaces(index: Index) -> None:
     with pytest.raises(Conflict):
         index.put(other, vectors(other), now=NOW)
     assert (by_words(index, "soil"), by_words(index, "rain")) == (["a.md"], [])
+
+
+@pytest.mark.requirement("D-61")
+def test_put_all_gives_what_documents_one_by_one_give(index: Index) -> None:
+    """Words, vectors, links between the new documents, facts that end each other, and topics."""
+    linked = document("a.md", "soil", links=(link("b"),), topics=("garden",))
+    entries = [entry("f1", subject="Ada", predicate="lives_in"), entry("f2", subject="Ada", predicate="lives_in")]
+    documents = [linked, document("b.md", "soil", "rain"), document("empty.md"), *entries]
+    index.put_all([(each, vectors(each)) for each in documents], now=NOW)
+    other = InMemoryIndex(user="me", linker=PathLinker(), rules=PlainRules())
+    add(other, *documents)
+
+    assert by_words(index, "soil") == by_words(other, "soil") == ["a.md", "b.md"]
+    assert by_vector(index, "rain") == by_vector(other, "rain")
+    with index.reader() as one, other.reader() as two:
+        assert one.edges() == two.edges()
+        assert one.facts(FactQuery()) == two.facts(FactQuery())
+        assert one.topics() == two.topics()
+        assert one.counts().documents == two.counts().documents
+
+
+@pytest.mark.requirement("D-61")
+def test_put_all_adds_all_documents_or_none(index: Index) -> None:
+    """A document that exists, or is given twice, is a Conflict; vectors that do not match are refused."""
+    add(index, document("a.md", "soil"))
+    new = document("b.md", "rain")
+    for others in ([document("a.md", "seed")], [new]):
+        with pytest.raises(Conflict):
+            index.put_all([(each, vectors(each)) for each in (new, *others)], now=NOW)
+    with pytest.raises(UsageError):
+        index.put_all([(new, vectors(new)), (document("c.md", "seed"), ())], now=NOW)
+
+    assert (by_words(index, "soil"), by_words(index, "rain"), by_words(index, "seed")) == (["a.md"], [], [])
 
 
 @pytest.mark.requirement("D-62", "D-68")
@@ -599,6 +636,22 @@ def test_marked_notes_are_listed_with_the_hash_of_their_text(index: Index) -> No
 
     with index.reader() as reader:
         assert reader.memory_sources() == {"a.md": own.content_hash}
+
+
+def test_notes_of_templates_are_found_by_their_key(index: Index) -> None:
+    """Wherever they are, sensitive ones too; what is no note, or has another key, is not."""
+
+    def written(path: str, key: object, template: str = "meeting", **fields: Any) -> Document:
+        keys = {"idempotency_key": key, "template": template, "source_version": "v1"}
+        return replace(document(path, "soil", **fields), metadata={"frontmatter": keys})
+
+    notes = [written("b.md", "e1"), written("a.md", "e2", sensitive=True), written("c.md", "day", "daily")]
+    add(index, *notes, written("d.md", ["e1"]), written("t", "e1", source="task"), document("e.md", "rain"))
+
+    with index.reader() as reader:
+        assert reader.written_notes(key="e1") == (WrittenNote("b.md", "e1", "meeting", "v1"),)
+        assert [each.path for each in reader.written_notes(template="meeting")] == ["a.md", "b.md"]
+        assert [each.path for each in reader.written_notes()] == ["a.md", "b.md", "c.md"]
 
 
 def test_counts_and_problems(index: Index) -> None:

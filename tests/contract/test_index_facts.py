@@ -520,3 +520,58 @@ def test_of_many_names_those_are_known_that_a_note_has_or_a_fact_is_about(index:
     index.remove("vault", "People/ann.md", now=NOW)
     with index.reader() as reader:
         assert reader.existing_names(asked) == {"bob", "eve"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"text": "TEA 100%"}, ["b1"]),
+        ({"text": "tea_"}, []),
+        ({"kinds": ("preference",)}, ["b1"]),
+        ({"trusts": ("mined",)}, ["a1"]),
+        ({"trusts": ("told",)}, ["c1", "b1"]),
+        ({"recorded_from": FEB, "recorded_until": MAR}, ["b1"]),
+        ({"after": (MAR, "b1")}, ["a1"]),
+        ({"after": (APR, "")}, ["c1", "b1", "a1"]),
+        ({"staged": True, "only_staged": True}, ["d1"]),
+    ],
+)
+def test_facts_are_looked_through_by_what_people_filter_by(
+    index: Index, asked: dict[str, Any], found: list[str]
+) -> None:
+    """A page goes on after a fact of the same moment; a wildcard is a character."""
+    add(
+        index,
+        entry("a1", kind="fact", text="walks", recorded=JAN, updated=FEB, origins=Origins(trust="mined")),
+        entry("b1", kind="preference", text="likes tea 100%", recorded=FEB, updated=MAR),
+        entry("c1", kind="fact", text="runs", recorded=MAR, updated=APR),
+        entry("d1", kind="fact", text="waits", place="staging", recorded=MAR, updated=APR),
+    )
+
+    assert ids(index, **asked) == found
+
+
+def test_facts_and_entities_are_counted(index: Index) -> None:
+    """By kind, trust and topic; names as they compare, each with its subjects and objects; notes with their names."""
+    add(
+        index,
+        works_at("a1", "Acme", kind="fact", topics=("Work",), updated=JAN),
+        works_at("b1", "Beta", kind="event", topics=("work", "city"), updated=FEB),
+        works_at("s1", "Secret", sensitive=True),
+        document("People/Ann.md", "text", title="Ann", aliases=("Annie",), kind="person"),
+    )
+    with index.reader() as reader:
+        counts = reader.count_facts(FactQuery(sensitive=False, limit=1))
+        about = reader.count_facts(FactQuery(names=("acme",)))
+        entities = {each.name: each for each in reader.entity_counts(sensitive=False)}
+        rows = reader.note_rows()
+        mentions = reader.mentions(sensitive=False)
+
+    assert (counts.total, counts.kinds, counts.topics) == (2, {"event": 1, "fact": 1}, {"city": 1, "work": 2})
+    assert (counts.trusts, about.total) == ({"told": 2}, 1)
+    assert sorted(entities) == ["acme", "ann", "beta"]
+    assert entities["ann"][1:] == ("Ann", 2, 0, FEB)
+    ann = next(each for each in rows if each.title == "Ann")
+    assert (ann.is_entry, sorted(ann.names)) == (False, ["ann", "annie"])
+    assert len(rows) == 4
+    assert {name for _, name in mentions} == {"acme", "ann", "beta"}

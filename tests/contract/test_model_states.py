@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from commonplace.history.base import History, ModelCall, ModelState, Spending
+from commonplace.history.base import History, ModelCall, ModelState, Spending, TaskSpending
 
 NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
 CALL = ModelCall(
@@ -70,6 +70,20 @@ def test_calls_of_encoders_are_no_spending(history: History) -> None:
     history.log_calls([replace(CALL, task_type="embed_vault_chunk", tokens=0, cost=0.0)] * 3)
 
     assert history.spending(NOW) == Spending()
+
+
+def test_spending_is_listed_by_day_and_task(history: History) -> None:
+    """From the whole UTC day of the first moment on, oldest first; encoders cost nothing."""
+    reserve(history, replace(CALL, at=NOW - timedelta(days=2)))
+    reserve(history, replace(CALL, at=NOW.replace(hour=0, minute=0), tokens=100, cost=0.0))
+    reserve(history, replace(CALL, at=NOW, task_type="judge", tokens=10, cost=0.25))
+    history.log_calls([replace(CALL, at=NOW, tokens=0, cost=0.0)])
+
+    assert history.spending_by_task(since=NOW) == (
+        TaskSpending("2026-03-01", "extract", 1, 100, 0.0),
+        TaskSpending("2026-03-01", "judge", 1, 10, 0.25),
+    )
+    assert history.spending_by_task(since=NOW - timedelta(days=2))[0].day == "2026-02-27"
 
 
 def test_settling_one_call_leaves_the_others(history: History) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -10,8 +11,11 @@ from commonplace.vault.base import StorageBackend
 from commonplace.vault.inmemory import InMemory
 from commonplace.vault.local import DeviceLocal
 from commonplace.vault.obsidian import ObsidianVault
+from commonplace.vault.postgresql.store import PostgresqlVault
+from tests.components import require
 from tests.contract.broken_backends import BREAKAGES, Breakage
 from tests.gitvault import AUTHOR, new_vault
+from tests.postgresql import new_tenant, postgresql_server
 
 
 def _in_memory(root: Path) -> Callable[[], StorageBackend]:
@@ -25,22 +29,32 @@ def _obsidian_vault(root: Path) -> Callable[[], StorageBackend]:
     return lambda: ObsidianVault(root, author=AUTHOR)
 
 
+def _postgresql(root: Path) -> Callable[[], StorageBackend]:
+    tenant = new_tenant()
+    return lambda: PostgresqlVault(postgresql_server(), tenant=tenant, author=AUTHOR)
+
+
+def _declared(twin: str) -> tuple[ContractCheck, ...]:
+    """The checks for a twin; that in PostgreSQL says what it can do without a server."""
+    kinds = {"postgresql": PostgresqlVault}
+    return checks_for(cast(StorageBackend, kinds.get(twin) or TWINS[twin](Path(__file__).parent)()))
+
+
 TWINS: dict[str, Callable[[Path], Callable[[], StorageBackend]]] = {
     "device-local": lambda root: lambda: DeviceLocal(root),
     "in-memory": _in_memory,
     "obsidian-vault": _obsidian_vault,
+    "postgresql": _postgresql,
 }
-PAIRS = [
-    pytest.param(twin, check, id=f"{twin}-{check}")
-    for twin, opener in TWINS.items()
-    for check in checks_for(opener(Path(__file__).parent)())
-]
+PAIRS = [pytest.param(twin, check, id=f"{twin}-{check}") for twin in TWINS for check in _declared(twin)]
 
 
 @pytest.mark.requirement("A-03", "A-30", "D-33")
 @pytest.mark.parametrize(("twin", "check"), PAIRS)
 def test_every_backend_keeps_every_rule(twin: str, check: ContractCheck, tmp_path: Path) -> None:
     """A backend keeps the rules for all, and those of the capabilities it declares."""
+    if twin == "postgresql":
+        require("postgres")
     store = Store(open=TWINS[twin](tmp_path))
 
     check(store)

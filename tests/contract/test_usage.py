@@ -1,5 +1,6 @@
 """Both histories count use by the same contract: by day, permanently, until erased."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from uuid import UUID
 
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.errors import UsageError
-from commonplace.history.base import History, NewThread, Use
+from commonplace.history.base import MOST_CONTEXTS, GivenContext, GivenPiece, History, NewThread, Use
 from commonplace.model import Message, TopicLock
 from tests.contract.twins import HISTORIES
 
@@ -160,7 +161,7 @@ def test_uses_and_topics_outlive_what_is_open(history: History) -> None:
     gone=st.sets(st.sampled_from("abcd"), max_size=2),
     since=st.none() | st.integers(0, 3),
 )
-def test_both_twins_count_the_same(
+def test_all_twins_count_the_same(
     tmp_path_factory: pytest.TempPathFactory,
     recalls: list[tuple[list[str], int]],
     gone: set[str],
@@ -176,4 +177,23 @@ def test_both_twins_count_the_same(
         told.append((went, twin.uses("abcd", since=None if since is None else NOW + timedelta(days=since))))
         twin.close()
 
-    assert told[0] == told[1]
+    assert all(each == told[0] for each in told)
+
+
+def test_contexts_that_were_given_are_remembered_and_forgotten(history: History) -> None:
+    """Newest first, so many at most; those of a conversation go with it, all with a path that is erased."""
+    piece = GivenPiece("facts", "f1", "Agent/Memory/fact/a.md", "named by the prompt é", 40)
+    one = GivenContext(at=NOW, origin="mcp", conversation="one", prompt="hi", chars=9, silence="", pieces=(piece,))
+    about = replace(one, conversation="two", pieces=(piece._replace(key="one", path="one"),))
+    other = replace(one, conversation="three", pieces=(), silence="nothing to search")
+    for each in (one, about, other):
+        history.record_context(each)
+
+    assert history.contexts(limit=2) == (other, about)
+    history.forget_conversation("one")
+    assert history.contexts(limit=9) == (other,)
+    for _ in range(MOST_CONTEXTS):
+        history.record_context(one)
+    assert history.contexts(limit=MOST_CONTEXTS + 1) == (one,) * MOST_CONTEXTS
+    history.forget_path("Agent/Memory/fact/a.md")
+    assert history.contexts(limit=9) == ()

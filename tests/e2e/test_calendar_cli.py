@@ -6,7 +6,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from tests.calendar_servers import Page, event_text, example, serving
+from tests.calendar_servers import PASSWORD, USER, Page, event_text, example, radicale, serving
 from tests.command_line import Run, answer, new_vault
 
 TODAY = f"{datetime.now(UTC):%Y%m%d}"
@@ -69,6 +69,26 @@ def test_a_private_address_is_stored_where_only_the_person_reads_it(run: Run, tm
     assert "google address-file=" in shown.stdout
     run("calendar", "remove", "google")
     assert not any(each.exists() for each in files)
+
+
+def test_a_calendar_of_a_caldav_server_is_added_and_what_is_wrong_is_said(run: Run, tmp_path: Path) -> None:
+    """By the address of the server alone; a wrong password, a page that is no server and Google's CalDAV have hints."""
+    for name, password in (("right", PASSWORD), ("wrong", "wrong horse")):
+        (tmp_path / name).touch(mode=0o600)
+        (tmp_path / name).write_text(password)
+    with radicale(tmp_path) as dav, serving(Page("<html>Sign in</html>")) as page:
+        dav.put("a", event_text("a", f"DTSTART:{TODAY}T100000Z"))
+        login = ("--caldav", "--account", USER, "--password-file")
+        added = run("calendar", "add", "home", f"http://127.0.0.1:{dav.port}/", *login, str(tmp_path / "right"))
+        wrong = run("calendar", "add", "x", dav.address, *login, str(tmp_path / "wrong"))
+        other = run("calendar", "add", "x", page.address, *login, str(tmp_path / "right"))
+    google = run("calendar", "add", "x", "https://apidata.googleusercontent.com/caldav/v2/a/events", *login, "x")
+
+    assert "home added: 1 event" in added.stdout, added.stderr
+    assert "Check the name and the password" in wrong.stderr
+    assert "leave out --caldav" in other.stderr
+    assert "Secret address in iCal format" in google.stderr
+    assert "horse" not in added.stdout + wrong.stderr + other.stderr
 
 
 def test_what_cannot_be_a_calendar_is_refused(run: Run, tmp_path: Path, file: Path) -> None:

@@ -416,7 +416,7 @@ def test_answers_carry_no_servers_name_and_are_not_kept(daemon: Daemon) -> None:
         daemon.call("GET", "/health", token=""),
         daemon.call("GET", "/api/v1/notes", token=token),
         rpc(daemon, "tools/list", {}, token=token),
-        daemon.call("GET", "/nothing", token=token),
+        daemon.call("GET", "/daemon/nothing", token=token),
     ]
 
     assert {reply.headers["cache-control"] for reply in replies} == {"no-store"}
@@ -503,10 +503,29 @@ def test_the_daemon_proves_who_it_is_before_anybody_sends_a_token(
 def test_a_token_that_another_user_has_got_hold_of_is_of_no_use(daemon: Daemon) -> None:
     """A host sends it to whoever holds the port while the daemon is down; replayed, it opens nothing."""
     secret = daemon.token("cursor", scopes=["read"])
-    request = (
-        f"GET /api/v1/topics HTTP/1.1\r\nHost: 127.0.0.1:{daemon.port}\r\nAuthorization: Bearer {secret}\r\n"
-        "Connection: close\r\n\r\n"
-    )
+    reply = as_another_user(daemon, "/api/v1/topics", f"Authorization: Bearer {secret}")
+
+    assert reply.startswith("HTTP/1.1 403 "), reply
+    assert "this token is used by another user of this machine" in reply
+    assert daemon.call("GET", "/api/v1/topics", token=secret).status == 200
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not Path("/proc/net/tcp").exists(), reason="needs another user on Linux")
+def test_a_link_or_a_cookie_of_the_page_is_of_no_use_to_another_user(daemon: Daemon) -> None:
+    """A browser sends the cookie to every port of this machine; the link still works for its own user afterwards."""
+    link = str(daemon.call("POST", "/daemon/page-link").json["url"]).removeprefix(daemon.url)
+    stolen_link = as_another_user(daemon, link, "Accept: text/html")
+    cookie = daemon.call("GET", link, token="").headers["set-cookie"].split(";")[0]
+    stolen_cookie = as_another_user(daemon, "/notes", f"Cookie: {cookie}")
+
+    assert stolen_link.startswith("HTTP/1.1 403 "), stolen_link
+    assert stolen_cookie.startswith("HTTP/1.1 403 "), stolen_cookie
+    assert daemon.call("GET", "/notes", token="", headers={"Cookie": cookie}).status == 200
+
+
+def as_another_user(daemon: Daemon, path: str, header: str) -> str:
+    """The answer to a request that another user of this machine makes."""
+    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{daemon.port}\r\n{header}\r\nConnection: close\r\n\r\n"
     os.seteuid(65534)  # a socket belongs to whoever makes it
     try:
         connection = socket.create_connection(("127.0.0.1", daemon.port), timeout=10)
@@ -514,8 +533,4 @@ def test_a_token_that_another_user_has_got_hold_of_is_of_no_use(daemon: Daemon) 
         os.seteuid(0)
     with connection:
         connection.sendall(request.encode())
-        reply = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
-
-    assert reply.startswith("HTTP/1.1 403 "), reply
-    assert "this token is used by another user of this machine" in reply
-    assert daemon.call("GET", "/api/v1/topics", token=secret).status == 200
+        return b"".join(iter(lambda: connection.recv(65536), b"")).decode()

@@ -1,6 +1,7 @@
 """Entries from the command line: saved, evolved, confirmed, forgotten, erased, recalled."""
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -178,8 +179,11 @@ def test_a_rewritten_history_doubles_no_line_of_the_log(run: Run, vault: Path) -
     git(vault, "rebase", "--force-rebase", "--root", "--committer-date-is-author-date")
     after = run("log").stdout.splitlines()
 
-    assert [line.split("  ")[1:] for line in after] == [line.split("  ")[1:] for line in before]
+    assert [line.split("  ")[2:] for line in after] == [line.split("  ")[2:] for line in before]
     assert [line.split("  ")[0] for line in after] != [line.split("  ")[0] for line in before]
+    for old, new in zip(before, after, strict=True):  # the time of a commit is that of git, a moment before the audit's
+        moments = [datetime.fromisoformat(line.split("  ")[1]) for line in (new, old)]
+        assert timedelta(0) <= moments[1] - moments[0] < timedelta(seconds=30)
 
 
 def test_recall_finds_entries_alone_by_kind_and_topic(run: Run) -> None:

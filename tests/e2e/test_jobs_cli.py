@@ -22,7 +22,7 @@ def test_jobs_are_listed_with_their_next_run(run: Run) -> None:
     }["probe"]
 
     assert "Tests that memory writes, finds and deletes" in shown.stdout
-    assert "15 4 * * *: next " in shown.stdout
+    assert "every day at 04:15: next " in shown.stdout
     assert (probe["schedule"], probe["is_enabled"], probe["last"]) == ("every 2h", True, None)
 
 

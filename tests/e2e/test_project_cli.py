@@ -28,7 +28,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_plan_progress_and_features_are_saved_shown_and_taken_back(run: Run, vault: Path, repository: Path) -> None:
     """The project is that of the repository; a plan needs its version to be replaced; undo takes back one change."""
     (repository / "plan.md").write_text("# Atlas 2\n\n- [ ] export\n")
-    assert run("project", "plan", "--file", "plan.md").returncode == 0
+    assert run("project", "plan", "--file", "-", given=(repository / "plan.md").read_text()).returncode == 0
     run("project", "feature", "Export", "doing", "--remark", "CSV first")
     run("project", "progress", "the export writes CSV", "--phase", "work", "--end")
     state = answer(run("project", "show", "--json"))["state"]

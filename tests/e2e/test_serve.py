@@ -209,7 +209,7 @@ def test_a_vault_that_is_away_is_told_and_harms_no_other(tmp_path: Path) -> None
         shutil.move(tmp_path / "Elsewhere", away)
         wait_for(lambda: found(daemon, "compost", "Away"))
         away.rename(tmp_path / "Elsewhere")
-        shutil.copytree(tmp_path / "Elsewhere", away, dirs_exist_ok=True)  # as after a restore
+        shutil.copytree(tmp_path / "Elsewhere", away)  # as after a restore
         (away / "Quartz.md").write_text("# Quartz\n\nQuartz is found in the new folder.\n")
         wait_for(lambda: found(daemon, "quartz", "Away"))
     finally:

@@ -142,6 +142,22 @@ def test_a_vault_that_is_not_registered_has_no_settings_of_its_own(run: Run, tmp
     assert "commonplace init" in done.stderr
 
 
+def test_a_password_in_an_address_is_printed_nowhere(run: Run) -> None:
+    """It is set as it was given, and hidden in every answer, also in JSON."""
+    url = "postgresql://ada:s3cr/et@db.example.org/notes"
+    answers = [
+        run("settings", "set", "postgresql.url", url),
+        run("settings", "show", "postgresql"),
+        run("settings", "show", "--json"),
+        run("settings", "set", "postgresql.url", f"{url}?password=s3cr", "--json"),
+        run("settings", "unset", "postgresql.url", "--json"),
+    ]
+
+    assert [each.returncode for each in answers] == [0] * 5
+    assert not any("s3cr" in each.stdout + each.stderr for each in answers)
+    assert "postgresql://ada:(hidden)@db.example.org/notes" in answers[1].stdout
+
+
 def test_a_value_that_stops_everything_can_be_mended(run: Run) -> None:
     """The file holds a number that is no number, and the command that sets it still works."""
     user_settings_file().parent.mkdir(parents=True, exist_ok=True)

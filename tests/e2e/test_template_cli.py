@@ -1,10 +1,14 @@
 """Templates from the command line: listed, shown, run once, and a dry run that prints the note."""
 
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from commonplace import open_memory
+from commonplace.facts.commitments import COMMITTED
+from commonplace.model.layout import ARCHIVE_FOLDER, MEMORY, PEOPLE, STAGING
 from tests.command_line import Run, answer, new_vault
 
 
@@ -47,3 +51,28 @@ def test_templates_are_listed_and_shown(run: Run, vault: Path) -> None:
     assert refused.returncode == 3
     assert "line 4 of the template Templates/commonplace/weekly_review.md is refused" in refused.stderr
     assert run("template", "show", "nope").returncode == 2
+
+
+def test_a_profile_and_the_log_of_commitments_are_run_by_name(run: Run, vault: Path) -> None:
+    """A note of the person gets a proposal; a profile without a name is a usage error."""
+    (vault / "People").mkdir()
+    (vault / "People/Ada.md").write_text("# Ada\n\n- [ ] [[Ada]]: send the offer\n")
+    run("sync")
+    profile, log = run("template", "run", "person_profile", "--about", "Ada"), run("template", "run", "commitment_log")
+    nobody = run("template", "run", "person_profile")
+
+    assert profile.stdout.startswith("People/Ada.md is yours: the sections wait: commonplace review show p-")
+    assert log.stdout == "wrote Commitments/Commitment log.md\n"
+    assert (nobody.returncode, "--about" in nobody.stderr) == (2, True)
+
+
+def test_a_base_for_obsidian_names_the_folders_of_the_vault(run: Run) -> None:
+    """It is printed and not written, is valid YAML, and asks for folders and keys that entries and notes have."""
+    printed = run("template", "base").stdout
+    base = yaml.safe_load(printed)
+    asked = re.findall(r'inFolder\("([^"]+)"\)', printed)
+
+    names = ["People", "Meetings", "Open commitments", "Waiting for review", "Stale facts"]
+    assert [view["name"] for view in base["views"]] == names
+    assert {*asked} == {PEOPLE, MEMORY, STAGING, f"{MEMORY}/{ARCHIVE_FOLDER}"}
+    assert f'predicate == "{COMMITTED}"' in printed

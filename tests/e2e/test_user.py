@@ -47,6 +47,22 @@ def test_outcomes_are_said_and_refusals_are_errors(run: Run, vault: Path) -> Non
     assert "Lives in York." in (vault / "Agent/USER.md").read_text()
 
 
+def test_a_missing_heading_is_added_on_request(run: Run, vault: Path) -> None:
+    """With the one above it; where both are there, nothing is added but the statement; a dry run writes nothing."""
+    create = ("--heading", "Food", "--subheading", "Allergies", "--create")
+    dry = run("user", "append", "Allergic to nuts.", *create, "--dry-run")
+    was_there = (vault / "Agent/USER.md").exists()
+    for text in ("Allergic to nuts.", "Allergic to eggs.", "Allergic to eggs."):
+        assert run("user", "append", text, *create).returncode == 0
+
+    assert ("+- Allergic to nuts." in dry.stdout, was_there) == (True, False)
+    assert (vault / "Agent/USER.md").read_text().split("\n\n") == [
+        "## Food",
+        "### Allergies",
+        "- Allergic to nuts.\n- Allergic to eggs.\n",
+    ]
+
+
 def test_operations_come_from_a_file_too(run: Run, vault: Path, tmp_path: Path) -> None:
     """With a code fence around them, as models write them; text that is no JSON is an error."""
     file = tmp_path / "ops.json"

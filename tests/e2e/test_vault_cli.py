@@ -23,18 +23,22 @@ READING_COMMANDS = frozenset(
     {
         *("search", "recall", "show", "facts", "timeline", "log", "status", "styles", "lint", "links", "context"),
         *("note read", "note list", "note stat", "note links", "note history", "review list", "review show"),
-        *("conversation list", "conversation show", "topics infer", "stats", "eval", "doctor"),
+        *("conversation list", "conversation show", "topics infer", "stats", "eval", "doctor", "day"),
         *("calendar list", "commitment list", "jobs list", "jobs log", "project show", "user log", "user show"),
-        *("template list", "template show"),
-        *("learn log", "learn status", "task list", "task show", "correction list", "correction show"),
+        *("template list", "template show", "template base"),
+        *("learn log", "learn status", "learn spending"),
+        *("task list", "task show", "correction list", "correction show"),
     }
 )
 MACHINE_COMMANDS = frozenset(
     {
-        *("init", "vault list", "vault use", "vault move", "vault remove", "pause", "resume", "demo"),
+        *("init", "vault list", "vault use", "vault move", "vault remove", "vault export", "vault import"),
+        *("vault copy-history", "pause", "resume", "demo"),
         *("model install", "model list", "model use", "model status", "install", "uninstall", "mcp", "hook", "serve"),
         *("settings show", "settings keys", "settings set", "settings unset", "settings path", "settings example"),
-        *("stop", "token create", "token list", "token revoke"),
+        *("open", "stop", "token create", "token list", "token revoke"),
+        *("person add", "person list", "person show", "person set", "person remove", "person invite"),
+        *("person share", "person unshare", "person copy"),
     }
 )
 

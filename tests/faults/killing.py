@@ -18,15 +18,17 @@ def killed_after(
     *,
     rooms: Sequence[str],
     settings: Mapping[str, object],
+    opens: Callable[[], Memory] | None = None,
 ) -> int:
     """How many calls of functions of these rooms the work made: 0 if it was killed, -1 if `work` returned False.
 
-    Without `steps` it is not killed.
+    Without `steps` it is not killed. `opens` opens the memory, if it needs more than settings.
     """
+    opens = opens or (lambda: open_memory(root, settings=dict(settings)))
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
-        os.write(writer, str(_count(steps, work, root, rooms=rooms, settings=settings)).encode())
+        os.write(writer, str(_count(steps, work, opens, rooms=rooms)).encode())
         os._exit(0)
     os.close(writer)
     told = os.read(reader, 20)
@@ -36,12 +38,7 @@ def killed_after(
 
 
 def _count(
-    steps: int | None,
-    work: Callable[[Memory], bool],
-    root: Path,
-    *,
-    rooms: Sequence[str],
-    settings: Mapping[str, object],
+    steps: int | None, work: Callable[[Memory], bool], opens: Callable[[], Memory], *, rooms: Sequence[str]
 ) -> int:
     calls = 0
 
@@ -52,7 +49,7 @@ def _count(
             if calls == steps:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    with open_memory(root, settings=dict(settings)) as memory:
+    with opens() as memory:
         sys.setprofile(count)
         is_right = work(memory)
         sys.setprofile(None)

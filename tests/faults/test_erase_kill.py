@@ -13,7 +13,16 @@ from tests.run_length import rounds
 
 KILLS = rounds(10, long=200)
 WORD = "quokkazander"
-ROOMS = ("flows/notes", "flows/memory", "flows/ingest", "history/sqlite", "index/sqlite", "database", "vault")
+ROOMS = (
+    "flows/notes",
+    "flows/memory",
+    "flows/ingest",
+    "history/sqlite",
+    "index/sqlite",
+    "index/tables",
+    "database",
+    "vault",
+)
 OPTIONS = {"embedding.provider": "none"}
 
 

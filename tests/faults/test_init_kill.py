@@ -17,8 +17,8 @@ REGISTRATION = "commonplace.app.registration"
 STEPS = (
     (f"{REGISTRATION}:carry_out_init", "before"),
     (f"{BASELINE}:new_temporary_name", "after"),
-    (f"{BASELINE}:_write_info", "before"),
-    (f"{BASELINE}:_write_info", "after"),
+    (f"{BASELINE}:write_info", "before"),
+    (f"{BASELINE}:write_info", "after"),
     (f"{BASELINE}:_stage", "after"),
     (f"{BASELINE}:_commit", "before"),
     (f"{BASELINE}:_commit", "after"),

@@ -20,7 +20,7 @@ from tests.gitvault import git, new_vault
 from tests.run_length import rounds
 
 KILLS = rounds(6, long=150)
-ROOMS = ("flows/", "history/sqlite", "index/sqlite", "database", "vault", "upkeep")
+ROOMS = ("flows/", "history/sqlite", "index/sqlite", "index/tables", "database", "vault", "upkeep")
 OPTIONS = {"embedding.provider": "none", "upkeep.zone": "UTC"}
 DAYS = tuple(f"Agent/days/{number}.md" for number in range(4))
 

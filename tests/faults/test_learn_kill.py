@@ -14,7 +14,7 @@ from tests.gitvault import new_vault
 from tests.run_length import rounds
 
 KILLS = rounds(5, long=200)
-ROOMS = ("flows/", "history/sqlite", "index/sqlite", "database", "vault", "extraction")
+ROOMS = ("flows/", "history/sqlite", "index/sqlite", "index/tables", "database", "vault", "extraction")
 OPTIONS = {"embedding.provider": "none"}
 SPOKEN = (
     "I live in Utrecht. Can you find a tea shop?",

@@ -14,7 +14,7 @@ from tests.gitvault import new_vault
 from tests.run_length import rounds
 
 KILLS = rounds(5, long=100)
-ROOMS = ("upkeep/", "flows/", "history/sqlite", "index/sqlite", "database", "vault")
+ROOMS = ("upkeep/", "flows/", "history/sqlite", "index/sqlite", "index/tables", "database", "vault")
 OPTIONS = {"embedding.provider": "none"}
 STEPS = "1. Run the tests.\n2. Build with `make site`.\n3. Copy it to the server."
 EXPLAINED = f"For the record, this is how we deploy the website:\n{STEPS}"

@@ -14,7 +14,7 @@ from tests.run_length import rounds
 
 KILLS = rounds(8, long=150)
 WORD = "quokkazander"
-ROOMS = ("flows", "history/sqlite", "index/sqlite", "database", "vault")
+ROOMS = ("flows", "history/sqlite", "index/sqlite", "index/tables", "database", "vault")
 OPTIONS = {"embedding.provider": "none"}
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ from tests.gitvault import new_vault
 from tests.run_length import rounds
 
 KILLS = rounds(4, long=150)
-ROOMS = ("flows/", "history/sqlite", "index/sqlite", "database", "vault", "upkeep")
+ROOMS = ("flows/", "history/sqlite", "index/sqlite", "index/tables", "database", "vault", "upkeep")
 OPTIONS = {"embedding.provider": "none", "upkeep.zone": "UTC"}
 SPOKEN = (
     "Please fix the valve controller of the greenhouse",

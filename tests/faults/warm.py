@@ -137,13 +137,17 @@ class Child:
 
 
 @contextmanager
-def warm_daemons() -> Iterator[Launch]:
-    """Starts daemons in a fifth of the time, as `launch` of `tests.daemons.start`."""
+def warm_daemons(*, runs_jobs: bool = False) -> Iterator[Launch]:
+    """Starts daemons in a fifth of the time, as `launch` of `tests.daemons.start`.
+
+    With `runs_jobs` they look for due jobs at once and every second, not after a minute of quiet.
+    """
+    call = "tests.faults.warm:serve_with_jobs" if runs_jobs else "tests.faults.warm:run_program"
     with WarmProcess(*modules_of_a_daemon()) as warm:
 
         def launch(environ: Mapping[str, str], errors: Path) -> Process:
             nowhere = Path(os.devnull)
-            return warm.fork("tests.faults.warm:run_program", "serve", output=nowhere, errors=errors, environ=environ)
+            return warm.fork(call, "serve", output=nowhere, errors=errors, environ=environ)
 
         yield launch
 
@@ -159,6 +163,14 @@ def run_program(*words: str) -> None:
 
     sys.argv[1:] = words
     main()
+
+
+def serve_with_jobs(*words: str) -> None:
+    """A daemon that looks for due jobs at once and every second."""
+    from commonplace.daemon import jobs, serve
+
+    serve._JOBS_FIRST, serve._JOBS_EVERY, jobs._QUIET_SECONDS = 0.0, 1.0, 0.0  # type: ignore[misc]
+    run_program(*words)
 
 
 def modules_of_a_daemon() -> list[str]:

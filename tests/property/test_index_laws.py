@@ -15,6 +15,7 @@ from commonplace.index.inmemory.store import InMemoryIndex
 from commonplace.index.sqlite.store import SqliteIndex
 from commonplace.model import Bond, Document, Fact, Filters
 from tests.index_documents import VERSION, PathLinker, PlainRules, document, fact, link, vector, vectors
+from tests.postgresql_index import new_postgresql_index
 from tests.run_length import rounds
 
 NOW = 1_800_000_000.0
@@ -289,6 +290,25 @@ def test_step_by_step_is_the_same_as_from_nothing(todo: list[Step]) -> None:
             assert nearly(answers(stepped), answers(counted))
         finally:
             stepped.close()
+            rebuilt.close()
+
+
+@settings(max_examples=rounds(6, long=200))
+@given(st.lists(steps, min_size=4, max_size=14))
+def test_postgresql_step_by_step_is_the_same_as_sqlite_from_nothing(todo: list[Step]) -> None:
+    """Every result, bit by bit, whatever came before."""
+    stepped = new_postgresql_index(min_chunks=2, max_chunks=6)
+    held: dict[str, Document] = {}
+    for step in todo:
+        do(stepped, step, held)
+    with TemporaryDirectory() as folder:
+        rebuilt = SqliteIndex(Path(folder, "b.db"), user="me", linker=PathLinker(), rules=PlainRules())
+        build(rebuilt, [*held.values()][::-1])
+
+        try:
+            assert answers(stepped) == answers(rebuilt)
+            assert senses(stepped) == senses(rebuilt)
+        finally:
             rebuilt.close()
 
 

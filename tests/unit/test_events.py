@@ -36,3 +36,18 @@ def test_a_door_may_listen_more_closely(capsys: pytest.CaptureFixture[str]) -> N
     events.emit("vault_read", level="debug")
 
     assert "vault_read" in capsys.readouterr().err
+
+
+def test_observers_see_every_event_until_they_end() -> None:
+    """Also those that are not written; the first observer does not keep the second from seeing them."""
+    first: list[str] = []
+    second: list[tuple[str, object]] = []
+    end_first = events.observe(lambda event, fields: first.append(event))
+    end_second = events.observe(lambda event, fields: second.append((event, fields["n"])))
+    events.emit("small", level="debug", n=1)
+    end_first()
+    events.emit("small", level="debug", n=2)
+    end_second()
+    events.emit("small", level="debug", n=3)
+
+    assert (first, second) == (["small"], [("small", 1), ("small", 2)])

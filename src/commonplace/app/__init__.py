@@ -2,10 +2,12 @@
 
 encoders       the encoder that the settings name, and its model files
 models         the language model of each task, as the settings name it
+histories      the history of a vault, copies of it, and locks between machines
 index_folders  folders of indexes that are made and removed: of the past, and for one evaluation
 registration   vaults on this machine: making, adopting, recognising, moving and removing them
 stores         the stores of a vault, the index side opened at first use; the save lock
 vaults         storage backends, data folders, the sample vault
+vault_transfer vaults in a database to folders under git, and back
 """
 
 from collections.abc import Callable, Mapping

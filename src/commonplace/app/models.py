@@ -4,15 +4,22 @@ import hashlib
 import json
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
+from commonplace.app.identities import make_identities
+from commonplace.client.paths import Unreachable
 from commonplace.errors import UsageError
 from commonplace.flows.stores import ModelRoute, Models
+from commonplace.identity.budgets import PersonBudgets
+from commonplace.identity.people import people_who_share
 from commonplace.llm.base import LanguageModel
 from commonplace.llm.options import MOST_TOKENS, TIMEOUT_SECONDS, LlmOptions, Provider, Task, TaskOptions
+from commonplace.settings.database_vaults import shown_vault
+from commonplace.settings.schema import Settings
 
 _KEY_VARIABLES: Final[dict[Provider, str]] = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _MAX_KEY_BYTES: Final = 4096
@@ -29,8 +36,11 @@ class _Connection:
     key_file: Path | None
 
 
-def make_models(options: LlmOptions) -> Models:
-    """The models that the options name. Each is made at first use; its key is read again whenever it is asked."""
+def make_models(options: LlmOptions, *, allowance: PersonBudgets | None = None) -> Models:
+    """The models that the options name; `allowance` has the budgets of the people who use the vault.
+
+    Each model is made at first use; its key is read at each question.
+    """
 
     @cache
     def made(task: Task, key: str | None) -> LanguageModel:
@@ -58,7 +68,25 @@ def make_models(options: LlmOptions) -> Models:
             prompt_file=own.prompt_file,
         )
 
-    return Models(route, options.daily_tokens, options.daily_dollars)
+    return Models(route, options.daily_tokens, options.daily_dollars, allowance)
+
+
+def make_allowance(settings: Settings) -> PersonBudgets | None:
+    """The budgets of the people who use this vault; None for a vault without a folder or a user without a home."""
+    root = settings.vault.root
+    try:
+        return PersonBudgets(make_identities(settings), shown_vault(root.resolve())) if root else None
+    except Unreachable:
+        return None
+
+
+def make_members(settings: Settings) -> Callable[[], frozenset[str]]:
+    """Gives the ids of the people who share the vault, as they are at each call; none for a vault without a folder."""
+    root = settings.vault.root
+    try:
+        return partial(people_who_share, make_identities(settings), shown_vault(root.resolve())) if root else frozenset
+    except Unreachable:
+        return frozenset
 
 
 def _connection(options: LlmOptions, own: TaskOptions) -> _Connection:

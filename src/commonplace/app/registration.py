@@ -24,6 +24,7 @@ from commonplace.app.vaults import (
     folder_numbers,
     holds_vault,
     is_same_folder,
+    open_postgresql,
     removed_vault,
     repository_of,
     user_data_folder,
@@ -38,6 +39,7 @@ from commonplace.policy.new_vault import (
 )
 from commonplace.policy.options import SafetyOptions
 from commonplace.screening.secrets import is_secret_file
+from commonplace.settings.database_vaults import folder_for, tenant_in
 from commonplace.settings.load import LoadedSettings, load_settings
 from commonplace.settings.registered_vaults import (
     RegisteredVault,
@@ -126,14 +128,17 @@ def plan_init(folder: Path, *, flags: Mapping[str, object], folders: Sequence[st
 
     Raises Refused for a folder that can never be a vault, UsageError, VaultUnavailable.
     """
-    root = folder.expanduser().absolute()
-    refuse_folder(root)
+    root = folder_for(str(folder)) or folder.expanduser().absolute()
+    if not tenant_in(root):
+        refuse_folder(root)
     registered = registered_vaults()
     entry = registered.find(root)
     moved = _moved_vault(registered, root)
     earlier = moved or (None if entry else removed_vault(registered, root))
     loaded = load_settings(flags={**flags, "vault.root": str(earlier.root if earlier else root)})
     settings = replace(loaded.settings, vault=replace(loaded.settings.vault, root=root))
+    if tenant_in(root):
+        open_postgresql(settings, root).head()  # raises if the database cannot be used
     name = earlier.name if earlier else registered.name_for(root)
     git = _git_state(root, settings)
     baseline = plan_baseline(root, is_secret=is_secret_file) if git == "created" and root.is_dir() else _NOTHING
@@ -212,6 +217,9 @@ def move_vault(named: str, target: Path, *, flags: Mapping[str, object]) -> tupl
     registered = registered_vaults()
     entry, root = registered.select(named), target.expanduser().absolute()
     refuse_folder(root)
+    if tenant_in(entry.root):
+        hint = f"Write its notes into a folder: `commonplace vault export {shlex.quote(str(root))}`."
+        raise UsageError("a vault in a database has no folder that could be moved", path=named, hint=hint)
     if registered.find(root):
         raise UsageError("another vault is registered there", path=str(root), hint="Choose another folder.")
     settings = load_settings(flags={**flags, "vault.root": str(entry.root)}).settings
@@ -313,6 +321,8 @@ def _outer_repository(root: Path) -> Path | None:
 
 def _doubts(root: Path, baseline: Baseline, *, is_new: bool) -> tuple[str, ...]:
     """Why the folder looks like no vault. One that has a repository already was somebody's choice."""
+    if tenant_in(root):
+        return ()
     real = str(root.resolve())
     hidden = ("it is in a hidden folder of your home",) if is_hidden_in_home(real, _homes()) else ()
     if not is_new or not root.is_dir():

@@ -5,12 +5,14 @@ import shlex
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import platformdirs
 
+from commonplace.app.postgresql import postgresql_of
 from commonplace.errors import CommonplaceError, Refused, UsageError, VaultUnavailable
 from commonplace.events import emit
+from commonplace.settings.database_vaults import tenant_in
 from commonplace.settings.registered_vaults import (
     RegisteredVault,
     RegisteredVaults,
@@ -26,6 +28,9 @@ from commonplace.vault.inmemory import InMemory
 from commonplace.vault.local import DeviceLocal
 from commonplace.vault.obsidian import ObsidianVault
 from commonplace.vault.options import VaultOptions
+
+if TYPE_CHECKING:
+    from commonplace.vault.postgresql.store import PostgresqlVault
 
 GROUP = "commonplace.backends"
 """The entry-point group for backends of other packages: each entry names a factory."""
@@ -88,9 +93,9 @@ _DATA_NAME: Final = re.compile(r".*-[0-9a-f]{8}(-\d+)?", re.DOTALL)
 _DATA_FILES: Final = ("history.db", "conversations", "index", "vectors.db", "remember.lock", "past")
 
 
-def backends(options: VaultOptions) -> BackendRegistry:
+def backends(settings: Settings) -> BackendRegistry:
     """Every storage backend that comes with Commonplace, by name."""
-    registry = BackendRegistry()
+    registry, options = BackendRegistry(), settings.vault
     most = options.max_read_bytes
     registry.register("device-local", lambda root: DeviceLocal(_present(root), max_read_bytes=most))
     registry.register("in-memory", lambda root: InMemory())
@@ -100,7 +105,24 @@ def backends(options: VaultOptions) -> BackendRegistry:
             _present(root), author=author_of(options), filters=options.git_filters, max_read_bytes=most
         ),
     )
+    registry.register("postgresql", lambda root: open_postgresql(settings, root))
     return registry
+
+
+def open_postgresql(settings: Settings, root: Path | None) -> "PostgresqlVault":
+    """The vault in the database that this folder stands for. Raises UsageError for a folder of notes, or for none."""
+    tenant = tenant_in(root) if root else ""
+    if not tenant:
+        what = f"{root} is a folder" if root else "no vault was given"
+        raise UsageError(
+            f"vault.backend is postgresql, and {what}",
+            hint="Name the vault as --vault postgresql:NAME, or set vault.backend for this vault to obsidian-vault.",
+        )
+    server = postgresql_of(settings)
+    from commonplace.vault.postgresql.store import PostgresqlVault  # only for those who use it
+
+    options = settings.vault
+    return PostgresqlVault(server, tenant=tenant, author=author_of(options), max_read_bytes=options.max_read_bytes)
 
 
 def put_under_git(root: Path, options: VaultOptions = _NO_OPTIONS) -> bool:
@@ -204,7 +226,7 @@ def gone_error(root: Path) -> VaultUnavailable:
 
 def repository_of(root: Path) -> str:
     """What tells this vault's repository from every other, wherever its folder is; empty if it has none."""
-    return identity(Git(root.resolve())) if root.is_dir() else ""
+    return identity(Git(root.resolve())) if root.is_dir() and not tenant_in(root) else ""
 
 
 def folder_numbers(root: Path) -> str:

@@ -2,6 +2,7 @@
 
 main          the table of commands, the global options, errors as exit codes
 invocation    what every command shares: global options, opening the memory, printing
+row_copies    commands that copy rows from one database to the other
 parameters    arguments and options that several commands share
 fact_view     how facts and entries are printed
 

@@ -29,6 +29,13 @@ app = typer.Typer(
 _KEY: Final = "calendar.calendars"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _Name = Annotated[str, typer.Argument(metavar="NAME", help="The calendar's name, in small letters.")]
+_Place = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE|URL",
+        help="An .ics file or a folder of them, an https:// or webcal:// address, or - for stdin.",
+    ),
+]
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Read it and say what is in it; change nothing.")]
 
 
@@ -36,15 +43,9 @@ _DryRun = Annotated[bool, typer.Option("--dry-run", help="Read it and say what i
 def add(
     context: typer.Context,
     name: _Name,
-    place: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE|URL",
-            help="An .ics file or a folder of them, an https:// or webcal:// address, or - for stdin.",
-        ),
-    ],
+    place: _Place,
     caldav: Annotated[bool, typer.Option("--caldav", help="The address is that of a CalDAV server.")] = False,
-    user: Annotated[str, typer.Option(metavar="NAME", help="Your name on the CalDAV server.")] = "",
+    account: Annotated[str, typer.Option(metavar="NAME", help="Your name on the CalDAV server.")] = "",
     password_file: Annotated[
         str, typer.Option(metavar="FILE", help="A file with the password, readable by you alone.")
     ] = "",
@@ -64,30 +65,18 @@ def add(
       commonplace calendar add work ~/Calendars/work.ics
       commonplace calendar add google - < address.txt
       commonplace calendar add team webcal://example.org/team.ics
-      commonplace calendar add home https://dav.example.org/ana/home/ --caldav --user ana
+      commonplace calendar add home https://dav.example.org/ana/home/ --caldav --account ana
     """
     invocation = invocation_of(context)
-    if not _NAME.fullmatch(name):  # it becomes the name of a file
-        raise UsageError("not a name for a calendar", hint="Use up to 40 small letters, digits, _ and -.")
-    lines, _ = _lines(invocation)
-    if any(line.split()[0] == name for line in lines):
-        raise UsageError(f"a calendar is called {name} already", hint=f"`commonplace calendar remove {name}` first.")
+    others = _other_lines(name, invocation)
     place = sys.stdin.readline().strip() if place == "-" else place
-    words = {"user": user, "password-file": password_file, "password-env": password_env}
+    file = os.path.abspath(os.path.expanduser(password_file)) if password_file else ""
+    words = {"user": account, "password-file": file, "password-env": password_env}
     line, secret = _line(name, place, words if caldav else {}, is_private=private, is_caldav=caldav)
     secret_file = _write_secret(name, secret, is_password=caldav) if secret else None
     if secret_file:
         line += f" {'password' if caldav else 'address'}-file={_quoted(str(secret_file))}"
-    try:
-        result = _try(invocation, name, (*lines, line))
-        if not dry_run:
-            _save(invocation, (*lines, line))
-            result = _synced(invocation, name, (*lines, line))
-    except CommonplaceError:
-        _remove_secret(secret_file)
-        raise
-    if dry_run:
-        _remove_secret(secret_file)
+    result = _add(invocation, name, (*others, line), secret_file=secret_file, is_dry=dry_run)
 
     def show() -> None:
         word = "would be added" if dry_run else "added"
@@ -191,9 +180,37 @@ def remove(context: typer.Context, name: _Name, dry_run: _DryRun = False) -> Non
     invocation.answer({"dry_run": dry_run, "calendar": name, "events": count}, show)
 
 
+def _other_lines(name: str, invocation: Invocation) -> tuple[str, ...]:
+    """The calendars that the settings have. Raises UsageError if the name is taken, or cannot be one."""
+    if not _NAME.fullmatch(name):  # it becomes the name of a file
+        raise UsageError("not a name for a calendar", hint="Use up to 40 small letters, digits, _ and -.")
+    lines, _ = _lines(invocation)
+    if any(line.split()[0] == name for line in lines):
+        raise UsageError(f"a calendar is called {name} already", hint=f"`commonplace calendar remove {name}` first.")
+    return lines
+
+
+def _add(
+    invocation: Invocation, name: str, lines: tuple[str, ...], *, secret_file: Path | None, is_dry: bool
+) -> "SyncResult":
+    """Read the calendar of that name, and save the lines unless it `is_dry`. What is not added leaves no secret."""
+    try:
+        result = _try(invocation, name, lines)
+        if not is_dry:
+            _save(invocation, lines)
+            result = _synced(invocation, name, lines)
+    except CommonplaceError:
+        _remove_secret(secret_file)
+        raise
+    if is_dry:
+        _remove_secret(secret_file)
+    return result
+
+
 def _line(name: str, place: str, words: dict[str, str], *, is_private: bool, is_caldav: bool) -> tuple[str, str | None]:
     """The line of the settings without its secret, and the secret to store. Raises UsageError."""
     if is_caldav:
+        _refuse_google(place)
         secret = _asked_password(words)
         parts = {"caldav": place, **words}
     elif "://" in place:
@@ -212,6 +229,16 @@ def _asked_password(words: dict[str, str]) -> str | None:
     if not sys.stdin.isatty():
         raise UsageError("no password", hint="Give --password-file FILE or --password-env VARIABLE.")
     return str(typer.prompt("Password", hide_input=True, err=True))
+
+
+def _refuse_google(place: str) -> None:
+    """Raises UsageError for Google's CalDAV, which takes no password."""
+    from urllib.parse import urlsplit
+
+    host = (urlsplit(place).hostname or "").lower()
+    if host.endswith((".google.com", ".googleusercontent.com", ".googleapis.com")):
+        hint = "Add the calendar by its `Secret address in iCal format`, without --caldav (docs/guide/calendar.md)."
+        raise UsageError("Google's CalDAV wants OAuth, which is not supported", hint=hint)
 
 
 def _checked_url(place: str) -> str:

@@ -55,7 +55,9 @@ def list_(
     def show() -> None:
         print_table(["id", "who", "what", "due", "state", "where"], [_row(each) for each in commitments])
         if not commitments:
-            invocation.inform("no commitments; a line such as `- [ ] Ada: send the offer by 3 May` is one")
+            is_filtered = who or states
+            hint = "none fits" if is_filtered else "a line such as `- [ ] @Ada send the offer by 2027-05-03` is one"
+            invocation.inform(f"no commitments; {hint}")
 
     invocation.answer({"count": len(commitments), "commitments": commitments}, show)
 

@@ -1,6 +1,7 @@
 """`commonplace context`: preview what is put before a prompt, and why."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,41 +13,43 @@ from commonplace.cli.progress import ProgressLine
 from commonplace.memory import shapes
 from commonplace.model import Context
 
+_Prompt = Annotated[list[str] | None, typer.Argument(metavar="[PROMPT]", help="The prompt; without one, the profile.")]
+_Phase = Annotated[
+    str, typer.Option(metavar="P", help="The phase of work: plan, work, review, briefing, ...", autocompletion=phases)
+]
+_Conversation = Annotated[str, typer.Option(metavar="ID", help="The conversation; what it has been given is left out.")]
+_Kinds = Annotated[
+    list[str] | None,
+    typer.Option(help="Recall only this kind; `note` means notes that are not entries.", autocompletion=kinds),
+]
+_Notes = Annotated[
+    str,
+    typer.Option(
+        metavar="MODE",
+        help="Passages of notes: auto, always, asked or off.",
+        autocompletion=offer("auto", "always", "asked", "off"),
+    ),
+]
+
+_Tokens = Annotated[int | None, typer.Option(metavar="N", help="At most this many tokens, by a conservative estimate.")]
+_Within = Annotated[
+    int | None, typer.Option(metavar="MS", help="Stop after this many milliseconds with what is ready.")
+]
+
 
 def context(
     context: typer.Context,
-    prompt: Annotated[
-        list[str] | None, typer.Argument(metavar="[PROMPT]", help="The prompt; without one, the profile.")
-    ] = None,
-    phase: Annotated[
-        str,
-        typer.Option(metavar="P", help="The phase of work: plan, work, review, briefing, ...", autocompletion=phases),
-    ] = "",
+    prompt: _Prompt = None,
+    phase: _Phase = "",
     scope: Annotated[str, typer.Option(metavar="channel:TOKEN", help="Add the memory of this channel.")] = "",
-    conversation: Annotated[
-        str, typer.Option(metavar="ID", help="The conversation; what it has been given is left out.")
-    ] = "",
+    conversation: _Conversation = "",
     folder: Annotated[str, typer.Option(metavar="DIR", help="Where the session works; default: this folder.")] = "",
-    kind: Annotated[
-        list[str] | None,
-        typer.Option(help="Recall only this kind; `note` means notes that are not entries.", autocompletion=kinds),
-    ] = None,
-    notes: Annotated[
-        str,
-        typer.Option(
-            metavar="MODE",
-            help="Passages of notes: auto, always, asked or off.",
-            autocompletion=offer("auto", "always", "asked", "off"),
-        ),
-    ] = "",
+    kind: _Kinds = None,
+    notes: _Notes = "",
     profile: Annotated[bool, typer.Option("--profile", help="Show the profile as well as the prompt's part.")] = False,
     budget: Annotated[int | None, typer.Option(metavar="N", help="At most this many characters.")] = None,
-    tokens: Annotated[
-        int | None, typer.Option(metavar="N", help="At most this many tokens, by a conservative estimate.")
-    ] = None,
-    within: Annotated[
-        int | None, typer.Option(metavar="MS", help="Stop after this many milliseconds with what is ready.")
-    ] = None,
+    tokens: _Tokens = None,
+    within: _Within = None,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each piece was included or left out.")] = False,
 ) -> None:
     """Print the memory that would be put before a prompt.
@@ -60,37 +63,23 @@ def context(
       commonplace context "what did we decide about the greenhouse?" --budget 2000 --explain
     """
     invocation = invocation_of(context)
-    words, seconds = " ".join(prompt or ()), None if within is None else within / 1000
-    where = str(Path(folder).absolute()) if folder else str(Path.cwd())
+    words = " ".join(prompt or ())
     with invocation.memory() as memory, ProgressLine(invocation) as progress:
+        build: Callable[..., Context] = memory.context.start
         if words.strip():
-            result = memory.context(
-                words,
-                phase=phase,
-                scope=scope,
-                conversation=conversation,
-                folder=where,
-                kinds=kind or (),
-                notes=notes,
-                profile=profile or bool(conversation),
-                budget=budget,
-                tokens=tokens,
-                within=seconds,
-                peek=True,
-                progress=progress,
-            )
-        else:
-            result = memory.context.start(
-                phase=phase,
-                scope=scope,
-                conversation=conversation,
-                folder=where,
-                budget=budget,
-                tokens=tokens,
-                within=seconds,
-                peek=True,
-                progress=progress,
-            )
+            profile = profile or bool(conversation)
+            build = partial(memory.context, words, kinds=kind or (), notes=notes, profile=profile)
+        result = build(
+            phase=phase,
+            scope=scope,
+            conversation=conversation,
+            folder=str(Path(folder).absolute()) if folder else str(Path.cwd()),
+            budget=budget,
+            tokens=tokens,
+            within=None if within is None else within / 1000,
+            peek=True,
+            progress=progress,
+        )
         shape = shapes.context_shape(result, memory.notes.link)
     invocation.answer(shape, lambda: _show(result, invocation, explain=explain))
 

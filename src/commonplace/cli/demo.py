@@ -165,6 +165,7 @@ STORY: tuple[Command | PersonEdit, ...] = (
         needs="icalendar",
     ),
     Command("", ("template", "run", "meeting_note"), needs="icalendar"),
+    Command("Write one note with who has to do what: a tick in it closes.", ("template", "run", "commitment_log")),
     Command("A secret is refused and written nowhere.", ("save", "The wifi password is tulip-Garden-84!"), code=3),
     Command("See what was written, by whom and why.", ("log",)),
 )

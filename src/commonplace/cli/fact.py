@@ -115,6 +115,12 @@ def forget(
     invocation.inform(f"`commonplace erase {id}` erases it for good")
 
 
+_AsOf = Annotated[str, typer.Option(metavar="D", help="What was true at the end of that day, as it is known now.")]
+_Known = Annotated[
+    str, typer.Option(metavar="D", help="What was known at the end of that day; with --as-of, about the other.")
+]
+
+
 def facts(
     context: typer.Context,
     entity: Annotated[str, typer.Argument(metavar="[ENTITY]", help="A person or thing, by any of its names.")] = "",
@@ -122,12 +128,8 @@ def facts(
     topic: Annotated[str, typer.Option(metavar="T", help="Only facts on this topic.")] = "",
     predicate: Annotated[str, typer.Option(metavar="P", help="Only facts with this predicate.")] = "",
     project: Annotated[str, typer.Option(metavar="NAME", help="Only entries of this project.")] = "",
-    as_of: Annotated[
-        str, typer.Option(metavar="D", help="What was true at the end of that day, as it is known now.")
-    ] = "",
-    known: Annotated[
-        str, typer.Option(metavar="D", help="What was known at the end of that day; with --as-of, about the other.")
-    ] = "",
+    as_of: _AsOf = "",
+    known: _Known = "",
     every: Annotated[bool, typer.Option("--all", help="Include facts that ended, were replaced or deleted.")] = False,
     limit: Annotated[int | None, typer.Option("-n", "--limit", min=1, help="At most this many.")] = None,
     prompt: Annotated[str, typer.Option(metavar="TEXT", help="Only facts that are relevant to this prompt.")] = "",
@@ -149,24 +151,15 @@ def facts(
     invocation = invocation_of(context)
     if entity and named and entity != named:
         raise UsageError(f"two entities given: {entity!r} and {named!r}", hint="Name one of them.")
-    if prompt and (entity or named or topic or predicate or project or as_of or known or every):
+    filters = {"topic": topic, "predicate": predicate, "project": project, "as_of": as_of, "known": known}
+    if prompt and (entity or named or any(filters.values()) or every):
         raise UsageError("--prompt cannot be combined with other filters", hint="Use --prompt alone.")
     with invocation.memory() as memory, ProgressLine(invocation) as progress:
         meant = memory.facts.named(entity or named)
         if prompt:
             facts_found = memory.facts.relevant(prompt, limit=limit)
         else:
-            facts_found = memory.facts.about(
-                entity or named,
-                topic=topic,
-                predicate=predicate,
-                project=project,
-                as_of=as_of,
-                known=known,
-                every=every,
-                limit=limit,
-                progress=progress,
-            )
+            facts_found = memory.facts.about(entity or named, **filters, every=every, limit=limit, progress=progress)
         link = memory.notes.link
 
     def show() -> None:

@@ -237,7 +237,9 @@ def window(begins: str, until: str) -> str:
 
 def _source(fact: Fact) -> str:
     source = fact.origins
-    told = [source.interface, f"conversation {source.conversation}" if source.conversation else "", source.trust]
+    author = f"said by {source.author}" if source.author else ""
+    conversation = f"conversation {source.conversation}" if source.conversation else ""
+    told = [author, source.interface, conversation, source.trust]
     return "".join(f", {each}" for each in told if each)
 
 

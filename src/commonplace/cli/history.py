@@ -1,15 +1,17 @@
 """`commonplace undo | log | grant`: undo changes, list them, and allow an agent one change."""
 
 from itertools import groupby
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from commonplace.cli.invocation import invocation_of, print_line, print_table
+from commonplace.cli.invocation import invocation_of, print_line, print_table, print_text
 from commonplace.cli.note import DryRun, NotePath, first_line, show_change
-from commonplace.memory.notes import AuditEntry
+from commonplace.memory.notes import AuditEntry, ChangeDetail, LoggedChange
 from commonplace.model import Terms
 from commonplace.model.moment import moment_text
+
+_COLUMNS: Final = ("commit", "when", "who", "what", "note", "why")
 
 
 def undo(
@@ -43,19 +45,66 @@ def log(
     context: typer.Context,
     path: Annotated[str | None, typer.Option(help="Only changes to this note.")] = None,
     limit: Annotated[int, typer.Option("-n", min=1, help="Show at most this many, newest first.")] = 20,
+    actor: Annotated[str, typer.Option(metavar="WHO", help="Only changes by a person, agent or job.")] = "",
+    verb: Annotated[str, typer.Option(metavar="VERB", help="Only such changes: write, move, remember, undo, ...")] = "",
+    before: Annotated[str, typer.Option(metavar="MARK", help="The page after the change with this mark.")] = "",
+    commit: Annotated[str, typer.Option(metavar="COMMIT", help="Show the diff of this change instead.")] = "",
 ) -> None:
-    """List what was written through Commonplace, by whom and why.
+    """List what was written through Commonplace, by whom and why; or show the diff of one change.
 
     \b
     Examples:
       commonplace log
       commonplace log --path People/Ada.md -n 5 --json
+      commonplace log --actor agent --verb remember
+      commonplace log --commit 3f2a9c1b
     """
     invocation = invocation_of(context)
+    if commit:
+        with invocation.memory() as memory:
+            detail = memory.notes.change(commit)
+        invocation.answer({"change": detail.change, "differences": detail.differences}, lambda: _show_detail(detail))
+        return
+    if actor or verb or before:
+        with invocation.memory() as memory:
+            changes = memory.notes.changes(path=path or "", actor=actor, verb=verb, before=before, limit=limit)
+        lines = [_change_row(each) for each in changes]
+        invocation.answer({"changes": changes}, lambda: print_table([*_COLUMNS, "state"], lines))
+        return
     with invocation.memory() as memory:
         entries = memory.notes.log(path=path, limit=limit)
     rows = [_log_row(list(mutation)) for _, mutation in groupby(entries, key=lambda each: each.commit)]
-    invocation.answer({"entries": entries}, lambda: print_table(["commit", "when", "who", "what", "note", "why"], rows))
+    invocation.answer({"entries": entries}, lambda: print_table(_COLUMNS, rows))
+
+
+def _change_row(change: LoggedChange) -> tuple[str, ...]:
+    main = next((each for each in change.notes if each.destination), change.notes[0])
+    more = f" (+{len(change.notes) - 1})" if len(change.notes) > 1 else ""
+    return (
+        change.commit[:10],
+        change.when,
+        _author(change),
+        change.verb,
+        (f"{main.path} -> {main.destination}" if main.destination else main.path) + more,
+        first_line(change.reason),
+        "undone" if change.is_undone else "",
+    )
+
+
+def _author(change: LoggedChange | AuditEntry) -> str:
+    """Who made a change: the kind of actor, its program and its person."""
+    parts = ", ".join(filter(None, (change.origin, f"for {change.person}" if change.person else "")))
+    return f"{change.actor} ({parts})" if parts else change.actor
+
+
+def _show_detail(detail: ChangeDetail) -> None:
+    print_line("  ".join(filter(None, _change_row(detail.change))))
+    for each in detail.differences:
+        print_text(each.difference or f"{each.path}: {each.hidden}\n")
+        if each.is_cut:
+            print_line("(the rest of this diff is left out)")
+    undo_text = f"cannot be undone: {detail.change.why_not}" if detail.change.why_not else ""
+    print_line(undo_text or f"`commonplace undo --commit {detail.change.commit[:10]}` undoes it")
 
 
 def _log_row(entries: list[AuditEntry]) -> tuple[str, ...]:
@@ -65,7 +114,7 @@ def _log_row(entries: list[AuditEntry]) -> tuple[str, ...]:
     return (
         (main.commit or "")[:10],
         moment_text(main.when),
-        f"{main.actor} ({main.origin})" if main.origin else main.actor,
+        _author(main),
         main.verb,
         (f"{main.path} -> {main.destination}" if main.destination else main.path) + more,
         first_line(main.reason),

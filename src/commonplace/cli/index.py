@@ -124,7 +124,7 @@ def doctor(context: typer.Context) -> None:
       commonplace doctor --json
     """
     invocation = invocation_of(context)
-    findings = (*_vault(invocation), _recording(), *_hosts(invocation))
+    findings = (*_vault(invocation), *checks_outside_vaults(invocation))
     wrong = sum(not finding.ok for finding in findings)
 
     def show() -> None:
@@ -146,19 +146,14 @@ def _vault(invocation: Invocation) -> tuple[Finding, ...]:
         return (Finding("vault", ok=False, said=error.message, remedy=error.hint or "", path=error.path),)
 
 
-def _recording() -> Finding:
-    """What the person paused, and since when."""
+def checks_outside_vaults(invocation: Invocation) -> tuple[Finding, ...]:
+    """What the person paused, and since when; and the hosts that Commonplace is installed in."""
     from commonplace.daemon.capture.pauses import user_pauses
-
-    return user_pauses().finding()
-
-
-def _hosts(invocation: Invocation) -> tuple[Finding, ...]:
-    """Findings about the hosts that Commonplace is installed in."""
     from commonplace.hosts.health_checks import check_hosts, probe_daemon
     from commonplace.hosts.host import current_environment
 
-    return check_hosts(current_environment(port=invocation.settings().settings.serve.port), probe=probe_daemon)
+    environment = current_environment(port=invocation.settings().settings.serve.port)
+    return (user_pauses().finding(), *check_hosts(environment, probe=probe_daemon))
 
 
 def _show_finding(finding: Finding) -> None:

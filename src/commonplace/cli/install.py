@@ -99,45 +99,51 @@ def _verb(change: "FileChange") -> Literal["left", "unchanged", "removed", "made
 HOST_NAMES = ", ".join(HOSTS)
 
 
+_HostName = Annotated[
+    str, typer.Argument(metavar="HOST", help=f"The program your agent runs in: {HOST_NAMES}.", autocompletion=hosts)
+]
+_Scope = Annotated[
+    str,
+    typer.Option(
+        metavar="user|project",
+        help="For you everywhere, or for this folder only.",
+        autocompletion=offer("user", "project"),
+    ),
+]
+_Transport = Annotated[
+    str,
+    typer.Option(metavar="stdio|http", help="How its MCP client connects.", autocompletion=offer("stdio", "http")),
+]
+_NoHooks = Annotated[bool, typer.Option("--no-hooks", help="MCP only: no memory before prompts, no recording.")]
+_Instructions = Annotated[
+    bool, typer.Option("--instructions", help="Also add a marked block to CLAUDE.md or AGENTS.md.")
+]
+_Skills = Annotated[
+    bool | None,
+    typer.Option(
+        "--skills/--no-skills",
+        help="Skills and commands, such as /recall. [default: as in the last install, or yes]",
+    ),
+]
+_AllowReading = Annotated[
+    bool | None,
+    typer.Option(
+        "--allow-reading/--ask-before-reading",
+        help="Whether the host may call tools that only read without asking you. "
+        "[default: asks once in a terminal, otherwise no]",
+    ),
+]
+
+
 def install(
     context: typer.Context,
-    host: Annotated[
-        str,
-        typer.Argument(metavar="HOST", help=f"The program your agent runs in: {HOST_NAMES}.", autocompletion=hosts),
-    ],
-    scope: Annotated[
-        str,
-        typer.Option(
-            metavar="user|project",
-            help="For you everywhere, or for this folder only.",
-            autocompletion=offer("user", "project"),
-        ),
-    ] = "user",
-    transport: Annotated[
-        str,
-        typer.Option(metavar="stdio|http", help="How its MCP client connects.", autocompletion=offer("stdio", "http")),
-    ] = "stdio",
-    no_hooks: Annotated[
-        bool, typer.Option("--no-hooks", help="MCP only: no memory before prompts, no recording.")
-    ] = False,
-    instructions: Annotated[
-        bool, typer.Option("--instructions", help="Also add a marked block to CLAUDE.md or AGENTS.md.")
-    ] = False,
-    skills: Annotated[
-        bool | None,
-        typer.Option(
-            "--skills/--no-skills",
-            help="Skills and commands, such as /recall. [default: as in the last install, or yes]",
-        ),
-    ] = None,
-    allow_reading: Annotated[
-        bool | None,
-        typer.Option(
-            "--allow-reading/--ask-before-reading",
-            help="Whether the host may call tools that only read without asking you. "
-            "[default: asks once in a terminal, otherwise no]",
-        ),
-    ] = None,
+    host: _HostName,
+    scope: _Scope = "user",
+    transport: _Transport = "stdio",
+    no_hooks: _NoHooks = False,
+    instructions: _Instructions = False,
+    skills: _Skills = None,
+    allow_reading: _AllowReading = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Change nothing; show what would change.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Consent to the recording without being asked.")] = False,
 ) -> None:
@@ -158,9 +164,8 @@ def install(
     from commonplace.hosts.host import InstallOptions
 
     invocation, chosen = invocation_of(context), host_named(host)
-    if allow_reading and not chosen.allows_reading:
-        hint = "Install it without --allow-reading; it has its own way to decide which tools it asks for."
-        raise UsageError(f"{chosen.title} has no setting that allows single tools", hint=hint)
+    if allow_reading:
+        _check_reading(chosen)
     options = InstallOptions(
         cast("InstallScope", one_of(scope, ("user", "project"), "--scope")),
         cast("Transport", one_of(transport, ("stdio", "http"), "--transport")),
@@ -180,6 +185,13 @@ def install(
     if allow_reading is None and not yes:
         options = _ask_about_reading(invocation, chosen, options, environment)
     _install(invocation, chosen, options, environment)
+
+
+def _check_reading(host: "Host") -> None:
+    """Raise UsageError if the host cannot allow single tools."""
+    if not host.allows_reading:
+        hint = "Install it without --allow-reading; it has its own way to decide which tools it asks for."
+        raise UsageError(f"{host.title} has no setting that allows single tools", hint=hint)
 
 
 def _with_previous(

@@ -109,7 +109,11 @@ class Invocation:
 
 
 def _absolute(root: "Path | None") -> str:
-    return os.path.abspath(root) if root else ""
+    if root is None:
+        return ""
+    from commonplace.settings.database_vaults import shown_vault
+
+    return shown_vault(root.absolute())
 
 
 def _has_several_vaults() -> bool:

@@ -8,6 +8,7 @@ import typer
 
 from commonplace.cli.invocation import invocation_of, local_zone, print_line
 from commonplace.errors import UsageError
+from commonplace.memory.jobs import schedule_words
 from commonplace.model.moment import parse_moment
 from commonplace.model.text import counted
 from commonplace.model.upkeep import JobNotice, JobRecord, JobStatus, StepResult
@@ -118,7 +119,7 @@ def log(
 def job_lines(job: JobStatus, *, zone: tzinfo) -> Iterator[str]:
     """A job for people: when it runs next, and how its last run ended."""
     yield f"{job.name:<15}  {job.about}"
-    yield f"{'':<15}  {job.schedule}: {_next_text(job, zone=zone)}"
+    yield f"{'':<15}  {schedule_words(job.schedule)}: {_next_text(job, zone=zone)}"
     if job.last:
         said = f": {job.last.said}" if job.last.said else ""
         yield f"{'':<15}  last {_local(job.last.began, zone)}, {job.last.outcome}{said}"

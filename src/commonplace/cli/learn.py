@@ -8,7 +8,7 @@ import typer
 
 from commonplace.cli.completion import offer
 from commonplace.cli.fact_view import short
-from commonplace.cli.invocation import Invocation, invocation_of, local_zone, print_line
+from commonplace.cli.invocation import Invocation, invocation_of, local_zone, print_line, print_table
 from commonplace.cli.progress import ProgressLine
 from commonplace.errors import UsageError
 from commonplace.memory import Memory
@@ -202,6 +202,33 @@ def status(context: typer.Context) -> None:
             print_line(line)
 
     invocation.answer({"learning": state}, show)
+
+
+@app.command("spending")
+def spending(
+    context: typer.Context,
+    days: Annotated[int, typer.Option(min=1, max=400, metavar="N", help="The last so many days, in UTC.")] = 30,
+) -> None:
+    """Show what language models cost, by day and task, and what is left of today's budget.
+
+    \b
+    Examples:
+      commonplace learn spending
+      commonplace learn spending --days 7 --json
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        report = memory.learning.spending(days=days)
+
+    def show() -> None:
+        total = report.total
+        numbers = [(each.day, each.task, each.calls, each.tokens, each.cost) for each in report.rows]
+        numbers.append(("total", "", total.calls, total.tokens, total.cost))
+        rows = [(day, task, f"{calls:,}", f"{tokens:,}", f"${cost:.4f}") for day, task, calls, tokens, cost in numbers]
+        print_table(["day", "task", "calls", "tokens", "cost"], rows)
+        print_line(f"left today: {report.left.tokens:,} tokens, ${report.left.cost:.4f}")
+
+    invocation.answer({"spending": report}, show)
 
 
 def status_lines(state: LearningStatus) -> Iterator[str]:

@@ -53,6 +53,12 @@ COMMANDS: Final[dict[str, CommandSource]] = {
         "List, approve, edit and reject what programs saved and you have not approved yet.",
         "Every day",
     ),
+    "day": CommandSource(
+        "day",
+        "day",
+        "Show what happened on a day: conversations, what was learned, writes, your own edits, meetings.",
+        "Every day",
+    ),
     "digest": CommandSource(
         "digest",
         "digest",
@@ -68,7 +74,18 @@ COMMANDS: Final[dict[str, CommandSource]] = {
         "Undo the newest changes made through Commonplace; what people wrote since stays.",
         "Every day",
     ),
-    "log": CommandSource("history", "log", "List what was written through Commonplace, by whom and why.", "Every day"),
+    "log": CommandSource(
+        "history",
+        "log",
+        "List what was written through Commonplace, by whom and why; or show the diff of one change.",
+        "Every day",
+    ),
+    "open": CommandSource(
+        "open_page",
+        "open_page",
+        "Open your memory in the browser: what is new, what waits, search, facts and settings.",
+        "Every day",
+    ),
     "status": CommandSource(
         "serve", "status", "Show whether the daemon is running, what it is doing, and what is paused.", "Every day"
     ),
@@ -159,7 +176,7 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "vault": CommandSource(
         "vault",
         "app",
-        "List the vaults on this machine, choose the default one, and tell where one was moved.",
+        "List the vaults on this machine, choose the default one, tell where one was moved, export and import one.",
         "Setting up",
     ),
     "model": CommandSource("model", "app", "Install and choose the encoder model for search by meaning.", "Setting up"),
@@ -187,6 +204,9 @@ COMMANDS: Final[dict[str, CommandSource]] = {
         "serve", "serve", "Serve every registered vault to programs on this machine, over MCP and HTTP.", "Server"
     ),
     "stop": CommandSource("serve", "stop", "Stop the daemon after it has finished its current work.", "Server"),
+    "person": CommandSource(
+        "person", "app", "Manage the people of this server: their vaults, limits and sign-in codes.", "Server"
+    ),
     "token": CommandSource(
         "token", "app", "Create, list and revoke tokens for programs that reach the daemon over TCP.", "Server"
     ),
@@ -305,7 +325,8 @@ def _print_version(is_set: bool) -> None:
 def _globals(
     context: typer.Context,
     vault: Annotated[
-        str | None, typer.Option(help="The vault's folder. [$COMMONPLACE_VAULT]", autocompletion=vault_folders)
+        str | None,
+        typer.Option(help="The vault's folder, or postgresql:NAME. [$COMMONPLACE_VAULT]", autocompletion=vault_folders),
     ] = None,
     data: Annotated[str | None, typer.Option(help="The folder for derived data. [$COMMONPLACE_DATA]")] = None,
     user: Annotated[str | None, typer.Option(help="The owner of the memory. [$COMMONPLACE_USER]")] = None,

@@ -170,7 +170,9 @@ def _show_note(note: Note, *, sensitive: bool, link: str) -> None:
 def write(
     context: typer.Context,
     path: NotePath,
-    file: Annotated[Path | None, typer.Option(help="Read the text from this file instead of standard input.")] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="Read the text from this file; `-` or nothing reads standard input.")
+    ] = None,
     expect: Expect = None,
     message: Message = None,
     personal: Personal = False,
@@ -331,6 +333,9 @@ def show_erased(erased: Erasure, invocation: Invocation) -> None:
         print_line(f"  earlier paths: {', '.join(erased.former)}")
     if erased.commit is None:
         return
+    if not erased.purge:
+        print_line("  its history is erased, too; backups of the database may still hold it")
+        return
     root = invocation.settings().settings.vault.root
     git = f"git -C {shlex.quote(str(root))}" if root else "git"
     if erased.commits_holding_it:
@@ -382,8 +387,8 @@ def _split_at_dashes(words: Sequence[str]) -> tuple[list[str], list[str], list[s
 
 
 def incoming(file: Path | None, limit: int) -> bytes:
-    """The bytes of the file, or of standard input, at most `limit`. Raises UsageError if it cannot be read."""
-    if file is None:
+    """The bytes of the file, or of standard input (no file, or `-`), at most `limit`. Raises UsageError."""
+    if file is None or str(file) == "-":
         return sys.stdin.buffer.read(limit)
     try:
         with file.open("rb") as opened:

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share."""
+"""Arguments and options that several commands share, and what several of them require."""
 
 from typing import Annotated, Final
 

@@ -43,7 +43,9 @@ def show(context: typer.Context, project: ProjectName = "") -> None:
 @app.command("plan")
 def plan(
     context: typer.Context,
-    file: Annotated[Path | None, typer.Option(help="Read the plan from this file instead of standard input.")] = None,
+    file: Annotated[
+        Path | None, typer.Option(help="Read the plan from this file; `-` or nothing reads standard input.")
+    ] = None,
     expect: Annotated[
         str | None, typer.Option(metavar="VERSION", help="The version that `show` printed; needed to replace a plan.")
     ] = None,
@@ -55,6 +57,7 @@ def plan(
     \b
     Examples:
       commonplace project plan --file plan.md
+      my-planner | commonplace project plan --file -
       commonplace project plan --file plan.md --expect 9f86d081884c
     """
     invocation = invocation_of(context)

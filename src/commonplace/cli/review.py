@@ -10,7 +10,6 @@ from click import edit as edit_text
 from commonplace.cli.fact_view import day, evidence_lines, label, links_of, short, statement
 from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_linked, print_text, printable
 from commonplace.cli.parameters import ENTRY_ID_HELP, DryRun, EntryId
-from commonplace.errors import NotFound
 from commonplace.memory import fact_shapes
 from commonplace.model import Fact
 from commonplace.model.fact import ReviewQueue, ReviewResult, WaitingEntry
@@ -215,17 +214,14 @@ def _walk_proposals(memory: "Memory") -> bool:
             _print_result(reviews.approve_proposals(proposal.id)[0], link)
         elif choice == "r":
             _print_result(reviews.reject_proposals(proposal.id)[0], link)
-        elif choice == "e" and (text := edit_text(_text_of(memory, proposal), extension=".md")):
+        elif choice == "e" and (text := _edited(memory, proposal)):
             _print_result(reviews.edit_proposal(proposal.id, text), link)
     return True
 
 
-def _text_of(memory: "Memory", proposal: Proposal) -> str:
-    """The note as it is, for the person to change; empty if there is none."""
-    try:
-        return memory.notes.read(proposal.target).text
-    except NotFound:
-        return ""
+def _edited(memory: "Memory", proposal: Proposal) -> str | None:
+    """The note in the person's words, from the proposed ones; None if they leave it, or if it only moves."""
+    return None if proposal.move_to else edit_text(memory.reviews.proposed_text(proposal.id), extension=".md")
 
 
 def _choice() -> str:
@@ -349,6 +345,8 @@ def _print_proposal(proposal: Proposal, link: "NoteLink") -> None:
     print_linked(f"{proposal.id}  change of {proposal.target}", {proposal.target: link(proposal.target)})
     print_line(f"   proposed{made} by {proposal.by}: {proposal.why}")
     if proposal.move_to:
+        for line in proposal.text.splitlines():
+            print_line(f"   | {line}")
         print_line(f"   move it to {proposal.move_to}")
     print_text(proposal.difference)
 

@@ -30,48 +30,50 @@ _CORRECTED: Final = 50  # characters of what a correction corrects
 _LINES: Final = 2  # of a hit that a terminal shows
 
 
+_Mode = Annotated[str, typer.Option(help=f"Search mode: {', '.join(MODES)}.", autocompletion=offer(*MODES))]
+_Unit = Annotated[
+    str,
+    typer.Option(
+        help="Rank chunks, or documents: whole notes and conversations.", autocompletion=offer("chunk", "document")
+    ),
+]
+_Sources = Annotated[
+    list[str] | None,
+    typer.Option(help=f"Only from this source: {', '.join(_SOURCES)}.", autocompletion=offer(*_SOURCES)),
+]
+_Entities = Annotated[list[str] | None, typer.Option(help="Only the note with this name and notes that link to it.")]
+_Since = Annotated[str | None, typer.Option(help="Only notes updated since: 2026-03-01, 2026-03, yesterday, 7d.")]
+_Until = Annotated[str | None, typer.Option(help="Only notes updated before the end of: 2026-03-01, 2026-03.")]
+_AsOf = Annotated[
+    str | None, typer.Option(help="Search the vault as it stood at the end of that day: what its notes said then.")
+]
+_MinScore = Annotated[
+    float | None, typer.Option(help="The lowest cosine for a hit that shares no word with the query.")
+]
+_AllPassages = Annotated[
+    bool, typer.Option("--all-passages", help="Show every passage of a note that fits, not only the best two.")
+]
+_Archive = Annotated[bool, typer.Option("--include-archive", help="Include archived and superseded notes.")]
+
+
 def search(
     context: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="What you want to find, in your own words.")],
     k: Annotated[int | None, typer.Option("-k", help="At most this many hits.")] = None,
-    mode: Annotated[
-        str, typer.Option(help=f"Search mode: {', '.join(MODES)}.", autocompletion=offer(*MODES))
-    ] = "hybrid",
-    by: Annotated[
-        str,
-        typer.Option(
-            help="Rank chunks, or documents: whole notes and conversations.", autocompletion=offer("chunk", "document")
-        ),
-    ] = "chunk",
-    source: Annotated[
-        list[str] | None,
-        typer.Option(help=f"Only from this source: {', '.join(_SOURCES)}.", autocompletion=offer(*_SOURCES)),
-    ] = None,
+    mode: _Mode = "hybrid",
+    by: _Unit = "chunk",
+    source: _Sources = None,
     kind: Annotated[list[str] | None, typer.Option(help="Only notes of this kind.", autocompletion=kinds)] = None,
     path: Annotated[str, typer.Option(help="Only notes in this folder, or this note.")] = "",
     tag: Annotated[list[str] | None, typer.Option(help="Only notes with this tag or a subtag of it.")] = None,
     topic: Annotated[list[str] | None, typer.Option(help="Only notes on this topic.")] = None,
-    entity: Annotated[
-        list[str] | None, typer.Option(help="Only the note with this name and notes that link to it.")
-    ] = None,
-    since: Annotated[
-        str | None, typer.Option(help="Only notes updated since: 2026-03-01, 2026-03, yesterday, 7d.")
-    ] = None,
-    until: Annotated[
-        str | None, typer.Option(help="Only notes updated before the end of: 2026-03-01, 2026-03.")
-    ] = None,
-    as_of: Annotated[
-        str | None, typer.Option(help="Search the vault as it stood at the end of that day: what its notes said then.")
-    ] = None,
-    min_score: Annotated[
-        float | None, typer.Option(help="The lowest cosine for a hit that shares no word with the query.")
-    ] = None,
-    all_passages: Annotated[
-        bool, typer.Option("--all-passages", help="Show every passage of a note that fits, not only the best two.")
-    ] = False,
-    include_archive: Annotated[
-        bool, typer.Option("--include-archive", help="Include archived and superseded notes.")
-    ] = False,
+    entity: _Entities = None,
+    since: _Since = None,
+    until: _Until = None,
+    as_of: _AsOf = None,
+    min_score: _MinScore = None,
+    all_passages: _AllPassages = False,
+    include_archive: _Archive = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how each score was computed.")] = False,
 ) -> None:
     """Search the vault by words and by meaning.
@@ -85,7 +87,6 @@ def search(
       commonplace search "what did you suggest last week?" --source chat --by document
       commonplace search "who leads the project" --as-of 2026-10-01 --json
     """
-    invocation = invocation_of(context)
     request = SearchRequest(
         " ".join(query),
         k=k,
@@ -103,9 +104,13 @@ def search(
         min_score=min_score,
         per_note=0 if all_passages else None,
         include_archive=include_archive,
-        zone=local_zone(),
-        snippets=not invocation.json,
     )
+    _answer_search(invocation_of(context), request, explain=explain)
+
+
+def _answer_search(invocation: Invocation, request: SearchRequest, *, explain: bool) -> None:
+    """Search, and print or return the hits; times in the request are in the zone of this machine."""
+    request = replace(request, zone=local_zone(), snippets=not invocation.json)
     with invocation.memory() as memory, ProgressLine(invocation) as progress:
         answer = memory.search.run(request, progress=progress)
     if answer.empty:

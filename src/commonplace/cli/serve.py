@@ -2,7 +2,10 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +16,10 @@ from commonplace.client.start import DaemonState
 from commonplace.daemon.service.control import call_daemon, stop_daemon
 from commonplace.errors import CommonplaceError, UsageError, VaultUnavailable
 from commonplace.model.text import counted
+
+if TYPE_CHECKING:
+    from commonplace.model.diagnostics import Finding
+    from commonplace.settings.harmless import SettingsWriter
 
 
 def mcp(
@@ -80,6 +87,10 @@ def serve(
     context: typer.Context,
     background: Annotated[bool, typer.Option("--background", help="Run in the background.")] = False,
     port: Annotated[int | None, typer.Option(min=1, max=65000, help="The port on 127.0.0.1. [serve.port]")] = None,
+    team: Annotated[
+        bool,
+        typer.Option("--team", help="Let people on other machines connect, with their own tokens. [serve.team]"),
+    ] = False,
     install_service: Annotated[
         bool, typer.Option("--install-service", help="Start it at every login (systemd or launchd).")
     ] = False,
@@ -88,15 +99,22 @@ def serve(
 ) -> None:
     """Serve every registered vault to programs on this machine, over MCP and HTTP.
 
-    One daemon per user also watches the vaults and runs scheduled jobs.
+    One daemon per user also watches the vaults and runs scheduled jobs. With --team it is a server for several people,
+    at the address of the setting serve.public_url.
 
     \b
     Examples:
       commonplace serve
       commonplace serve --background
+      commonplace serve --team
       commonplace serve --install-service --dry-run
     """
     invocation = invocation_of(context)
+    if team and (install_service or uninstall_service):
+        hint = "Run `commonplace settings set serve.team true` first: the service reads it."
+        raise UsageError("--team and a service cannot be combined", hint=hint)
+    if team:
+        invocation = replace(invocation, flags={**invocation.flags, "serve.team": True})
     if install_service and uninstall_service:
         raise UsageError("--install-service and --uninstall-service cannot be combined", hint="Use one of them.")
     if dry_run and not install_service:
@@ -112,8 +130,8 @@ def serve(
 def status(context: typer.Context) -> None:
     """Show whether the daemon is running, what it is doing, and what is paused.
 
-    It also says how many memories wait for your review. The exit code is 1 if the daemon is not running; what is
-    paused and what waits is shown all the same.
+    It also says how many memories and proposals wait for your review. The exit code is 1 if the daemon is not running;
+    what is paused and what waits is shown all the same.
 
     \b
     Examples:
@@ -123,15 +141,17 @@ def status(context: typer.Context) -> None:
     invocation = invocation_of(context)
     status = call_daemon("GET", "/daemon/status")
     if status is None:
-        said, waiting, paused = _why_silent(), _waiting(invocation), _paused()
+        said, (waiting, proposed), paused = _why_silent(), _waiting(invocation), _paused()
 
         def show() -> None:
             print_line(said)
             if waiting:
-                print_line(_review_line(waiting))
+                print_line(_review_line(waiting, proposed))
             _show_paused(paused)
 
-        invocation.answer({"running": False, "review": waiting, "capture": {"paused": paused}}, show)
+        invocation.answer(
+            {"running": False, "review": waiting, "proposals": proposed, "capture": {"paused": paused}}, show
+        )
         raise typer.Exit(1)
     invocation.answer({"running": True, **status}, lambda: _show(status))
 
@@ -153,18 +173,67 @@ def stop(
 
 
 def _serve_here(invocation: Invocation, port: int | None) -> None:
+    from commonplace.app.identities import server_settings
     from commonplace.daemon.serve import serve as serve_until_stopped
 
+    options = server_settings(invocation.flags).serve
+
     def ready(state: DaemonState) -> None:
-        invocation.inform(
-            f"serving at {state.url} (MCP: {state.url}/mcp); `commonplace token create NAME` creates a token"
+        if not options.team:
+            address, command = f"{state.url} (MCP: {state.url}/mcp)", "token create NAME"
+        else:
+            public = options.base_url(None)
+            address, command = f"{state.url} for {public} (MCP: {public}/mcp)", "token create NAME --person ID"
+        invocation.inform(f"serving at {address}; `commonplace {command}` creates a token")
+
+    def serve_here() -> DaemonState | None:
+        return serve_until_stopped(
+            flags=invocation.flags,
+            port=port,
+            ready=ready,
+            writer=_settings_writer(),
+            checks=partial(_host_checks, invocation),
         )
 
-    other = serve_until_stopped(flags=invocation.flags, port=port, ready=ready)
+    _inform_of_people(invocation)
+    other = serve_here()
     if other and _end_frozen(invocation):
-        other = serve_until_stopped(flags=invocation.flags, port=port, ready=ready)
+        other = serve_here()
     if other:
         _tell_where(invocation, other)
+
+
+def _inform_of_people(invocation: Invocation) -> None:
+    """Say if people are in a file and the settings want them in PostgreSQL, where nobody is."""
+    from commonplace.app.identities import left_in_file, server_settings
+
+    with suppress(CommonplaceError):  # a database that is away is not said here: the daemon starts and waits for it
+        if hint := left_in_file(server_settings(invocation.flags)):
+            invocation.inform(hint)
+
+
+def _host_checks(invocation: Invocation) -> "tuple[Finding, ...]":
+    """What doctor checks outside of the vaults, for the page."""
+    from commonplace.cli.index import checks_outside_vaults  # loaded when somebody looks
+
+    return checks_outside_vaults(invocation)
+
+
+def _settings_writer() -> "SettingsWriter":
+    """What the page changes settings with."""
+    from commonplace.settings.harmless import SettingsWriter
+
+    def save(key: str, value: object) -> None:
+        from commonplace.hosts.own_settings import save_setting  # seldom does anyone change a setting
+
+        save_setting(key, value)
+
+    def remove(key: str) -> None:
+        from commonplace.hosts.own_settings import remove_setting
+
+        remove_setting(key)
+
+    return SettingsWriter(save, remove)
 
 
 def _end_frozen(invocation: Invocation) -> bool:
@@ -228,13 +297,13 @@ def _why_silent() -> str:
     return "not running: `commonplace serve` starts it"
 
 
-def _waiting(invocation: Invocation) -> int | None:
-    """How many memories of the vault of this call wait for review; None if there is no vault to look at."""
+def _waiting(invocation: Invocation) -> tuple[int | None, int]:
+    """How much waits for review in the vault of this call, and how many of it are proposals; None without a vault."""
     try:
         with invocation.memory() as memory:
-            return memory.reviews.count()
+            return memory.reviews.count(), memory.reviews.proposal_count()
     except CommonplaceError:
-        return None
+        return None, 0
 
 
 def _paused() -> list[str]:
@@ -249,10 +318,10 @@ def _show_paused(lines: Sequence[str]) -> None:
         print_line(f"paused    {line}")
 
 
-def _review_line(count: int) -> str:
+def _review_line(count: int, proposals: int) -> str:
     from commonplace.memory.reviews import waiting_text
 
-    return f"review    {waiting_text(count)}"
+    return f"review    {waiting_text(count, proposals=proposals)}"
 
 
 def _show(status: Mapping[str, Any]) -> None:
@@ -261,6 +330,9 @@ def _show(status: Mapping[str, Any]) -> None:
     print_line(f"socket    {status['socket']}")
     print_line(f"log       {status['log']}")
     print_line(f"served    {status['requests']} requests, {status['memory_mb']:.0f} MB of memory")
+    for worker in status["workers"]:
+        state = f"{worker['answered']} requests" if worker["ready"] else "starting"
+        print_line(f"worker    process {worker['pid']}: {state}, {worker['memory_mb']:.0f} MB of memory")
     if status["said"]:
         print_line(f"error     {status['said']}")
     for vault in status["vaults"]:
@@ -268,7 +340,7 @@ def _show(status: Mapping[str, Any]) -> None:
         if catching_up := vault.get("catching_up"):
             print_line(f"sync      {catching_up} (in {vault['vault']})")
         if waiting := vault.get("review"):
-            print_line(f"{_review_line(waiting)} (in {vault['vault']})")
+            print_line(f"{_review_line(waiting, vault['proposals'])} (in {vault['vault']})")
         for line in _upkeep_lines(vault):
             print_line(f"upkeep    {line} (in {vault['vault']})")
     for job in status["chores"]:

@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 from commonplace.cli.completion import setting_keys, setting_values
 from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_table, print_text, show_help
 from commonplace.errors import CommonplaceError, UsageError
+from commonplace.model.option import shown, value_text
 
 if TYPE_CHECKING:
     from typer._click import Context
@@ -26,7 +27,6 @@ app = typer.Typer(
 )
 
 _NEGATIVE: Final = re.compile(r"-\.?[0-9].*")
-_READ_AT_START: Final = ("serve", "hooks", "capture")  # blocks that the daemon reads once
 
 _Key = Annotated[
     str,
@@ -60,7 +60,7 @@ def show_settings(
     invocation = invocation_of(context)
     loaded = invocation.settings()
     rows = [
-        {"key": each.key, "value": loaded.value(each.key), "from": _origin(loaded, each.key), "doc": each.doc}
+        {"key": each.key, "value": shown(loaded.value(each.key)), "from": _origin(loaded, each.key), "doc": each.doc}
         for each in OPTIONS.values()
         if key in ("", each.key) or each.key.startswith(f"{key}.")
     ]
@@ -205,15 +205,6 @@ def print_example(context: typer.Context) -> None:
     invocation_of(context).answer({"text": text}, lambda: print_text(text))
 
 
-def value_text(value: object) -> str:
-    """A setting's value, as people write it."""
-    if isinstance(value, tuple):
-        return ", ".join(value) or "(none)"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "(not set)" if value is None else str(value)
-
-
 def _answer(invocation: Invocation, key: str, values: dict[str, Any], show: Callable[[], None]) -> None:
     """Print what was done, and which value counts now if that is another one."""
     loaded = invocation.settings()
@@ -227,7 +218,8 @@ def _answer(invocation: Invocation, key: str, values: dict[str, Any], show: Call
         if values["changed"]:
             _tell_daemon(invocation, key)
 
-    invocation.answer({"key": key, **values, "in_use": in_use, "set_by": origin}, show_all)
+    told = {name: shown(value) for name, value in {**values, "in_use": in_use}.items()}
+    invocation.answer({"key": key, **told, "set_by": origin}, show_all)
 
 
 def _check_usable(invocation: Invocation, key: str, value: object) -> None:
@@ -236,12 +228,14 @@ def _check_usable(invocation: Invocation, key: str, value: object) -> None:
         from commonplace.app.vaults import backends
         from commonplace.settings.schema import Settings, did_you_mean
 
-        known = backends(Settings().vault).names()
+        known = backends(Settings()).names()
         if value not in known:
             message = f"vault.backend: {value!r} is not one of {', '.join(known)}{did_you_mean(str(value), [*known])}"
             raise UsageError(message, hint="A package that brings another backend has to be installed first.")
     if key == "vault.root" and isinstance(value, Path):
-        if not value.is_dir():
+        from commonplace.settings.database_vaults import tenant_in
+
+        if not value.is_dir() and not tenant_in(value):
             hint = "`commonplace init FOLDER` makes a vault, and `commonplace vault use` selects the default one."
             raise UsageError(f"vault.root: there is no folder {str(value)!r}", path=str(value), hint=hint)
         _tell_default(invocation, value)
@@ -262,10 +256,11 @@ def _tell_default(invocation: Invocation, root: Path) -> None:
 def _tell_daemon(invocation: Invocation, key: str) -> None:
     """Say when a running daemon takes up the new value."""
     from commonplace.daemon.service.state_files import running_daemon, user_daemon_files
+    from commonplace.settings.schema import READ_AT_START
 
     if not running_daemon(user_daemon_files()):
         return
-    if key.partition(".")[0] in _READ_AT_START:
+    if key.partition(".")[0] in READ_AT_START:
         invocation.inform(
             "the daemon reads this when it starts: `commonplace stop`, then `commonplace serve --background`"
         )

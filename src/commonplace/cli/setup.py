@@ -38,7 +38,7 @@ def init(
         Path | None,
         typer.Argument(
             metavar="[PATH]",
-            help="The vault's folder; created if it does not exist. [default: the current folder]",
+            help="The vault's folder, created if it does not exist, or postgresql:NAME. [default: the current folder]",
             show_default=False,
         ),
     ] = None,
@@ -57,11 +57,13 @@ def init(
     No note is changed. The first commit takes your notes and other files, but no hidden files, no files that look like
     secrets, no folders such as node_modules, and no files over 10 MB that are not notes; with --dry-run, -v names all
     that is left out. A folder that is already under git stays as it is. A vault that you have moved is recognised by
-    its history. Run it again with --folders to change where agents may write.
+    its history. Run it again with --folders to change where agents may write. postgresql:NAME is a vault whose notes
+    are in the database of the setting postgresql.url; it has no folder.
 
     \b
     Examples:
       commonplace init ~/Notes
+      commonplace init postgresql:team
       commonplace init ~/Notes --dry-run -v
       commonplace init ~/Notes --folders "Inbox,Journal,Projects"
     """
@@ -99,9 +101,10 @@ def _confirmed(invocation: Invocation, plan: "InitPlan", *, is_named: bool, yes:
     if plan.doubts or plan.is_replaced:
         _settle_doubts(invocation, plan, is_named=is_named, can_ask=can_ask, yes=yes)
     elif can_ask and (not plan.is_registered or plan.baseline.files):
-        print_line(
-            f"{plan.root} will {'become' if plan.root.is_dir() else 'be created as'} a vault (git: {_git_text(plan)})."
-        )
+        from commonplace.settings.database_vaults import shown_vault
+
+        will = "become" if plan.root.is_dir() else "be created as"
+        print_line(f"{shown_vault(plan.root)} will {will} a vault (git: {_git_text(plan)}).")
         _agreed(invocation, "Go on?", default=True)
     if can_ask and plan.folders_from == "layout" and not plan.is_registered:
         return plan.with_folders(_asked_folders(invocation, plan.folders))
@@ -216,20 +219,25 @@ def _show_baseline(plan: "InitPlan", invocation: Invocation) -> None:
 
 
 def _show_done(done: "Initialised") -> None:
+    from commonplace.settings.database_vaults import shown_vault
+
     plan = done.plan
     _show_vault(plan)
     if done.is_default:
         print_line("default: yes, commands that name no vault use it")
     else:
-        command = f"commonplace vault use {shlex.quote(str(plan.root))}"
-        print_line(f"default: no, that is {done.default}; `{command}` changes it")
+        command = f"commonplace vault use {shlex.quote(shown_vault(plan.root))}"
+        default = shown_vault(done.default) if done.default else "none"
+        print_line(f"default: no, that is {default}; `{command}` changes it")
     print_line("next:")
     for command, purpose in _NEXT:
         print_line(f"  {command:<33}{purpose}")
 
 
 def _show_vault(plan: "InitPlan") -> None:
-    print_line(f"vault: {plan.root}")
+    from commonplace.settings.database_vaults import shown_vault
+
+    print_line(f"vault: {shown_vault(plan.root)}")
     if plan.moved_from:
         print_line(f"moved: it was in {plan.moved_from}; its history, conversations and index follow")
     print_line(f"git: {_git_text(plan)}")
@@ -239,8 +247,11 @@ def _show_vault(plan: "InitPlan") -> None:
 
 def _git_text(plan: "InitPlan") -> str:
     """What happens with git, and in which repository the folder is."""
+    from commonplace.settings.database_vaults import tenant_in
+
     if plan.git == "none":
-        return "none, this storage backend does not use it"
+        kept = ", and keeps every version" if tenant_in(plan.root) else ""
+        return f"none, this storage backend does not use it{kept}"
     if plan.git == "adopted":
         inside = f", inside the repository {plan.outer}, where the commits of agents go" if plan.outer else ""
         return f"existing repository, left as it is{inside}"
@@ -251,9 +262,11 @@ def _git_text(plan: "InitPlan") -> str:
 
 def _shape(plan: "InitPlan") -> dict[str, Any]:
     """The plan for programs."""
+    from commonplace.settings.database_vaults import shown_vault
+
     baseline = plan.baseline
     return {
-        "vault": str(plan.root),
+        "vault": shown_vault(plan.root),
         "name": plan.name,
         "git": plan.git,
         "inside_repository": str(plan.outer) if plan.outer else None,

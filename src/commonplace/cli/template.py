@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from commonplace.cli.invocation import invocation_of, print_line
+from commonplace.memory.jobs import schedule_words
 from commonplace.model.template import TemplateStatus, WriteResult
 
 app = typer.Typer(
@@ -31,6 +32,8 @@ def list_(context: typer.Context) -> None:
         for each in templates:
             print_line(f"{each.name:<18}  {each.about or 'no skill uses it'}")
             print_line(f"{'':<18}  {_state(each)}")
+            if each.written or each.failed:
+                print_line(f"{'':<18}  in 30 days: {each.written} written, {each.failed} failed")
             if each.problem:
                 print_line(f"{'':<18}  problem: {each.problem}")
 
@@ -55,6 +58,22 @@ def show(
     invocation.answer({"template": template}, lambda: print_line(template.text.rstrip("\n")))
 
 
+@app.command("base")
+def base(context: typer.Context) -> None:
+    """Print a file for Obsidian's Bases: people, meetings, commitments, what waits for review, stale facts.
+
+    Save it anywhere in your vault; it is yours to change, and nothing overwrites it.
+
+    \b
+    Examples:
+      commonplace template base > ~/Notes/Memory.base
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        text = memory.templates.base()
+    invocation.answer({"text": text}, lambda: print_line(text.rstrip("\n")))
+
+
 @app.command("run")
 def run(
     context: typer.Context,
@@ -62,6 +81,7 @@ def run(
     date: Annotated[
         str | None, typer.Option("--date", metavar="DAY", help="Its day: 2026-03-01, `yesterday`; by default today.")
     ] = None,
+    about: Annotated[str, typer.Option("--about", metavar="NAME", help="The person, for `person_profile`.")] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the note; write nothing.")] = False,
 ) -> None:
     """Write the note of a skill now. What was written before is not written again.
@@ -73,11 +93,12 @@ def run(
     Examples:
       commonplace template run daily_reflection --dry-run
       commonplace template run daily_reflection --date yesterday
-      commonplace template run weekly_review --json
+      commonplace template run person_profile --about "Ada Lovelace"
+      commonplace template run commitment_log --json
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        result = memory.templates.run(name, day=date, dry_run=dry_run)
+        result = memory.templates.run(name, day=date, about=about, dry_run=dry_run)
     values = {
         "dry_run": dry_run,
         "path": result.path,
@@ -93,13 +114,18 @@ def run(
 
 _REASONS = {
     "idempotent": "was written before",
+    "unchanged": "is up to date",
     "taken_over": "is yours: it is left alone",
-    "nothing": "is not written: nothing was recorded then",
+    "removed": "is not written again: you removed it",
+    "nothing": "is not written: nothing was recorded",
+    "rejected": "is yours, and you rejected these sections before",
 }
 
 
 def _show(result: WriteResult, *, is_dry: bool) -> None:
-    if result.skipped:
+    if result.reason == "proposed":
+        print_line(f"{result.path} is yours: the sections wait: commonplace review show {result.review}")
+    elif result.skipped:
         print_line(f"{result.path} {_REASONS.get(result.reason, f'was not written: {result.reason}')}")
     elif is_dry:
         print_line(result.text.rstrip("\n"))
@@ -113,4 +139,4 @@ def _state(template: TemplateStatus) -> str:
     origin = "packaged" if template.origin == "packaged" else f"yours: {template.path}"
     if not template.schedule:
         return origin
-    return f"{origin}; {template.schedule if template.is_enabled else 'switched off'}"
+    return f"{origin}; {schedule_words(template.schedule) if template.is_enabled else 'switched off'}"

@@ -17,7 +17,14 @@ from commonplace.cli.invocation import (
 from commonplace.cli.parameters import DryRun
 from commonplace.errors import UsageError
 from commonplace.memory import profile_shapes
-from commonplace.model.profile import OperationName, OperationResult, ProfileChange, ProfileLogEntry, ProfileOperation
+from commonplace.model.profile import (
+    REASON_WORDS,
+    OperationName,
+    OperationResult,
+    ProfileChange,
+    ProfileLogEntry,
+    ProfileOperation,
+)
 
 app = typer.Typer(
     help="Show USER.md or a channel's CHANNEL.md, and change single statements in it.",
@@ -41,18 +48,9 @@ _OUTCOMES: Final = {
     "proposed": "waits for approval",
 }
 _REASONS: Final = {
-    "no_such_heading": "there is no such heading; add it with `commonplace user add-heading`",
-    "ambiguous_heading": "several headings have this name",
+    **REASON_WORDS,
+    "no_such_heading": "there is no such heading; add it with --create, or with `commonplace user add-heading`",
     "ambiguous": "several statements match; give the whole statement, or name the section with --heading",
-    "heading_exists": "the heading exists; append to it",
-    "has_nested_lines": "the statement has others below it; remove those first",
-    "is_title": "this heading is the title of the note",
-    "several_lines": "a statement has one line",
-    "too_long": "it is too long",
-    "secret": "it contains a secret",
-    "junk": "it says nothing worth keeping",
-    "note_full": "the note is full: every session loads it",
-    "unsafe_place": "the text would be read as something else there; edit the note by hand",
 }
 
 
@@ -88,6 +86,7 @@ def append(
     text: Line,
     heading: Heading = "",
     subheading: Subheading = "",
+    create: Annotated[bool, typer.Option("--create", help="Add the headings if the note does not have them.")] = False,
     channel: Channel = "",
     dry_run: DryRun = False,
 ) -> None:
@@ -97,8 +96,15 @@ def append(
     Examples:
       commonplace user append "Prefers green tea."
       commonplace user append "Allergic to nuts." --heading Food --subheading Allergies
+      commonplace user append "Has a cat called Miso." --heading Pets --create
     """
-    _edit(context, ProfileOperation("append", heading, subheading, text), channel=channel, dry_run=dry_run)
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        change = memory.profiles.append(
+            text, heading=heading, subheading=subheading, channel=channel, create=create, dry_run=dry_run
+        )
+        link = memory.notes.link(change.path)
+    _answer(invocation, change, link)
 
 
 @app.command("add-heading")

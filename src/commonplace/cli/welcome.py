@@ -1,16 +1,14 @@
 """`commonplace welcome`: tell your agents who you are, and see what can be imported."""
 
-import os
-import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from commonplace.agent_hosts import AGENT_HOSTS
+from commonplace.app.import_sources import import_commands
 from commonplace.cli.invocation import Invocation, invocation_of, print_line, printable
 from commonplace.memory import Memory, fact_shapes
 
@@ -18,10 +16,6 @@ if TYPE_CHECKING:
     from commonplace.memory.welcome import WelcomeAnswers
     from commonplace.model import EntryResult
 
-_IMPORTED_HOSTS: Final = ("claude-code", "codex")
-_EXPORTS: Final = ("*chatgpt*.zip", "*openai*.zip", "*claude*.zip", "data-*-batch-*.zip", "conversations*.json")
-"""Names of exports as the programs' web pages call them."""
-_MOST_EXPORTS: Final = 10
 _SKIP: Final = "Enter skips a question, or keeps what is known."
 
 
@@ -88,29 +82,6 @@ def _ask(memory: Memory, invocation: Invocation) -> "list[EntryResult]":
 
 def _typed(question: str) -> str:
     return str(typer.prompt(question, default="", show_default=False)).strip()
-
-
-def import_commands(home: Path, *, looks_in_downloads: bool) -> list[str]:
-    """The commands that import what is on this machine: transcripts of agents, and exports if they are looked for."""
-    folders = [folder for folder in _transcript_folders(home) if folder.is_dir()]
-    exports = _exports(home / "Downloads") if looks_in_downloads else []
-    return [f"commonplace import {shlex.quote(str(each))}" for each in (*folders, *exports)]
-
-
-def _transcript_folders(home: Path) -> Iterator[Path]:
-    for host in AGENT_HOSTS:
-        if host.name in _IMPORTED_HOSTS:
-            config = host.named_config(os.environ) or home / host.config_folder
-            yield Path(config) / host.transcript_folder
-
-
-def _exports(folder: Path) -> list[Path]:
-    """Files that are named like exports, the newest first; none if the folder cannot be read."""
-    try:
-        found = {each for pattern in _EXPORTS for each in folder.glob(pattern) if each.is_file()}
-        return sorted(found, key=lambda each: each.stat().st_mtime, reverse=True)[:_MOST_EXPORTS]
-    except OSError:
-        return []
 
 
 def _show(known: "WelcomeAnswers", saved: "Sequence[EntryResult]", commands: Sequence[str]) -> None:

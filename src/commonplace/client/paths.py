@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 STATE_VARIABLE = "COMMONPLACE_STATE"
 LONGEST_CLIENT_NAME = 64
+DATABASE_PREFIX = "postgresql:"  # a vault in a database is named so, and not by a folder
 _VAULT_VARIABLES = ("COMMONPLACE_VAULT", "MEMORY_VAULT_PATH")  # the first that is set counts
 _LONGEST_SOCKET = 100  # bytes; the system's own limit is 104 on macOS and 108 on Linux
 _SHARED_FOLDER = "/tmp"  # noqa: S108 (short on every system; the folder in it is checked for its owner)
@@ -138,7 +139,8 @@ def vault_header(named: str = "") -> dict[str, str]:
     from urllib.parse import quote
 
     # The daemon runs in another folder, so the path is made absolute; a header holds ASCII only, so it is quoted.
-    return {"Commonplace-Vault": quote(os.fsencode(os.path.abspath(os.path.expanduser(vault))))}
+    path = vault if vault.startswith(DATABASE_PREFIX) else os.path.abspath(os.path.expanduser(vault))
+    return {"Commonplace-Vault": quote(os.fsencode(path))}
 
 
 def working_folder() -> str:

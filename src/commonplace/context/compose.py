@@ -3,7 +3,7 @@
 Pieces get space in the order of their protection: pinned pieces first, which are never cut; then the rest of user and
 channel memory, then playbooks, dated memories, facts, the profile, the last session and recalled passages; within each
 the highest score first. So a context over its budget is cut in the order recalled, session, profile, facts, dated,
-playbooks. No section has a reserved share.
+playbooks. A piece that yields gets space with the last session. No section has a reserved share.
 """
 
 from collections import defaultdict
@@ -119,8 +119,12 @@ def _by_protection(piece: Piece) -> tuple[int, float, tuple[str, ...]]:
         piece.valid_until,
         piece.document,
     )
-    protection = 0 if piece.is_pinned else _PROTECTION[piece.section]
+    protection = 0 if piece.is_pinned else _protection(piece)
     return (protection, -piece.score, (piece.section, *fields, piece.fact))
+
+
+def _protection(piece: Piece) -> int:
+    return _PROTECTION["session" if piece.yields else piece.section]
 
 
 def _not_applicable(piece: Piece, *, now: str, skips: Collection[ContextSection]) -> OmittedPiece | None:
@@ -157,7 +161,7 @@ class _Composer:
         most = self._max_pieces.get(piece.section)
         if most is not None and self._page.count(piece.section) >= most:
             return OmittedPiece(piece.section, piece.source, "section", f"{piece.section} is limited to {most}")
-        if self._full and _PROTECTION[piece.section] >= self._full[0]:
+        if self._full and _protection(piece) >= self._full[0]:
             return self._no_space(piece, self._full[1])
         return self._fit(piece)
 
@@ -185,9 +189,9 @@ class _Composer:
         why: OmissionReason = "section" if space.holds(block) else "budget"
         if piece.section in LINE_SECTIONS:
             if len(block.text) <= _MAX_FACT_LINE:
-                self._full = (_PROTECTION[piece.section] + 1, why)
+                self._full = (_protection(piece) + 1, why)
             return self._no_space(piece, why)
-        self._full = (_PROTECTION[piece.section], why)
+        self._full = (_protection(piece), why)
         beginning = within.beginning_of(block)
         if beginning is None:
             return self._no_space(piece, why)

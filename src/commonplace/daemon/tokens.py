@@ -1,4 +1,4 @@
-"""Who may connect over TCP, and how the daemon proves that it is the daemon. The file of tokens holds only hashes.
+"""Who may connect over TCP, and how the daemon proves that it is the daemon. Tokens are stored as hashes.
 
 A host sends its token to whoever listens on the port, which may be another user's program while the daemon is down.
 So a token counts only from programs of this user, where the system tells whose a connection is; and a program of ours
@@ -7,6 +7,10 @@ asks for a proof before it trusts a port: an HMAC with a key that only this user
 Many programs may change the file; a lock next to it serializes them, and readers always see a whole file. A running
 daemon sees a change at the next request, because it checks the file's identity before it answers. A file that cannot
 be read lets nobody in.
+
+If several daemons share the people of a server, the tokens of people are in their database, and count on each of them;
+those of the user who runs this daemon stay in the file. Tokens of people that are in the file from before do not count
+then: a revocation by another daemon would not reach them.
 """
 
 import hashlib
@@ -19,9 +23,9 @@ import secrets
 import socket
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -36,6 +40,7 @@ from commonplace.daemon.service.state_files import (
 )
 from commonplace.errors import CommonplaceError, NotFound, UsageError, VaultUnavailable
 from commonplace.events import emit
+from commonplace.identity.devices import DeviceTokens, Token
 from commonplace.model import SCOPES, Scope
 from commonplace.model.moment import moment_text
 
@@ -52,28 +57,17 @@ _FileIdentity = tuple[int, int, int]
 """Inode, size and time: different after each change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A client's token, by its hash. `revoked` and `last_used` are empty until they happen."""
-
-    id: str
-    client: str
-    scopes: tuple[Scope, ...]
-    created: str
-    hash: str = field(repr=False)
-    vault: str = ""
-    last_used: str = ""
-    revoked: str = ""
-
-
 class Tokens:
-    """The tokens in one file. Open one for the daemon's life, or for one command."""
+    """The tokens in one file, and those of people in a shared database. Open one for a daemon's life or one command."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = TokenFile(path)
+    def __init__(self, path: Path, shared: DeviceTokens | None = None) -> None:
+        self._file, self._shared = TokenFile(path), shared
+        self._stores: tuple[TokenFile | DeviceTokens, ...] = (self._file, *([shared] if shared else []))
         self._uses: dict[str, str] = {}
 
-    def create(self, client: str, *, scopes: Iterable[Scope], vault: str, now: datetime) -> tuple[Token, str]:
+    def create(
+        self, client: str, *, scopes: Iterable[Scope], vault: str, now: datetime, person: str = ""
+    ) -> tuple[Token, str]:
         """A new token and its secret, which is stored nowhere. Raises UsageError for an invalid name or scope."""
         _check(client, scopes)
         secret = _PREFIX + secrets.token_urlsafe(32)
@@ -84,29 +78,46 @@ class Tokens:
             vault=vault,
             created=moment_text(now),
             hash=_hash(secret),
+            person=person,
         )
-        with self._file.changing() as tokens:
+        store = self._shared if person and self._shared else self._file
+        with store.changing() as tokens:
             tokens.append(token)
         return token, secret
 
     def list(self) -> tuple[Token, ...]:
         """All tokens, including revoked ones, oldest first."""
-        return tuple(self._with_use(token) for token in self._file.read())
+        return tuple(self._with_use(token) for store in self._stores for token in self._counting(store, store.read()))
 
     def revoke(self, which: str, *, now: datetime) -> tuple[Token, ...]:
         """Revoke the tokens of that id or client, and return them. Raises NotFound if there are none."""
-        with self._file.changing() as tokens:
-            matches = [token for token in tokens if which in (token.id, token.client)]
-            if not matches:
-                raise NotFound(f"no token {which}", hint="`commonplace token list` shows ids and clients.")
-            revoked = [replace(token, revoked=token.revoked or moment_text(now)) for token in matches]
-            tokens[:] = [dict(zip(matches, revoked, strict=True)).get(token, token) for token in tokens]
+        revoked = self._revoke(lambda token: which in (token.id, token.client), now=now)
+        if not revoked:
+            raise NotFound(f"no token {which}", hint="`commonplace token list` shows ids and clients.")
+        return revoked
+
+    def revoke_all(self, *, person: str, vault: str = "", now: datetime) -> tuple[Token, ...]:
+        """Revoke the person's tokens, or those for one vault, and return those that were valid."""
+        return self._revoke(lambda token: _is_of(token, person, vault) and not token.revoked, now=now)
+
+    def _revoke(self, is_meant: Callable[[Token], bool], *, now: datetime) -> tuple[Token, ...]:
+        """Revoke the tokens that are meant, wherever they are, and return them."""
+        revoked: list[Token] = []
+        for store in self._stores:
+            if not any(map(is_meant, store.read())):
+                continue
+            with store.changing() as tokens:
+                ended = {
+                    each: replace(each, revoked=each.revoked or moment_text(now)) for each in tokens if is_meant(each)
+                }
+                tokens[:] = [ended.get(each, each) for each in tokens]
+            revoked += self._counting(store, ended.values())
         return tuple(revoked)
 
     def find(self, secret: str) -> Token | None:
         """The valid token of that secret, or None. Takes equally long for a near miss and for any other guess."""
         presented = _hash(secret)
-        matches = [token for token in self._file.read() if hmac.compare_digest(token.hash, presented)]
+        matches = [token for store in self._stores for token in self._counting(store, store.with_hash(presented))]
         return next((token for token in matches if not token.revoked), None)
 
     def touch(self, token: Token, *, now: datetime) -> None:
@@ -117,8 +128,8 @@ class Tokens:
         """Write when tokens were used; returns how many. Raises VaultUnavailable, and forgets no use then."""
         uses = dict(self._uses)
         if uses:
-            with self._file.changing() as tokens:
-                tokens[:] = [self._with_use(token) for token in tokens]
+            for store in self._stores:
+                store.record_uses(uses)
             for id_, time in uses.items():
                 if self._uses.get(id_) == time:  # otherwise it was used again meanwhile
                     del self._uses[id_]
@@ -130,6 +141,10 @@ class Tokens:
             self.write_uses()
         except CommonplaceError as error:
             emit("token_uses_not_written", level="warning", **error.as_dict())
+
+    def _counting(self, store: "TokenFile | DeviceTokens", tokens: Iterable[Token]) -> Iterator[Token]:
+        """Those of a store's tokens that count: of the file none of people, if their tokens are in a database."""
+        return (each for each in tokens if store is not self._file or self._shared is None or not each.person)
 
     def _with_use(self, token: Token) -> Token:
         return replace(token, last_used=max(token.last_used, self._uses.get(token.id, "")))
@@ -157,6 +172,16 @@ class TokenFile:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise self._error("its content is not a list of tokens") from error
         return self._tokens
+
+    def with_hash(self, hash: str) -> tuple[Token, ...]:
+        """The token with that hash, if there is one; each hash takes equally long to compare."""
+        return tuple(token for token in self.read() if hmac.compare_digest(token.hash, hash))
+
+    def record_uses(self, uses: Mapping[str, str]) -> None:
+        """Write when tokens were last used, by their ids. Raises VaultUnavailable."""
+        if any(token.id in uses for token in self.read()):
+            with self.changing() as tokens:
+                tokens[:] = [replace(each, last_used=max(each.last_used, uses.get(each.id, ""))) for each in tokens]
 
     @contextmanager
     def changing(self) -> Iterator[list[Token]]:
@@ -218,6 +243,10 @@ def _parse_token(fields: dict[str, Any]) -> Token:
     if not re.fullmatch("[0-9a-f]{64}", texts["hash"]):
         raise ValueError("not a hash")
     return Token(**texts, scopes=scopes)
+
+
+def _is_of(token: Token, person: str, vault: str) -> bool:
+    return token.person == person and vault in ("", token.vault)
 
 
 def _check(client: str, scopes: Iterable[Scope]) -> None:

@@ -1,12 +1,14 @@
 """The vaults that the daemon serves: those that `init` registered, each opened at first use and watched from then on.
 
+If more are registered than may be open at once, the one that was not used for longest is let go for the next.
 The list of registered vaults is read again whenever it or the settings change.
 """
 
+import gc
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -24,6 +26,7 @@ from commonplace.model import Actor, Caller
 from commonplace.model.moment import moment_text
 from commonplace.model.progress import ProgressMeter
 from commonplace.model.text import counted
+from commonplace.settings.database_vaults import folder_for, shown_vault
 from commonplace.settings.load import load_settings, user_settings_file, user_settings_files
 from commonplace.settings.registered_vaults import RegisteredVaults, registered_vaults, registry_file
 from commonplace.settings.schema import Settings
@@ -32,6 +35,11 @@ _IGNORED_VARIABLES: Final = ("COMMONPLACE_VAULT", "COMMONPLACE_VAULT__ROOT", "ME
 """They belong to the shell that happened to start the daemon, not to the programs that call it."""
 _FileStamp = tuple[int, int, int] | None
 _HINT: Final = "Run `commonplace init FOLDER` once."
+MOST_OPEN: Final = 60
+"""Vaults that are open at once: measured with 30 under git, one takes 12 open files, 2.2 MB, a thread and an inotify
+instance, of which Linux allows a user 1,024 and 128."""
+_TURNS: Final = 30  # a vault that was opened for its jobs is let go after this many runs of `open_all`
+_TOO_OLD: Final = "the database has a newer schema: upgrade Commonplace on this machine"
 
 
 class VaultRegistry:
@@ -68,7 +76,7 @@ class VaultRegistry:
         return matches[0]
 
     def _with_path(self, name: str) -> list[Path]:
-        path = Path(os.path.expanduser(name))
+        path = folder_for(name) or Path(os.path.expanduser(name))
         if not path.is_absolute() or "\0" in name:
             return []
         real = path.resolve()
@@ -100,7 +108,7 @@ def _file_stamp(path: Path) -> _FileStamp:
     return status.st_mtime_ns, status.st_ino, status.st_size
 
 
-def _settings_stamp() -> tuple[tuple[Path, _FileStamp], ...]:
+def settings_stamp() -> tuple[tuple[Path, _FileStamp], ...]:
     """Changes with every settings file of the person: their own, and those for one vault."""
     return tuple((path, _file_stamp(path)) for path in user_settings_files())
 
@@ -131,6 +139,11 @@ class Watcher:
         """True if the thread has ended after at most that many seconds."""
         self._thread.join(within)
         return not self._thread.is_alive()
+
+    @property
+    def progress(self) -> tuple[str, int, int]:
+        """What the sync counts, how many are done, and how many there are; zeros if none is under way."""
+        return self._progress.what, self._progress.done, self._progress.total
 
     def status(self) -> dict[str, Any]:
         """The watcher's part of a vault in `status`."""
@@ -184,14 +197,16 @@ class OpenVault:
 class Vaults:
     """Every registered vault. Its methods may be called from several threads."""
 
-    def __init__(self, *, flags: Mapping[str, object]) -> None:
+    def __init__(self, *, flags: Mapping[str, object], most: int = MOST_OPEN) -> None:
         self._flags = {key: value for key, value in flags.items() if key != "vault.root"}
         self._registry = VaultRegistry(flags)
+        self._most, self._turn, self._released = most, 0, 0
+        self._used: dict[Path, float] = {}
         self._open: dict[Path, OpenVault] = {}
         self._vault_locks: dict[Path, threading.Lock] = {}
         self._lock = threading.Lock()
         self._errors: dict[Path, str] = {}
-        self._settings_stamp = _settings_stamp()
+        self._settings_stamp = settings_stamp()
         self._encoders = cache(make_encoders)  # one model for all vaults with the same settings
         self._is_closed = False
         self._ends_learning = threading.Event()
@@ -201,18 +216,33 @@ class Vaults:
 
         Raises NotFound if the vault is not registered, VaultUnavailable if it cannot be opened.
         """
-        return self._get(self._registry.find(caller.vault)).memory.acting(Actor("agent", caller.name))
+        root = self._registry.find(caller.vault)
+        self._used[root] = time.monotonic()
+        return self._get(root).memory.acting(Actor("agent", caller.name, caller.person))
+
+    def registered(self) -> tuple[Path, ...]:
+        """The folders of all registered vaults, the default one first. Raises UsageError for an unreadable list."""
+        return self._registry.vaults
+
+    def find(self, name: str) -> Path:
+        """The registered vault of that path or folder name; the default one for "". Raises NotFound, UsageError."""
+        return self._registry.find(name)
+
+    def opened(self) -> dict[str, OpenVault]:
+        """The vaults that are open, by their folders."""
+        return {str(root): vault for root, vault in [*self._open.items()]}
 
     def open_all(self) -> str:
         """Open and watch every registered vault; returns how many are open. `status` has the errors.
 
+        If they are too many, the next few are opened in turn, so that each is synced and its jobs run.
         A vault whose settings the person has changed is opened anew; with another encoder its watcher encodes it again.
         """
-        if (stamp := _settings_stamp()) != self._settings_stamp:
+        if (stamp := settings_stamp()) != self._settings_stamp:
             self._settings_stamp = stamp
             self._release_changed()
         self._release_unregistered()
-        for root in self._registry.vaults:
+        for root in self._next_vaults():
             try:
                 self._get(root)
             except CommonplaceError as error:
@@ -220,6 +250,32 @@ class Vaults:
                     emit("vault_not_opened", level="warning", vault=str(root), said=str(error))
                 self._errors[root] = str(error)
         return f"{len(self._open)} of {len(self._registry.vaults)} vaults are open"
+
+    def _next_vaults(self) -> tuple[Path, ...]:
+        """The vaults to open now: all of them, or the next few of those on the list."""
+        roots = self._registry.vaults
+        if len(roots) <= self._most:
+            return roots
+        count = max(1, self._most // _TURNS)
+        start, self._turn = self._turn % len(roots), self._turn + count
+        chosen = (*roots[start:], *roots[:start])[:count]
+        self._used |= dict.fromkeys(chosen, time.monotonic())
+        return chosen
+
+    def _let_go(self) -> None:
+        """Let go of the vaults that were not used for longest, while too many are open. Requests in them go on."""
+        while len(self._open) > self._most:
+            root = min([*self._open], key=lambda each: self._used.get(each, 0.0))
+            if vault := self._open.pop(root, None):
+                vault.watcher.end()
+                self._released += 1
+                emit("vault_released", level="debug", vault=str(root))
+                if self._released % max(1, self._most // 4) == 0:
+                    gc.collect()  # its files are closed with its last reference, and there are cycles
+
+    def _is_idle(self, root: Path) -> bool:
+        """True for a vault that is opened when it is used, and is not now."""
+        return root not in self._open and len(self._registry.vaults) > self._most
 
     def _release_unregistered(self) -> None:
         """Let go of each vault that was taken off the list, or moved to another folder."""
@@ -284,6 +340,45 @@ class Vaults:
         """Each vault, for `status`. Raises UsageError if the list of vaults cannot be read."""
         return [self._status_of(root) for root in self._registry.vaults]
 
+    def gauges(self, name: str = "") -> Iterator[tuple[str, tuple[str, ...], float]]:
+        """What is true of each vault now, or of the named one, for the metrics. Raises NotFound and UsageError."""
+        for root in (self._registry.find(name),) if name else self._registry.vaults:
+            status, labels = self._status_of(root), (root.name,)
+            yield "vault_open", labels, float(status["open"])
+            if not status["open"]:
+                continue
+            memory, (_, done, total) = self._get(root).memory, self._get(root).watcher.progress
+            yield "notes", labels, status["notes"]
+            yield "chunks", labels, status["chunks"]
+            yield "index_bytes", labels, memory.index.stats().size
+            yield "search_by_meaning", labels, float(status["mode"] != "words")
+            yield "sync_left", labels, max(0, total - done)
+            yield "review_waiting", labels, status["review"]
+            yield "problems", labels, len(memory.index.problems())
+            yield "jobs_parked", labels, sum(job["is_parked"] for job in status["jobs"])
+
+    def unready(self) -> tuple[str, ...]:
+        """Why requests cannot be answered in full now, without names of vaults; empty if they can."""
+        try:
+            roots = self._registry.vaults
+        except CommonplaceError:
+            return ("the list of vaults cannot be read",)
+        if not roots:
+            return ("no vault is registered",)
+        asked = [root for root in roots if not self._is_idle(root)]
+        return tuple(dict.fromkeys(reason for root in asked if (reason := self._unready(root))))
+
+    def _unready(self, root: Path) -> str:
+        try:
+            memory = self._get(root).memory
+        except CommonplaceError as error:
+            return unready_reason(error, "a vault cannot be opened")
+        try:
+            memory.index.stats()
+        except CommonplaceError as error:
+            return unready_reason(error, "an index cannot be read")
+        return "an encoder is being loaded" if memory.index.is_loading() else ""
+
     def close(self) -> bool:
         """End the watchers and close the vaults; True if all watchers ended in time."""
         with self._lock:
@@ -300,7 +395,7 @@ class Vaults:
         with self._lock:
             lock = self._vault_locks.setdefault(root, threading.Lock())
         with lock:  # callers wait while their vault is being opened; the other vaults go on
-            folder = _folder_identity(root)
+            folder = folder_identity(root)
             vault = self._open.get(root)
             if vault and vault.folder == folder:
                 return vault
@@ -315,6 +410,8 @@ class Vaults:
         memory = open_with(settings, actor=_DAEMON, is_patient=False, encoders=self._encoders)
         vault = self._open[root] = OpenVault(memory, Watcher(root, memory), folder, settings)
         self._errors.pop(root, None)
+        self._used.setdefault(root, time.monotonic())
+        self._let_go()
         complete_entry(root)
         emit("vault_served", vault=str(root))
         return vault
@@ -324,11 +421,17 @@ class Vaults:
         return load_settings(flags={**self._flags, "vault.root": str(root)}).settings
 
     def _status_of(self, root: Path) -> dict[str, Any]:
-        status: dict[str, Any] = {"vault": str(root), "name": root.name, "default": root == self._registry.default}
+        status: dict[str, Any] = {
+            "vault": shown_vault(root),
+            "name": root.name,
+            "default": root == self._registry.default,
+        }
+        if self._is_idle(root):
+            return {**status, "open": False, "said": "too many vaults; it is opened when it is used"}
         try:
             vault = self._get(root)
             counts, (mode, without) = vault.memory.index.stats(), vault.memory.index.readiness()
-            waiting = vault.memory.reviews.count()
+            waiting, proposed = vault.memory.reviews.count(), vault.memory.reviews.proposal_count()
             jobs, notices = vault.memory.jobs.list(), vault.memory.jobs.notices()
         except CommonplaceError as error:
             return {**status, "open": False, "said": str(error)}
@@ -339,13 +442,19 @@ class Vaults:
             "mode": mode,
             "without": without,
             "review": waiting,
+            "proposals": proposed,
             "jobs": [asdict(job) for job in jobs],
             "notices": [notice.said for notice in notices],
         }
         return {**status, **vault.watcher.status()}
 
 
-def _folder_identity(root: Path) -> tuple[int, int]:
+def unready_reason(error: CommonplaceError, otherwise: str) -> str:
+    """What `/ready` says to anybody about an error: that this program is too old, or no more than `otherwise`."""
+    return _TOO_OLD if error.reason == "newer_schema" else otherwise
+
+
+def folder_identity(root: Path) -> tuple[int, int]:
     """The device and inode of the folder. Raises VaultUnavailable if there is none."""
     try:
         status = os.stat(root)

@@ -38,14 +38,14 @@ _OTHER: Final = ("cannot be used", "Try again; if it keeps failing, inspect the 
 class ErrorWording:
     """How errors describe a file: its label, the error to raise if it is damaged, and the hints.
 
-    `mend` is the hint for a damaged file, `too_new` for one written by a newer Commonplace. In `mend`, `{name}`
+    `mend` is the hint for a damaged file, `too_new` for a file that a newer Commonplace wrote. In `mend`, `{name}`
     stands for the file's name.
     """
 
     label: str
     damaged: type[CommonplaceError]
     mend: str
-    too_new: str
+    too_new: str = ""
 
 
 @contextmanager

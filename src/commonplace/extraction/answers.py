@@ -8,11 +8,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any, Final, NamedTuple
 
 from commonplace.extraction.options import LearnOptions
-from commonplace.extraction.speech import clauses_of, is_played
+from commonplace.extraction.speech import SpokenClause, clauses_of, is_played, is_relative
 from commonplace.model import FACT_CLASSES, FactClass
 from commonplace.model.learning import (
     ExtractedFact,
@@ -170,12 +171,17 @@ def _flaw(fact: ExtractedFact, found: Quotation, turns: Sequence[Turn], *, floor
 def _spoken_flaw(found: Quotation) -> RejectReason | None:
     """Why the words are not the person's own plain statement, if most of them are not; None if they are one.
 
-    Words such as "today" do not count against it: a model was asked for what lasts, and for absolute dates.
+    Words such as "today" do not count against it: a model was asked for what lasts, and for absolute dates. A clause
+    that tells more of the one before it ("..., which explains the rain") counts as that one does.
     """
     start = found.turn.text.find(found.text)
     end = start + len(found.text)
     letters: Counter[RejectReason | None] = Counter()
+    before: SpokenClause | None = None
     for clause in clauses_of(found.turn.text):
+        if before and is_relative(clause, before):
+            clause = replace(clause, reason=before.reason)
+        before = clause
         reason = None if clause.reason == "passing" else clause.reason
         letters[reason] += max(0, min(end, clause.end) - max(start, clause.start))
     plain = letters.pop(None, 0)

@@ -266,6 +266,13 @@ def _named_state(match: re.Match[str]) -> PlainStatement | None:
     return PlainStatement(text=as_sentence(f"{match['name']} is {match['rest']}"), kind="fact")
 
 
+def _named_work(match: re.Match[str]) -> PlainStatement | None:
+    """ "Jonas works at the harbour office": where someone with a name works, and as what."""
+    if is_vague(match["thing"]):
+        return None
+    return PlainStatement(text=as_sentence(match["thing"]), kind="fact", starts=True)
+
+
 def _drug(match: re.Match[str]) -> PlainStatement:
     return PlainStatement(text=as_sentence(f"takes {match.group()}"), kind="fact", starts=True)
 
@@ -324,8 +331,19 @@ HOUSEHOLD_FRAMES: Final[tuple[Frame, ...]] = (
     frame(
         r"@be@@adv@(?:@condition@|vegan|vegetarian|pescatarian|teetotal|left-handed|right-handed|pregnant"
         r"|married|divorced|single|engaged|widowed|retired|self-employed|bilingual"
-        r"|\d\d(?: years old)?)(?: (?:to|with|since|and|but|from|in|by|for)\b.*|,.*)?$",
+        r"|\d\d(?: years old)?)(?: now)?(?: (?:to|with|since|and|but|from|in|by|for|instead)\b.*|,.*)?$",
         _condition,
+    ),
+    frame(
+        r"@i@@adv@(?:go|get|travel|come) to (?:work|the office|school|university|college) "
+        r"(?P<thing>(?:by|on) (?:bicycle|bike|train|tram|bus|car|metro|tube|subway|ferry|boat|scooter|foot)\b.*)$",
+        _lasting,
+    ),
+    frame(
+        r"(?P<thing>(?-i:[A-ZÄÖÜÅ])[a-zäöüéñ]+(?: (?-i:[A-ZÄÖÜÅ])[\w-]+)? @adv@works "
+        r"(?:at (?!night\b|all\b|once\b|least\b|first\b|scale\b)|for (?-i:[A-ZÄÖÜÅ])"
+        r"|as (?:an?|the) (?:[\w-]+ ){0,3}@role@\b).*)$",
+        _named_work,
     ),
     frame(
         r"i @adv@work (?P<thing>\d+ hours .*|part[- ]time.*|full[- ]time.*|remotely.*|from home.*"

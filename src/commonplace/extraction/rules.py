@@ -13,16 +13,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Final
 
-from commonplace.extraction.circumstance_frames import CIRCUMSTANCE_FRAMES
-from commonplace.extraction.clause_features import ClauseInContext
+from commonplace.extraction.clause_classifier import ClauseInContext
 from commonplace.extraction.dated_frames import DATED_FRAMES
 from commonplace.extraction.household_frames import HOUSEHOLD_FRAMES
-from commonplace.extraction.personal_frames import PERSONAL_FRAMES
-from commonplace.extraction.plain_clauses import plain_statement
+from commonplace.extraction.personal_frames import CIRCUMSTANCE_FRAMES, PERSONAL_FRAMES
 from commonplace.extraction.speech import MOST_CHARACTERS, SpokenClause, clauses_of, is_played
 from commonplace.extraction.spoken_dates import absolute_dates
 from commonplace.extraction.standing_frames import STANDING_FRAMES
-from commonplace.extraction.statement import KIN, PlainStatement, is_mood, is_vague, statements
+from commonplace.extraction.statement import KIN, PlainStatement, is_mood, is_vague, plain_statement, statements
 from commonplace.extraction.third_person import about_person, as_sentence
 from commonplace.model.fact import KINDS
 from commonplace.model.learning import ExtractedFact, Extraction, Rejection, RejectReason, Turn
@@ -63,6 +61,10 @@ _STRUCTURED: Final = LazyPattern(
 _FIELD: Final = LazyPattern(
     r"(?im)^[ \t]*(?:[-*][ \t]+)?(?P<key>name|full name|role|job|job title|location|city|time ?zone|language|company"
     r"|employer|birthday|diet|allergies|pronouns|hobbies)[ \t]*:[ \t]*(?P<value>[^\n:?]{2,120})$"
+)
+_RULE_CHANGED: Final = LazyPattern(
+    r"\b(?:rule|policy|convention)s? (?:\w+ ){0,2}changed\b"
+    r"|\bchanged (?:the|our|that|this) (?:\w+ )?(?:rule|policy|convention)"
 )
 _POLICY: Final = LazyPattern(
     r"(?i)^(?:that's|that is|this is) (?:our|my|the|a|how we|how i) (?:(?:house|team|company"
@@ -325,12 +327,18 @@ def _statement(
         return PlainStatement(text=about_person(words), kind="fact", slot="policy")
     text = _resolved(clause.text, reading)
     text = f"i {text}" if _SUBJECTLESS.match(text) else text
-    statement = _first(text, said) or _aside(text, clause.marks)
+    statement = _first(text, said) or _aside(text, clause.marks) or _changed_rule(text, clause.marks)
     if statement and _CONTINUED.match(text) and before and before[-1].sentence == clause.sentence:
         return None if _SUBJECT.match(before[-1].text) else statement  # "they always leave me laughing"
     if statement is None and "," in text:
         return _in_tail(text, said)
     return statement
+
+
+def _changed_rule(text: str, marks: str) -> PlainStatement | None:
+    """What follows "the rule changed:", in words that no frame knows."""
+    statement = _first(f"rule: {text}", None) if _RULE_CHANGED.search(marks) else None
+    return replace(statement, relation="update") if statement else None
 
 
 def _in_tail(text: str, said: date | None) -> PlainStatement | None:

@@ -98,7 +98,13 @@ _CLAUSE_END: Final = LazyPattern(
     r"|please|can you|could you|from now on|remember)\b)"
 )
 _LEADING: Final = LazyPattern(
-    r"(?i)(?:(?:ok|okay|so|yes|yeah|yep|yup|and|but|also|oh|well|anyway|anyways|actually|fyi|btw|hmm+"
+    r"(?i)(?:(?:(?:before|lest|in case) (?:i|we) forget(?: (?:it|this|again))?"
+    r"|while (?:i|we) (?:still )?remember(?: it)?|while (?:i|we) think of it|while (?:i'm|we're) at it"
+    r"|(?:the|our|that|this) (?:\w+ )?(?:rule|policy|convention|limit|default|setting|number|plan)s?"
+    r" (?:has |have |was |were )?(?:just |now )?changed(?: again)?"
+    r"|(?:we|i)(?:'ve| have)? (?:just )?changed (?:the|our|that|this) (?:\w+ )?(?:rule|policy|convention)s?)"
+    r"\s*[,:–—-]+\s*"
+    r"|(?:ok|okay|so|yes|yeah|yep|yup|and|but|also|oh|well|anyway|anyways|actually|fyi|btw|hmm+"
     r"|hm|ah|by the way"
     r"|(?:it )?turns out(?: that)?|i found out(?: that)?|thanks|thank you|thx|hi|hello|hey|haha|then"
     r"|because|plus|just so you know|for (?:your information|context"
@@ -119,7 +125,8 @@ _TRAILING: Final = LazyPattern(
     r"|fingers crossed|by the way|btw|fyi|obviously|though|tbh"
     r"|to be honest|please|thanks|thx"
     r"|ok|okay|too|as well|yay me"
-    r"|of course|actually|anyway|unfortunately|sadly|luckily|if anyone asks|just so you know|thank god|for context"
+    r"|of course|actually|anyway|unfortunately|sadly|luckily|if anyone asks|just so you know"
+    r"|as you (?:may |might |already )?know|as i said|thank god|for context"
     r"|for the record|for your information|if that helps|if that matters|in case it helps|although|so"
     r"|and|but|or)[\s.!]*$"
 )
@@ -158,6 +165,12 @@ _QUESTION: Final = LazyPattern(
     r"|is it (?:ok|true|possible)"
     r"|i(?:'d| would) like to know|want to know|do you|can you|could you|would you|are you)\b"
 )
+_RELATIVE: Final = LazyPattern(r"(?i)(?:which|who|whose|where|when)\b")
+_INVERTED: Final = LazyPattern(
+    r"(?i)\b(?:can|could|do|does|did|should|shall|would|will|is|are|was|were|am|have|has|may|might|must)"
+    r" (?:i|we|you|he|she|it|they|there|that|this|my|our|your|the|a|an)\b"
+)
+"""The verb before its subject, as only questions have it."""
 _REPORT: Final = LazyPattern(
     r"(?i)\b(?:says?|said|swears?|swore|claims?|claimed|reckons?|told (?:me|us)|tells (?:me|us)"
     r"|mentioned|argues?|argued"
@@ -177,7 +190,8 @@ _PASSING: Final = LazyPattern(
     r"|saw|finished|realised|realized|noticed|tried|ate|woke))\b"
 )
 _INSTRUCTION: Final = LazyPattern(
-    r"(?i)\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,30}\b(?:previous|prior|above|earlier"
+    r"(?i)(?<!\bi )(?<!\bwe )(?<!\bme )(?<!\bus )\b(?:ignore|disregard|forget|override|bypass)\b"
+    r"[^.\n]{0,30}\b(?:previous|prior|above|earlier"
     r"|all|any|your|system"
     r"|instructions?|rules?|guidelines?|safety)\b"
     r"|\bsystem (?:prompt|message|override|notice|instruction)|\bnew instructions?\b|\bdeveloper mode|\bjailbreak"
@@ -262,6 +276,13 @@ def clauses_of(text: str) -> list[SpokenClause]:
         if not masked[start:end].isspace():
             clauses += _sentence_clauses(masked, start, end, number)
     return _retracted(sorted(clauses, key=lambda clause: clause.start))
+
+
+def is_relative(clause: SpokenClause, before: SpokenClause) -> bool:
+    """True if a clause that begins like a question belongs to the one before it: "..., who likes long memos"."""
+    if clause.reason != "question" or clause.sentence != before.sentence or clause.text.endswith("?"):
+        return False
+    return _RELATIVE.match(clause.text) is not None and _INVERTED.search(clause.text) is None
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:

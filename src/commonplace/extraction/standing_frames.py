@@ -61,6 +61,15 @@ _PROJECT_NOUNS: Final = (
 )
 
 
+_NO_NAME: Final = LazyPattern(
+    r"(?i)(?:it|this|that|these|those|there|what|which|who|he|she|they|you|i|we|everyone|everybody|nobody|someone"
+    r"|something|nothing|one|all|my|our|your|his|her|their|the|a|an|python|code|docs?)\b"
+)
+"""Words that may begin a sentence with a capital and name nothing."""
+_NO_TITLE: Final = LazyPattern(r"(?i)(?:to|that|not|in|at|on|for|changing|unclear|open|being|only|just)\b")
+"""What is said of a role instead of naming it."""
+
+
 def _rule(match: re.Match[str]) -> PlainStatement | None:
     """A rule after words such as "from now on" or "as a rule", which stay if the rule is new."""
     rule = match["rule"].strip(" ,:")
@@ -193,6 +202,20 @@ def _kept_in(match: re.Match[str]) -> PlainStatement | None:
     return PlainStatement(text=about_person(match.group()), kind="fact")
 
 
+def _named_thing(match: re.Match[str]) -> PlainStatement | None:
+    """ "Atlas uses Python 3.12", "Atlas is hosted on Render": what a thing with a name is made of and where it is."""
+    if _NO_NAME.match(match["noun"]) or is_vague(match["value"]) or not has_name(match["value"]):
+        return None
+    return PlainStatement(text=as_sentence(match.group()), kind="fact")
+
+
+def _own_role(match: re.Match[str]) -> PlainStatement | None:
+    """ "my role is lead nurse", "my job title is now auditor"."""
+    if is_mood(match["role"]) or is_vague(match["role"]) or _NO_TITLE.match(match["role"]):
+        return None
+    return PlainStatement(text=about_person(match.group()), kind="identity", fact="identity", slot="role")
+
+
 def _tool(match: re.Match[str]) -> PlainStatement | None:
     if is_mood(match["value"]) or is_vague(match["value"]):
         return None
@@ -317,6 +340,13 @@ STANDING_FRAMES: Final[tuple[Frame, ...]] = (
         r"|is (?:kept|stored)) (?:in|into|on|under|to) (?P<place>.+)$",
         _kept_in,
     ),
+    frame(
+        r"(?P<noun>(?-i:[A-Z])[\w-]*(?:'s [a-z]+)?) @adv@(?P<verb>uses|needs|requires|depends on|runs? on"
+        r"|(?:is|are) (?:written in|built with|bundled with|tested with|deployed (?:to|on|with)|hosted (?:on|at|by)"
+        r"|based on|packaged (?:as|with))) (?P<value>.+)$",
+        _named_thing,
+    ),
+    frame(r"my (?:new |current )?(?:role|job title|position)(?: at [\w .&-]{2,40}?)? is @adv@(?P<role>.+)$", _own_role),
     frame(
         r"(?P<article>our )(?P<noun>linter|formatter|ci|db|database|cache|queue|broker|orm|framework|bundler"
         r"|package manager|registry|editor|ide|tracker|wiki|chat|crm|erp|hosting|language|default branch"

@@ -53,6 +53,7 @@ KEY_ORDER: Final = (
 )
 """Our keys, in the order in which an entry has them."""
 
+_LONGEST_AUTHOR: Final = 40  # characters of a person's id
 _RELATIONS: Final[tuple[Bond, ...]] = ("extend", "derive", "contradict")
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _YES: Final = frozenset({"true", "yes", "on", "1"})
@@ -390,6 +391,7 @@ def _source(origins: Origins) -> dict[str, object]:
             "note": origins.note,
             "turn": origins.turn or "",
             "quote": origins.quote,
+            "author": origins.author,
         }
     )
 
@@ -431,6 +433,7 @@ def _origins(fields: EntryFields) -> Origins:
         note=fields.text("source", "note"),
         turn=fields.number("source", "turn"),
         quote=fields.text("source", "quote"),
+        author=" ".join(fields.text("source", "author").split())[:_LONGEST_AUTHOR],
     )
 
 

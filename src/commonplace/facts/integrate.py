@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from commonplace.facts.claims import FactRules
-from commonplace.facts.similarity import Similarity, similarity
+from commonplace.facts.similarity import Similarity, similarity, word_share
 from commonplace.facts.statement_parts import parts_of
 from commonplace.facts.statement_words import jaccard
 from commonplace.facts.triples import ME, predicate_key
@@ -23,6 +23,9 @@ from commonplace.model.text import LazyPattern
 
 OVERLAP: Final = 0.6
 """The share of common words from which two objects may be the same value."""
+
+WORDS_ALONE: Final = 0.34
+"""The share of common words from which statements are compared that have no cosine, because there is no encoder."""
 
 _GONE: Final = frozenset({"archived", "deleted"})
 """Statuses of facts that no longer count, for any time."""
@@ -121,6 +124,7 @@ class Comparison:
 class _Match(NamedTuple):
     similar: SimilarFact
     similarity: Similarity
+    nearness: float
 
 
 def integrate(candidate: Candidate, similar: Sequence[SimilarFact], *, rules: FactRules, now: str) -> Verdict:
@@ -228,8 +232,7 @@ def _integrate_many(comparison: Comparison) -> Verdict:
 def _integrate_statement(comparison: Comparison) -> Verdict:
     """The verdict on a statement whose words are not known yet, by the most similar known fact."""
     comparable = [similar for similar in comparison.current if _is_comparable(comparison, similar)]
-    matches = [_Match(similar, _similarity(comparison, similar)) for similar in comparable]
-    matches = [match for match in matches if match.similarity != "apart"]
+    matches = [match for similar in comparable if (match := _match(comparison, similar)).similarity != "apart"]
     if not matches:
         return Verdict("insert", "", "Nothing similar is known.")
     return _verdict_on(comparison, max(matches, key=_weight))
@@ -266,12 +269,16 @@ def _speaks_of_another_past(text: str, known: str) -> bool:
 def _weight(match: _Match) -> tuple[int, float, str, str]:
     """Sort key: the better match last; on a tie the fact that begins later, then the higher id."""
     fact = match.similar.fact
-    return -_PRECEDENCE.index(match.similarity), match.similar.cosine or 0.0, fact.begins, fact.id
+    return -_PRECEDENCE.index(match.similarity), match.nearness, fact.begins, fact.id
 
 
-def _similarity(comparison: Comparison, similar: SimilarFact) -> Similarity:
+def _match(comparison: Comparison, similar: SimilarFact) -> _Match:
+    """How the candidate relates to a known statement, by its cosine; without one, by the words in common."""
     new, old = (_without_user(text, comparison.rules.user) for text in (comparison.candidate.text, similar.fact.text))
-    return similarity(new, old, cosine=similar.cosine)
+    if similar.cosine is not None:
+        return _Match(similar, similarity(new, old, cosine=similar.cosine), similar.cosine)
+    share = word_share(new, old)
+    return _Match(similar, similarity(new, old, cosine=None) if share >= WORDS_ALONE else "apart", share)
 
 
 def _without_user(text: str, user: str) -> str:

@@ -351,6 +351,7 @@ def _commitment_facts(
             line=each.line,
             origin="line",
             text=each.text,
+            kind=each.kind,
             fact="event",
             status="expired" if each.is_closed else "active",
             place=place,

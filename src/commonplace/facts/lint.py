@@ -11,6 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Final, Protocol
 
+from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_format import KEY_ORDER, key_line, settled_keys
 from commonplace.facts.entry_paths import archive_path, file_name, id_digits, slug_of
 from commonplace.model import KINDS, Fact, FactRecord, Note, Problem
@@ -255,7 +256,9 @@ def _dangling(facts: Mapping[str, Fact]) -> Iterator[Problem]:
 
 
 def _competing(contests: Iterable[ConflictingClaims]) -> Iterator[Problem]:
-    for loser, winner, at in ((each.loser, each.winner, each.at) for each in contests):
+    """Facts that another one outdoes; not tasks, which people copy from note to note."""
+    found = ((each.loser, each.winner, each.at) for each in contests if not is_commitment(each.loser))
+    for loser, winner, at in found:
         since = f" since {at}" if at else ""
         message = f"{winner.path} makes the same claim{since} and wins: forget one of the two, or end this one"
         yield _problem(loser, message, "competing-claims")

@@ -104,11 +104,6 @@ def playbook_text(task: str, steps: Sequence[str]) -> str:
     return "\n".join((f"{task}:", *(f"{number}. {step}" for number, step in enumerate(steps, start=1))))
 
 
-def read_steps(text: str) -> tuple[str, ...]:
-    """The numbered lines of a playbook's text, without their numbers."""
-    return tuple(match["text"].strip() for match in _ITEM.finditer(text))
-
-
 def find_playbooks(messages: Sequence[Message], *, is_task: bool = False) -> tuple[Playbook, ...]:
     """The procedures in a conversation, in order; in a task with its result if it `is_task`."""
     found: list[Playbook] = []

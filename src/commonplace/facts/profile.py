@@ -8,9 +8,11 @@ budget from what the person said.
 """
 
 import re
+from bisect import insort
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from functools import lru_cache
+from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
 from commonplace.facts.claims import is_own_word
@@ -19,7 +21,14 @@ from commonplace.model import Fact, FactSnapshot
 from commonplace.model.text import LazyPattern
 
 ProfileGroup = Literal[
-    "Constraints", "The person", "Preferences", "Events and plans", "People, projects, things", "How to", "Ideas"
+    "Constraints",
+    "The person",
+    "Preferences",
+    "Events and plans",
+    "People, projects, things",
+    "Decisions",
+    "How to",
+    "Ideas",
 ]
 
 MAX_LINE: Final = 240
@@ -31,12 +40,13 @@ _BONUS: Final[dict[ProfileGroup, float]] = {
     "Preferences": 0.3,
     "Events and plans": 0.2,
     "People, projects, things": 0.15,
+    "Decisions": 0.0,
     "How to": 0.0,
     "Ideas": -0.1,
 }
 _THIS_PROJECT: Final = 0.3  # what an entry of this project has before one that belongs to none
 _SHARE: Final = 0.4  # of the budget, that one group may take at first
-_ALL, _SAID = "all", "said by programs"  # limits of the budget besides those of the groups
+_TEXTS: Final = 4096  # statements whose wording was examined: every profile examines up to 2000, mostly the same ones
 _REPEATS: Final = 0.6  # share of common claim words from which two lines say nearly the same
 
 _GROUPS: Final[dict[str, ProfileGroup]] = {
@@ -51,8 +61,8 @@ _GROUPS: Final[dict[str, ProfileGroup]] = {
     "fix": "How to",
     "skill-pointer": "How to",
     "domain-reference": "How to",
-    "decision": "How to",
-    "crystallized": "How to",
+    "decision": "Decisions",
+    "crystallized": "Decisions",
     "idea": "Ideas",
 }
 
@@ -79,16 +89,21 @@ _BARE_VERB: Final = LazyPattern(
 )
 """A verb without a subject, `Lives in Graz`, but no plural or name before its verb, `Tests use pytest`; or we."""
 
+_PROFILES: Final = 8  # projects whose last ranking is kept
+_FEW: Final = 32  # new lines that are put in their places one by one
 _PERSONAL_KINDS: Final = frozenset({"preference", "feedback", "identity", "constraint", "insight", "idea"})
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileLine:
-    """A line of the profile: the fact, its group and its score."""
+class ProfileLine(NamedTuple):
+    """A line of the profile: the fact, its group, its score, and how many characters of its text are shown."""
 
     snapshot: FactSnapshot
     group: ProfileGroup
     score: float
+    length: int
+
+
+_LENGTH: Final = attrgetter("length")
 
 
 def group_of(fact: Fact, *, names: Collection[str] = ()) -> ProfileGroup:
@@ -96,16 +111,28 @@ def group_of(fact: Fact, *, names: Collection[str] = ()) -> ProfileGroup:
 
     `names` are first names of the person.
     """
-    if is_constraint(fact):
+    return _group(fact.text, fact.kind, fact.fact, fact.predicate, frozenset(names))
+
+
+@lru_cache(maxsize=_TEXTS)
+def _group(text: str, kind: str, fact: str, predicate: str, names: frozenset[str]) -> ProfileGroup:
+    """The group, by all that it depends on, so that it is worked out once."""
+    if kind == "constraint" or _warns(text):
         return "Constraints"
-    if group := _GROUPS.get(fact.kind):
+    if group := _GROUPS.get(kind):
         return group
-    return "The person" if is_about_person(fact, names=names) else "People, projects, things"
+    is_own = _is_about_person(text, kind, fact, predicate, names)
+    return "The person" if is_own else "People, projects, things"
 
 
 def is_constraint(fact: Fact) -> bool:
     """True if missing it may harm someone."""
-    return fact.kind == "constraint" or _CONSTRAINT.search(fact.text) is not None
+    return fact.kind == "constraint" or _warns(fact.text)
+
+
+@lru_cache(maxsize=_TEXTS)
+def _warns(text: str) -> bool:
+    return _CONSTRAINT.search(text) is not None
 
 
 def is_about_person(fact: Fact, *, names: Collection[str] = ()) -> bool:
@@ -114,14 +141,20 @@ def is_about_person(fact: Fact, *, names: Collection[str] = ()) -> bool:
     The kind decides, or the wording: it begins with one of the owner's names, a pronoun, or a verb without a subject.
     How things are done ("Uses Alembic", "We release on Tuesdays") is about the project, unless it names one person.
     """
-    if fact.kind in _PERSONAL_KINDS or fact.fact == "identity":
+    return _is_about_person(fact.text, fact.kind, fact.fact, fact.predicate, frozenset(names))
+
+
+@lru_cache(maxsize=_TEXTS)
+def _is_about_person(text: str, kind: str, fact: str, predicate: str, names: frozenset[str]) -> bool:
+    if kind in _PERSONAL_KINDS or fact == "identity":
         return True
-    first = _FIRST_WORD.match(fact.text)
+    first = _FIRST_WORD.match(text)
     if first and first[1].casefold() in names:
         return True
-    if _ONE_PERSON.match(fact.text):
+    if _ONE_PERSON.match(text):
         return True
-    return _GROUPS.get(fact.kind) != "How to" and not fact.predicate and _BARE_VERB.match(fact.text) is not None
+    is_how_to = _GROUPS.get(kind) in ("Decisions", "How to")
+    return not is_how_to and not predicate and _BARE_VERB.match(text) is not None
 
 
 def person_names(facts: Iterable[Fact], *, user: str) -> frozenset[str]:
@@ -131,36 +164,73 @@ def person_names(facts: Iterable[Fact], *, user: str) -> frozenset[str]:
     return frozenset(words - FUNCTION_WORDS - POSSESSIVES)
 
 
-def rank_profile(snapshots: Sequence[FactSnapshot], *, project: str, user: str) -> list[ProfileLine]:
-    """The lines of a profile, the highest score first."""
-    names = person_names((each.fact for each in snapshots), user=user)
-    grouped = ((each, group_of(each.fact, names=names)) for each in snapshots)
-    lines = [ProfileLine(each, group, _score(each, group, project=project)) for each, group in grouped]
-    return sorted(lines, key=lambda line: (-line.score, line.snapshot.fact.id))
+class ProfileRanking:
+    """Ranks the lines of profiles. Few facts change from one to the next: what was ranked stays where it is."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[str, frozenset[str]], list[ProfileLine]] = {}
+
+    def rank(self, snapshots: Sequence[FactSnapshot], *, project: str, user: str) -> list[ProfileLine]:
+        """The lines of a profile, the highest score first, of equal ones by id."""
+        names, here = person_names((each.fact for each in snapshots), user=user), project.casefold()
+        now = {each.fact.id: each for each in snapshots}
+        last = self._last.get((here, names), ())
+        lines = [line for line in last if now.get(line.snapshot.fact.id) is line.snapshot]
+        ranked = {line.snapshot.fact.id for line in lines}
+        new = [_line(each, here, names) for id, each in now.items() if id not in ranked]
+        if len(new) > _FEW:
+            lines = sorted([*lines, *new], key=_order)
+        else:
+            for line in new:
+                insort(lines, line, key=_order)
+        if len(self._last) >= _PROFILES:
+            self._last.clear()
+        self._last[here, names] = lines
+        return lines
+
+    def clear(self) -> None:
+        """Forget what was ranked."""
+        self._last.clear()
+
+
+def _line(snapshot: FactSnapshot, here: str, names: frozenset[str]) -> ProfileLine:
+    fact = snapshot.fact
+    group = _group(fact.text, fact.kind, fact.fact, fact.predicate, names)
+    bonus = _THIS_PROJECT if here and fact.project.casefold() == here else 0.0
+    score = round(snapshot.importance + _BONUS[group] + bonus, 4)
+    return ProfileLine(snapshot, group, score, min(len(fact.text), MAX_LINE))
+
+
+def _order(line: ProfileLine) -> tuple[float, str]:
+    return -line.score, line.snapshot.fact.id
 
 
 def choose_profile(lines: Sequence[ProfileLine], *, budget: int) -> tuple[list[ProfileLine], list[ProfileLine]]:
     """The ranked lines that fit into so many characters, and those that do not."""
-    if sum(_length(line) for line in lines) <= budget:
+    if sum(map(_LENGTH, lines)) <= budget:
         return [*lines], []
-    own = sum(_length(line) for line in lines if is_own_word(line.snapshot.fact))
-    said = max(budget // 2, budget - own)
+    own = sum(line.length for line in lines if is_own_word(line.snapshot.fact))
+    said, shortest = max(budget // 2, budget - own), min(map(_LENGTH, lines))
     chosen: list[ProfileLine] = []
     for share, repeats in ((int(budget * _SHARE), False), (budget, False), (budget, True)):
-        chosen = _take(lines, chosen, budget=_Budget(budget, share, said), repeats=repeats)
+        chosen = _take(lines, chosen, budget=_Budget(budget, share, said, budget - shortest), repeats=repeats)
     taken = {line.snapshot.fact.id for line in chosen}
     return (
-        sorted(chosen, key=lambda line: (-line.score, line.snapshot.fact.id)),
+        sorted(chosen, key=_order),
         [line for line in lines if line.snapshot.fact.id not in taken],
     )
 
 
 class _Budget(NamedTuple):
-    """Characters for all lines, for the lines of one group, and for all that programs said."""
+    """Characters for all lines, for the lines of one group, and for all that programs said.
+
+    `full` is how many must be taken until not even the shortest line fits.
+    """
 
     whole: int
     group: int
     said: int
+    full: int
 
 
 def _take(
@@ -169,42 +239,38 @@ def _take(
     """The chosen lines and as many others as fit the budget; without `repeats` only those that say something new."""
     taken, stems = [*chosen], [_stems(line) for line in chosen]
     ids = {line.snapshot.fact.id for line in chosen}
-    limits = {_ALL: budget.whole, _SAID: budget.said}
-    used = Counter[str]()
+    whole = sum(map(_LENGTH, chosen))
+    said = sum(line.length for line in chosen if not is_own_word(line.snapshot.fact))
+    groups = Counter[str]()
     for line in chosen:
-        used.update(_lengths(line))
+        groups[line.group] += line.length
     for line in lines:
-        wanted = _lengths(line)
-        if line.snapshot.fact.id in ids or any(
-            used[key] + n > limits.get(key, budget.group) for key, n in wanted.items()
-        ):
+        if whole > budget.full:
+            break
+        length = line.length
+        if whole + length > budget.whole or groups[line.group] + length > budget.group:
+            continue
+        fact = line.snapshot.fact
+        said_now = 0 if is_own_word(fact) else length
+        if fact.id in ids or (said_now and said + said_now > budget.said):
             continue
         own = _stems(line)
         if not repeats and any(_overlap(own, other) >= _REPEATS for other in stems):
             continue
         taken.append(line)
         stems.append(own)
-        used.update(wanted)
+        whole, said = whole + length, said + said_now
+        groups[line.group] += length
     return taken
 
 
-def _lengths(line: ProfileLine) -> dict[str, int]:
-    """The characters of a line, for each of the limits that it counts for."""
-    said = () if is_own_word(line.snapshot.fact) else (_SAID,)
-    return dict.fromkeys((_ALL, line.group, *said), _length(line))
-
-
-def _score(snapshot: FactSnapshot, group: ProfileGroup, *, project: str) -> float:
-    is_here = bool(project) and snapshot.fact.project.casefold() == project.casefold()
-    return round(snapshot.importance + _BONUS[group] + (_THIS_PROJECT if is_here else 0.0), 4)
-
-
-def _length(line: ProfileLine) -> int:
-    return min(len(line.snapshot.fact.text), MAX_LINE)
-
-
 def _stems(line: ProfileLine) -> frozenset[str]:
-    return frozenset(claim_stems(line.snapshot.fact.text[:MAX_LINE]))
+    return _stems_of(line.snapshot.fact.text[:MAX_LINE])
+
+
+@lru_cache(maxsize=_TEXTS)
+def _stems_of(text: str) -> frozenset[str]:
+    return frozenset(claim_stems(text))
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

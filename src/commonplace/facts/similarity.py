@@ -1,5 +1,6 @@
 """How a new statement relates to a known one: by words of change, by its parts, and by the cosine of their vectors."""
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
@@ -73,6 +74,7 @@ _LIMITING: Final = word_set(
     "rarely seldom sometimes occasionally hardly mostly almost except unless partly selten manchmal gelegentlich kaum "
     "meistens fast außer teilweise"
 )
+_ONE: Final = re.compile(r"(?i)\bone\b")
 _CALLING: Final = frozenset({"be", "be call"})
 _CONVERSE: Final = ({"buy", "sell"}, {"lend", "borrow"}, {"import", "export"})
 _OVER: Final = frozenset({("no", "longer"), ("any", "longer"), ("any", "more")})
@@ -103,8 +105,22 @@ def similarity(new: str, old: str, *, cosine: float | None) -> Similarity:
     one, other = parts_of(new), parts_of(old)
     if not one.words or not other.words:
         return "apart"
+    one, other = _counting_one(one, other), _counting_one(other, one)
     found = _similarity(one, other, cosine=cosine)
     return "near" if found in ("same", "more") and words_of(rest) != words_of(known) else found
+
+
+def word_share(new: str, old: str) -> float:
+    """The share of words that two statements have in common, from 0 to 1."""
+    return overlap_of(parts_of(new), parts_of(old)).share
+
+
+def _counting_one(statement: Statement, other: Statement) -> Statement:
+    """The statement with its `one` as a number, if the other one counts the same thing: one cat, two cats."""
+    counted = {root_of(thing) for number, thing in pairwise(other.words) if number.isdecimal()}
+    if any(word == "one" and root_of(thing) in counted for word, thing in pairwise(statement.words)):
+        return parts_of(_ONE.sub("1", statement.text, count=1))
+    return statement
 
 
 def _beginning(text: str) -> tuple[str, str]:

@@ -8,11 +8,12 @@ history, index, encoders, settings) for a `Session` (an actor and a clock), and 
     ingest/        files and other sources -> documents -> chunks -> vectors -> index    sync watch rebuild
     search/        a question -> words and vectors -> candidates -> ranked hits
     memory/        a statement -> screened -> compared with what is known -> an entry    save amend review facts lint
-    context/       a prompt -> notes, facts and passages side by side -> one fenced text
+    context/       a prompt -> notes, facts and passages -> one fenced text
     conversations  messages or an agent's transcript -> without secrets -> corrections -> history -> index
     learn/         a conversation or a marked note -> facts with quotes -> `memory.save`   queue extract settle
     templates/     something that happened -> what memory knows -> a template -> a note, written once
     import_files   files of other programs -> recognised by shape -> conversations, notes, entries -> a report
+    day            a day -> what happened on it, in order
     calendars      files and servers -> texts -> events -> the mirror in the history; events that ended
     evaluate       a vault's own headings and links -> questions -> how often each search mode finds the note
     doctor         every part checked in turn -> findings, each with its remedy

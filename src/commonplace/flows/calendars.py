@@ -5,13 +5,18 @@
     ended_events    the events that ended since a cursor, each once
 
 Nothing of a calendar reaches the vault here. A reading that fails leaves the mirror as it was.
+
+The cursor has a moment for each calendar, up to which it was read when events were last given. It never runs ahead of
+what was read: after a night without network, an event that is mirrored late still ends later than the cursor. Behind it
+lies the look-back, for events that a server tells late; in that time the cursor names the events that were given. An
+event that was given and then moved to a later time stays named until it is over for long.
 """
 
 import hashlib
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Literal
 
 from commonplace.errors import CommonplaceError, NotFound
@@ -20,10 +25,10 @@ from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import History
 from commonplace.model.calendar import CalendarResource, CalendarState, Event, EventChanges
 from commonplace.model.moment import moment_text, parse_moment
+from commonplace.model.note_words import plain_words
 from commonplace.model.text import counted
 from commonplace.sources.calendars.base import CalendarSource
 from commonplace.sources.calendars.events import Expansion, expand
-from commonplace.sources.calendars.meeting_ends import Ended, newly_ended
 
 SyncOutcome = Literal["read", "unchanged", "failed"]
 
@@ -59,6 +64,14 @@ class CalendarStatus:
     reason: str
     is_late: bool
     said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Events that ended, in the order of their ends, and the cursor for the next call: moments and ids, for JSON."""
+
+    events: tuple[Event, ...]
+    cursor: Mapping[str, Any] = field(default_factory=dict)
 
 
 def sync_calendar(name: str, session: Session, *, is_dry: bool = False) -> SyncResult:
@@ -151,14 +164,15 @@ def _expand(
         window=window,
         zone=calendars.zone,
         most=calendars.options.most_events,
+        own=_own_addresses(find_source(name, session.stores), session.stores),
         stops=lambda: time.monotonic() > deadline,
     )
 
 
 def _failed(error: CommonplaceError, state: CalendarState, session: Session, *, is_dry: bool) -> SyncResult:
     """What failed, kept in the state: the mirror stays as it was."""
-    emit("calendar_not_read", level="warning", calendar=state.calendar, reason=error.reason, said=error.message)
     if not is_dry:
+        emit("calendar_not_read", level="warning", calendar=state.calendar, reason=error.reason, said=error.message)
         failed = replace(state, tried=session.clock(), failures=state.failures + 1, reason=error.message)
         session.stores.history.save_calendar_state(failed)
     return SyncResult(calendar=state.calendar, outcome="failed", reason=error.message, hint=error.hint or "")
@@ -181,8 +195,15 @@ def _count(history: History, name: str, window: tuple[datetime, datetime]) -> in
 def _version(source: CalendarSource, stores: Stores) -> str:
     """Changes with everything that decides which events a text gives: then it is read again."""
     options = stores.calendars.options
-    parts = (source.config.identity, options.past_days, options.future_days, str(stores.calendars.zone))
+    own = sorted(_own_addresses(source, stores))
+    parts = (source.config.identity, options.past_days, options.future_days, str(stores.calendars.zone), own)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+def _own_addresses(source: CalendarSource, stores: Stores) -> frozenset[str]:
+    """The person's addresses: those of the settings, and their name on the server if it is one."""
+    user = source.config.user
+    return frozenset(each.casefold() for each in (*stores.calendars.options.own_addresses, user) if "@" in each)
 
 
 def _status(source: CalendarSource, state: CalendarState | None, stores: Stores) -> CalendarStatus:
@@ -206,8 +227,59 @@ def _status(source: CalendarSource, state: CalendarState | None, stores: Stores)
     )
 
 
+def next_meetings_line(session: Session, *, most: int = 3) -> str:
+    """`Next meetings: Wednesday 2026-03-04, 09:00 to 09:30: Offer sync, with Ada Lovelace; ...`; empty without any.
+
+    Those of the next seven days in the person's zone. Their words came from whoever sent the invitation.
+    """
+    now, zone = session.clock(), session.stores.calendars.zone
+    events = session.stores.history.events(now, now + timedelta(days=7))
+    coming = [each for each in events if each.takes_place and not each.all_day and each.end > now][:most]
+    return f"Next meetings: {'; '.join(_meeting_words(each, zone) for each in coming)}" if coming else ""
+
+
+def _meeting_words(event: Event, zone: tzinfo) -> str:
+    start, end = event.start.astimezone(zone), event.end.astimezone(zone)
+    names = [plain_words(each.name, most=40) for each in event.attendees if not (each.is_owner or each.has_declined)]
+    with_names = f", with {', '.join(names[:5])}{' and others' if len(names) > 5 else ''}" if names else ""
+    return f"{start:%A %Y-%m-%d, %H:%M} to {end:%H:%M}: {plain_words(event.title, most=80)}{with_names}"
+
+
 def events_between(
     start: datetime, end: datetime, session: Session, *, calendar: str | None = None, with_removed: bool = False
 ) -> tuple[Event, ...]:
     """The mirrored events of that time, ordered by start. Raises UsageError if the end is before the start."""
     return session.stores.history.events(start, end, calendar=calendar, with_removed=with_removed)
+
+
+def newly_ended(
+    events: Iterable[Event],
+    *,
+    now: datetime,
+    lookback: timedelta,
+    cursor: Mapping[str, Any],
+    read: Mapping[str, datetime],
+    seen: Mapping[str, datetime],
+) -> Ended:
+    """Those of the events that ended by `now`, after the cursor of their calendar less the look-back, and not seen.
+
+    A calendar without a cursor begins at `now`: what was long over when it was added is not given. `read` says until
+    when each calendar is known, `seen` when the events that the cursor names now end. One id is given once, also if two
+    calendars have it.
+    """
+    old = {name: parse_moment(at) for name, at in cursor.get("calendars", {}).items()}
+    given: dict[str, Event] = {}
+    for event in sorted(events, key=lambda each: (each.end, each.id, each.calendar)):
+        after = old.get(event.calendar, now) - lookback
+        if after < event.end <= now and event.id not in seen:
+            given.setdefault(event.id, event)
+    new = {name: max(old.get(name, now), min(at, now)) if name in old else min(at, now) for name, at in read.items()}
+    oldest = min([*new.values(), now]) - lookback
+    ends = {**seen, **{event.id: event.end for event in given.values()}}
+    return Ended(
+        tuple(given.values()),
+        {
+            "calendars": {name: moment_text(at) for name, at in sorted(new.items())},
+            "seen": sorted(id for id, end in ends.items() if end > oldest),
+        },
+    )

@@ -74,12 +74,15 @@ def record_conversation(
     What a program records has at most the trust `said`, and cannot be added to what a person told, or to a session that
     is captured. Secrets in what it says and in its names are redacted, and its messages are cut to `longest`
     characters; those of one that `is_imported` as well, whoever imports it, and the caller indexes it. `cursor` is how
-    far a captured transcript was read. `progress` counts the texts that are encoded.
+    far a captured transcript was read. `progress` counts the texts that are encoded. In a vault that several people
+    share, what the user said names the person of this session, whatever the caller says.
     """
     if session.actor.kind != "person":
         thread = replace(thread, trust="said") if thread.trust == "told" else thread
     if session.actor.kind != "person" or is_imported:
         messages = redacted_messages(messages, longest=longest)
+    if author := session.author:
+        messages = [replace(each, author=author) if each.role == "user" else each for each in messages]
     thread, messages = without_secret_names(thread, messages)
     corrections = _record_corrections(thread, messages, session)
     result = session.stores.history.record_conversation(thread, messages, now=session.clock(), cursor=cursor)

@@ -113,16 +113,29 @@ def _change_lines(session: Session, since: datetime) -> Iterator[DigestLine]:
     steps = {result.commit: result for result in _step_results(session, since) if result.commit}
     notes = {each.path: each for each in proposals(stores)}
     confirmed, waiting = 0, set[str]()
-    for key, rows in changes.items():
+    times = Counter(map(_rewritten, changes.values()))
+    for key, rows in changes.items():  # the newest first
+        name = _rewritten(rows)
+        number = times.pop(name, 0) if name else 1
         if all(row.verb == "confirm" for row in rows):
             confirmed += 1
-        elif (line := _change_line(key, rows, session, facts=facts, notes=notes)) and line.key not in waiting:
+            continue
+        line = _change_line(key, rows, session, facts=facts, notes=notes) if number else None
+        if line and line.key not in waiting:
             waiting |= {line.key} if line.group == "proposed" else set()  # an older proposal that this one replaced
-            yield _with_step(line, steps.get(key), session)
+            line = _with_step(line, steps.get(key), session)
+            yield replace(line, said=f"{line.said}, {number} times; the newest") if number > 1 else line
     if confirmed:
         said = f"{counted(confirmed, 'entry').replace('entrys', 'entries')} confirmed"
         key = f"confirmed {moment_text(since)}"
         yield DigestLine(group="learned", said=said, command="commonplace log", key=key, count=0)
+
+
+def _rewritten(rows: Sequence[AuditEntry]) -> str:
+    """The job and the path, if a job wrote this one note, as it does again and again; all its commits are one line."""
+    row = rows[0]
+    is_one = len(rows) == 1 and row.actor == "job" and row.verb == "write" and row.after is not None
+    return f"{row.origin} {row.path}" if is_one and not (is_entry_path(row.path) or is_staged(row.path)) else ""
 
 
 def _is_told(row: AuditEntry) -> bool:
@@ -322,7 +335,11 @@ def _spent_lines(session: Session, since: datetime) -> Iterator[tuple[DigestLine
         tokens, dollars = sum(each for each, _ in calls), sum(each for _, each in calls)
         said = f"{counted(len(calls), 'call')} of {line_of(model)}: {tokens:,} tokens, ${dollars:.4f}"
         key = f"spent {model} {moment_text(since)}"
-        yield DigestLine(group="spent", said=said, command="commonplace doctor", key=key, count=0), tokens, dollars
+        yield (
+            DigestLine(group="spent", said=said, command="commonplace learn spending", key=key, count=0),
+            tokens,
+            dollars,
+        )
 
 
 # ---------------------------------------------------------------- the note

@@ -15,6 +15,7 @@ from commonplace.flows.ingest.sync import count_stale, stale_notes
 from commonplace.flows.learn.model_calls import pause_text, spending_text
 from commonplace.flows.learn.queue import learning_status
 from commonplace.flows.memory.review import waiting_count, waiting_text
+from commonplace.flows.notes.proposals import proposal_count
 from commonplace.flows.notes.write import require_history
 from commonplace.flows.stores import ModelRoute, Session, Stores
 from commonplace.index.base import Counts
@@ -58,8 +59,9 @@ def _git(stores: Stores) -> Iterator[Finding]:
         yield Finding("git", ok=False, said="the vault has no history: nothing can be undone", remedy=remedy)
         return
     vault = require_history(stores.vault)
+    part = "storage" if Capability.ERASABLE in vault.capabilities else "git"
     vault.rehearse(vault.resolve(f"{MEMORY}/rehearsal-{os.urandom(8).hex()}.md"), wait=stores.lock_wait)
-    yield Finding("git", ok=True, said="ready to commit: a note was written and taken back on trial")
+    yield Finding(part, ok=True, said="ready to commit: a note was written and taken back on trial")
     for lost in vault.lost_versions():
         said = "a git command dropped a version of this note by accident, and it was changed since"
         remedy = f"Run `{lost.command}` in the vault to see it."
@@ -167,9 +169,11 @@ def _facts(stores: Stores) -> Iterator[Finding]:
 
 
 def _review(stores: Stores) -> Iterator[Finding]:
-    """How many memories wait for the person; that is no fault."""
+    """How many memories and proposals wait for the person; that is no fault."""
     count = waiting_count(Session(stores, Actor(), stores.clock))
-    yield Finding("review", ok=True, said=waiting_text(count) or "nothing waits for your review")
+    yield Finding(
+        "review", ok=True, said=waiting_text(count, proposals=proposal_count(stores)) or "nothing waits for your review"
+    )
 
 
 def _learning(stores: Stores) -> Iterator[Finding]:

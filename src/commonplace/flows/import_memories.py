@@ -26,7 +26,7 @@ from commonplace.flows.notes.write import Edit, Permit, Reader, change, commit_m
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
-from commonplace.model import Actor, Candidate, EntryResult, Note, Origins, Terms
+from commonplace.model import Candidate, EntryResult, Note, Origins, Terms
 from commonplace.model.layout import is_entry_path
 from commonplace.notes import parse, remove_key, set_key
 from commonplace.notes.note_text import note_diff
@@ -82,7 +82,7 @@ def _as_import(session: Session, *, review: bool) -> Session:
         stores = replace(stores, facts=replace(stores.facts, staged_trusts=trusts))
     elif "imported" not in stores.facts.staged_trusts:
         stores = replace(stores, facts=replace(stores.facts, staged_trusts=(*stores.facts.staged_trusts, "imported")))
-    return replace(session, stores=stores, actor=Actor("job", session.actor.origin))
+    return replace(session, stores=stores, actor=replace(session.actor, kind="job"))
 
 
 def _save_imported(candidate: Candidate, item: ImportedEntry, session: Session, *, dry_run: bool) -> Stored:
@@ -205,7 +205,7 @@ def _as_writer(session: Session, paths: Sequence[str]) -> Session:
     stores = session.stores
     allowed = dict.fromkeys((*stores.safety.path_allowlist, *(path.partition("/")[0] for path in paths)))
     stores = replace(stores, safety=replace(stores.safety, path_allowlist=tuple(allowed)))
-    return replace(session, stores=stores, actor=Actor("job", session.actor.origin))
+    return replace(session, stores=stores, actor=replace(session.actor, kind="job"))
 
 
 @dataclass(frozen=True, slots=True)

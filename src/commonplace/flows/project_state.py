@@ -45,7 +45,8 @@ _PLAN, _PROGRESS, _FEATURES = "plan", "progress", "features"
 _HARNESS: Final = "_harness"
 _LONGEST_LINE: Final = 1000  # characters of a line of progress, a feature's name or its remark
 _LONGEST_QUOTE: Final = 200  # characters of each message that the line of a session's end quotes
-_SESSION: Final = "session"
+SESSION: Final = "session"
+"""The phase of the line that a session leaves which ended without one."""
 JOB: Final = Actor("job", "progress")
 """Who writes the line of a session that ended without one."""
 
@@ -155,7 +156,7 @@ def note_session_end(thread: Thread, session: Session) -> Changed | None:
     if state.is_empty or (last and f"{last.day}T{last.time}" >= begun[:16]):
         return None
     said = _last_words(thread, session)
-    return add_progress(thread.project, said, session.as_actor(JOB), phase=_SESSION, ends_phase=True) if said else None
+    return add_progress(thread.project, said, session.as_actor(JOB), phase=SESSION, ends_phase=True) if said else None
 
 
 def _last_words(thread: Thread, session: Session) -> str:

@@ -9,14 +9,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from os.path import abspath, basename
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from commonplace.context.options import ContextOptions
 from commonplace.encoders.base import EncoderProvider, heuristic_tokens
 from commonplace.extraction.options import LearnOptions
 from commonplace.facts.claims import FactRules
 from commonplace.facts.options import FactsOptions
+from commonplace.facts.profile import ProfileRanking
+from commonplace.facts.snapshots import FactSnapshots
 from commonplace.history.base import History
 from commonplace.index.base import FactQuery, Index, VectorCache
 from commonplace.llm.base import LanguageModel
@@ -60,13 +63,29 @@ class ModelRoute:
     prompt_file: Path | None = None
 
 
+class Allowance(Protocol):
+    """What people may spend on language models in a day, over all vaults; `person` is empty for the vault's owner."""
+
+    def reserve(self, person: str, *, tokens: int, cost: float, at: datetime) -> str:
+        """Add to what the person has spent; returns why it is too much, and adds nothing then."""
+        ...
+
+    def settle(self, person: str, *, tokens: int, cost: float, at: datetime) -> None:
+        """Correct what was reserved by the difference."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The language models: `route` gives that of a task, None if the settings ask for none; and the day's budget."""
+    """The language models: `route` gives that of a task, None if the settings ask for none; and the day's budget.
+
+    `allowance` has the budgets of people, None where there are none.
+    """
 
     route: Callable[[Task], ModelRoute | None] = lambda task: None
     daily_tokens: int = 0
     daily_dollars: float = 0.0
+    allowance: Allowance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +184,11 @@ class Stores:
     `unindexed` those that are kept out of the index. `conversations` reads the recorded conversations; `sources` are
     the sources besides the vault that the settings switch on. Without `waits_for_encoder` a search does not wait for
     an encoder that is still loading: it goes by words, and its answer says so. `clock` is never stopped, so that the
-    index knows when a note was really read. `vault_folder` is the vault's folder on this machine, empty if it has none.
+    index knows when a note was really read. `vault_folder` is the vault's folder on this machine, empty if it has none;
+    without `is_in_folder` the notes are elsewhere, and the folder only stands for the vault.
     `encode_lock` is held by the one process that syncs and encodes; entering it gives False if another one holds it.
-    `learn_lock` is the same for learning.
+    `learn_lock` is the same for learning. `members` gives the ids of the people who share the vault; none for a vault
+    of one person.
     """
 
     vault: StorageBackend
@@ -194,10 +215,14 @@ class Stores:
     calendars: CalendarSources = field(default_factory=CalendarSources)
     waits_for_encoder: bool = True
     vault_folder: str = ""
+    is_in_folder: bool = True
     encode_lock: Callable[[], AbstractContextManager[bool]] = field(default_factory=thread_try_lock)
     learn: LearnOptions = field(default_factory=LearnOptions)
     learn_lock: Callable[[], AbstractContextManager[bool]] = field(default_factory=thread_try_lock)
+    members: Callable[[], frozenset[str]] = frozenset
     query_cache: QueryCache | None = None
+    snapshots: FactSnapshots = field(default_factory=FactSnapshots)
+    profile: ProfileRanking = field(default_factory=ProfileRanking)
     noise_levels: dict[int, float] = field(default_factory=dict)
     nearness_levels: dict[tuple[int, Filters], tuple[float, ...]] = field(default_factory=dict)
 
@@ -209,7 +234,7 @@ class Stores:
     @property
     def vault_name(self) -> str:
         """The name by which Obsidian knows the vault, that of its folder; empty for a vault without one."""
-        return Path(self.vault_folder).absolute().name if self.vault_folder else ""
+        return basename(abspath(self.vault_folder)) if self.vault_folder and self.is_in_folder else ""
 
     @property
     def index(self) -> Index:
@@ -263,6 +288,12 @@ class Session:
     def sees_sensitive(self) -> bool:
         """True for a person. Agents and jobs do not see sensitive or staged facts."""
         return self.actor.kind == "person"
+
+    @property
+    def author(self) -> str:
+        """The id of the person who speaks, in a vault that several people share; empty in a vault of one person."""
+        person = self.actor.person
+        return person if person and person in self.stores.members() else ""
 
     def hidden_entries(self) -> frozenset[str]:
         """The digits in the names of sensitive entries: for a program, the rest of such a name is left out.

@@ -2,7 +2,9 @@
 
 - base        the seam: terms, values and the `History` Protocol, by subject
 - normalize   validate and normalize what comes in: messages, threads, topic locks; the same for every implementation
-- sqlite/     the history in `history.db`: audit with grants and calls, conversations with usage; and the append-only
-              files in which conversations are kept
+- options     where the history is stored
+- sql/        the statements and methods of a history in SQL, for both databases; copies from one to the other
+- sqlite/     the history in `history.db`, and the append-only files in which conversations are kept
+- postgresql/ the history of one tenant in a database that several machines share
 - inmemory/   the twin in lists and dictionaries
 """

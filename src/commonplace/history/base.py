@@ -47,6 +47,8 @@ STATE_DAYS = 30
 """Days for which the state of a conversation is kept; Claude Code deletes its transcripts after as many."""
 MOST_STATES = 1000
 """How many states of conversations are kept; the oldest go first, and their conversation is given everything again."""
+MOST_CONTEXTS = 500
+"""How many of the contexts that were given are remembered; the oldest go first."""
 RUN_DAYS = 400
 """Days for which the runs of scheduled jobs are kept: a year, and a little to compare it with."""
 LOSS_DAYS = 30
@@ -60,7 +62,8 @@ class AuditEntry:
     """What one mutation did to one note.
 
     `mutation` is its id (the trailer Commonplace-Mutation) or its commit; `actor` is person, agent or job;
-    `origin` is the interface it came through, `reason` the message of the change.
+    `origin` is the interface it came through, `reason` the message of the change. `person` is the id of the person for
+    whom it was done, on a server with people; else empty.
     `before` and `after` are versions, None if the note did not exist; `destination` is the new path of a move.
     """
 
@@ -76,6 +79,7 @@ class AuditEntry:
     after: str | None = None
     commit: str | None = None
     in_digest: bool = False
+    person: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "when", utc_second(self.when))
@@ -114,6 +118,17 @@ class Spending:
     calls: int = 0
     tokens: int = 0
     cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSpending:
+    """What the calls of language models for one task came to on one UTC day (2026-03-01)."""
+
+    day: str
+    task: str
+    calls: int
+    tokens: int
+    cost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +208,35 @@ class ContextState:
     missed: str = ""
 
 
+class GivenPiece(NamedTuple):
+    """A piece of a context: its section, its key (an id or a path), its note or conversation, why, and its size."""
+
+    section: str
+    key: str
+    path: str
+    why: str
+    chars: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenContext:
+    """A context that was given to a model: when, through which interface, in which conversation, for which prompt.
+
+    `prompt` is its beginning. `chars` is 0 for a silent one, and `silence` says why nothing was recalled.
+    """
+
+    at: datetime
+    origin: str
+    conversation: str
+    prompt: str
+    chars: int
+    silence: str
+    pieces: tuple[GivenPiece, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "at", utc_second(self.at))
+
+
 @dataclass(frozen=True, slots=True)
 class UnfinishedErasure:
     """An erasure that was begun: the note's path, where it was before, its id if it is an entry."""
@@ -214,10 +258,12 @@ class AuditLog(Protocol):
         *,
         path: str | None = None,
         actor: str | None = None,
+        verb: str | None = None,
         since: datetime | None = None,
+        until: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[AuditEntry, ...]:
-        """Rows about that note, by that actor, since that time; newest first, at most `limit`."""
+        """Rows of that note, actor and verb, from `since` to `until`, both included; newest first, at most `limit`."""
 
     def newest_commit(self) -> str | None:
         """The latest commit that was recorded or recovered, or None."""
@@ -282,6 +328,12 @@ class CallLog(Protocol):
 
     def spending(self, day: datetime) -> Spending:
         """What the calls of language models on that UTC day came to, reserved ones included."""
+
+    def spending_by_task(self, *, since: datetime) -> tuple[TaskSpending, ...]:
+        """What the calls of language models came to since the UTC day of that moment; by day, oldest first, and task.
+
+        Reserved calls are included.
+        """
 
     def model_state(self, identity: str) -> ModelState:
         """The failures of that model since it last answered; none if nothing is known of it."""
@@ -404,6 +456,15 @@ class UsageStore(Protocol):
         Drops states that were last saved more than STATE_DAYS before `now`, and the oldest beyond MOST_STATES.
         Raises UsageError if it names no conversation.
         """
+
+    def record_context(self, given: GivenContext) -> None:
+        """Remember a context that was given, and drop the oldest beyond MOST_CONTEXTS.
+
+        `forget_path` forgets all of them; `forget_conversation` those of it and those that have a piece of it.
+        """
+
+    def contexts(self, *, limit: int) -> tuple[GivenContext, ...]:
+        """The contexts that were given last, newest first, at most `limit`."""
 
 
 class LearningStore(Protocol):

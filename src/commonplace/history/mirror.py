@@ -72,7 +72,7 @@ def _checked(event: Event) -> Event:
 
 
 def _attendee(attendee: Attendee) -> Attendee:
-    return Attendee(valid_utf8(attendee.name), valid_utf8(attendee.email))
+    return replace(attendee, name=valid_utf8(attendee.name), email=valid_utf8(attendee.email))
 
 
 def _ids(events: Iterable[Event]) -> tuple[str, ...]:

@@ -5,12 +5,13 @@ from datetime import datetime
 from typing import Final
 
 from commonplace.daemon.service.state_files import make_daemon_folders, user_daemon_files
-from commonplace.daemon.tokens import Token, Tokens
+from commonplace.daemon.tokens import Tokens
 from commonplace.errors import CommonplaceError, NotFound
 from commonplace.hosts.file_changes import read_file, resolve_file
 from commonplace.hosts.host import Environment, Host, HostFile, InstallOptions
 from commonplace.hosts.host_edits import TOKEN_PATTERN, ServerEntry, current_entry
 from commonplace.hosts.jsonc import InvalidSyntax
+from commonplace.identity.devices import Token
 
 TOKEN_PLACEHOLDER: Final = "cpl_made-when-it-is-installed"  # noqa: S105 (not a token)
 """Stands for the token in a preview."""

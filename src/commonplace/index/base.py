@@ -34,6 +34,7 @@ from commonplace.model import (
     Stamp,
     Status,
     Topic,
+    Trust,
     Voice,
 )
 
@@ -50,6 +51,9 @@ VAULT_SOURCE: Final = "vault"
 SIMILARITY_CHUNKS: Final = 16
 SIMILARITY_REACH: Final = 64
 """`document_similarity` averages this many chunks of a document, taken from its first SIMILARITY_REACH."""
+
+EncodedDocument = tuple[Document, "Sequence[Fixed]"]
+"""A document with its vectors: one array for each chunk, or none for a document without a version."""
 
 ID_SUFFIX_LENGTH: Final = 6
 """How many characters at the end of an id distinguish it from others: the beginning is its time."""
@@ -130,6 +134,15 @@ class ChunkAttributes(NamedTuple):
     source: str = ""
 
 
+class WrittenNote(NamedTuple):
+    """A note that a template wrote, by the keys of its frontmatter: for what, and from which version of it."""
+
+    path: str
+    key: str
+    template: str
+    version: str
+
+
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
     """A chunk as the index stores it, and its document (without `chunks`, `links` and `facts`)."""
@@ -165,7 +178,9 @@ class FactQuery:
     `names` are entities normalized by `Rules.entity`: matches facts whose subject or object is one of them, and
     entries that link to a note of that name. `claims` are normalized by `Rules.claim`.
     `sensitive` False excludes facts of sensitive documents, `only_sensitive` all others. Staged facts are included only
-    if `staged` is True.
+    if `staged` is True; `only_staged` excludes all others.
+    `text` is part of the statement; of ASCII letters the case does not matter. `recorded_from` and `recorded_until` are
+    moments, the latter excluded. `after` is the `updated` and the id of the fact after which a page begins.
     """
 
     ids: tuple[str, ...] = ()
@@ -184,7 +199,49 @@ class FactQuery:
     sensitive: bool = True
     only_sensitive: bool = False
     staged: bool = False
+    only_staged: bool = False
+    text: str = ""
+    kinds: tuple[str, ...] = ()
+    trusts: tuple[Trust, ...] = ()
+    recorded_from: str = ""
+    recorded_until: str = ""
+    after: tuple[str, str] | None = None
     limit: int | None = None
+
+
+class FactCounts(NamedTuple):
+    """How many facts there are, by kind, by trust and by topic (folded); a fact may have several topics."""
+
+    total: int
+    kinds: Mapping[str, int]
+    trusts: Mapping[str, int]
+    topics: Mapping[str, int]
+
+
+class EntityCount(NamedTuple):
+    """How many facts have this name, normalized by `Rules.entity`, as subject and as object.
+
+    `spelling` is that of one of those updated last, `newest` when that was.
+    """
+
+    name: str
+    spelling: str
+    subjects: int
+    objects: int
+    newest: str
+
+
+class NoteRow(NamedTuple):
+    """A note as the index lists it; `names` are those by which it is known as an entity, none for an entry."""
+
+    path: str
+    title: str
+    kind: str
+    place: Place
+    updated: str
+    sensitive: bool
+    is_entry: bool
+    names: frozenset[str]
 
 
 class ClaimConflict(NamedTuple):
@@ -390,8 +447,14 @@ class DocumentQueries(Protocol):
     def memory_sources(self) -> Mapping[str, str]:
         """The notes that are marked `memory: source` and not sensitive: for each path the hash of its text."""
 
+    def written_notes(self, *, key: str = "", template: str = "") -> tuple[WrittenNote, ...]:
+        """The notes whose frontmatter has an idempotency key: with that key, or of that template; sorted by path."""
+
     def problems(self) -> tuple[Problem, ...]:
         """Every Problem of every document, sorted."""
+
+    def note_rows(self) -> tuple[NoteRow, ...]:
+        """Every note, by path."""
 
     def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
         """Links from or to these documents, or all links; then the bonds between facts of different documents."""
@@ -406,6 +469,16 @@ class FactQueries(Protocol):
         If one id occurs at several paths, the path whose name ends in the last six digits of the id wins, else the
         first path in order.
         """
+
+    def count_facts(self, query: FactQuery) -> FactCounts:
+        """How many facts match, whatever the limit of the query and where its page begins."""
+
+    def entity_counts(self, *, sensitive: bool) -> tuple[EntityCount, ...]:
+        """Every subject and object of facts that are not staged, sorted by name; with those of sensitive documents
+        or without."""
+
+    def mentions(self, *, sensitive: bool) -> tuple[tuple[str, str], ...]:
+        """Every path with the name of a subject or object of a fact there, sorted; facts as in `entity_counts`."""
 
     def bonds(self, ids: Iterable[str]) -> tuple[FactEdge, ...]:
         """Every bond from or to these facts, sorted; includes an `update` for each fact that supersedes another."""
@@ -488,6 +561,9 @@ class Index(Protocol):
 
     def put(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
         """Add a document. Raises Conflict if it exists."""
+
+    def put_all(self, documents: "Sequence[EncodedDocument]", *, now: float) -> None:
+        """Add documents in one transaction, faster than one by one. Raises Conflict if one exists."""
 
     def upsert(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
         """Add or replace a document in one transaction.

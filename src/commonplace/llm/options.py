@@ -7,7 +7,7 @@ from typing import Final, Literal, get_args
 from commonplace.model import option
 
 Provider = Literal["none", "openai", "anthropic"]
-Task = Literal["extract", "judge", "sleep", "curate", "playbook", "draft"]
+Task = Literal["extract", "judge", "sleep", "curate", "playbook", "consolidate", "draft"]
 TASKS: tuple[Task, ...] = get_args(Task)
 
 MOST_TOKENS: Final[dict[Task, int]] = {
@@ -16,16 +16,19 @@ MOST_TOKENS: Final[dict[Task, int]] = {
     "sleep": 3000,
     "curate": 2000,
     "playbook": 2000,
+    "consolidate": 1000,
     "draft": 1500,
 }
 """Tokens of an answer: an extraction lists some 20 items, a day some 12 memories and facts; a judgement is one line,
-which some models think about; a playbook has at most 15 steps; a draft is a few sentences and short lists."""
+which some models think about; a playbook has at most 15 steps; a consolidation is one sentence; a draft is a few
+sentences and short lists."""
 TIMEOUT_SECONDS: Final[dict[Task, float]] = {
     "extract": 120.0,
     "judge": 20.0,
     "sleep": 180.0,
     "curate": 120.0,
     "playbook": 60.0,
+    "consolidate": 60.0,
     "draft": 60.0,
 }
 """All but a judgement run in the background, on a laptop's own model as well; for a judgement someone waits."""
@@ -48,14 +51,14 @@ class TaskOptions:
     price_out: float | None = option(None, "Dollars for a million tokens that this model writes.", at_least=0)
     most_tokens: int | None = option(
         None,
-        "Most tokens of an answer; by default 4,000 for `extract`, 1,000 for `judge`, 3,000 for `sleep`, 2,000 for "
-        "`curate` and `playbook`, and 1,500 for `draft`.",
+        "Most tokens of an answer; by default 4,000 for `extract`, 1,000 for `judge` and `consolidate`, 3,000 for "
+        "`sleep`, 2,000 for `curate` and `playbook`, and 1,500 for `draft`.",
         at_least=16,
     )
     timeout_seconds: float | None = option(
         None,
         "How long to wait for an answer; by default 120 seconds for `extract` and `curate`, 20 for `judge`, 180 for "
-        "`sleep` and 60 for `playbook` and `draft`.",
+        "`sleep` and 60 for `playbook`, `consolidate` and `draft`.",
         at_least=1,
     )
     prompt_file: Path | None = option(None, "A file with your own instructions for this task, instead of ours.")
@@ -102,4 +105,5 @@ class LlmOptions:
     sleep: TaskOptions = field(default_factory=TaskOptions)
     curate: TaskOptions = field(default_factory=TaskOptions)
     playbook: TaskOptions = field(default_factory=TaskOptions)
+    consolidate: TaskOptions = field(default_factory=TaskOptions)
     draft: TaskOptions = field(default_factory=TaskOptions)

@@ -49,7 +49,10 @@ def _hit(hit: Values) -> str:
         place = f"{noun} {hit['source_path']}, {meta.get('interface', '')}, {day}"
         place += f", {speaker}" if speaker else ""
     elif keys.get("id") and keys.get("recorded"):
-        place = f"memory {_short(str(keys['id']))}, {keys.get('kind') or 'inbox'}, {day}"
+        source = keys.get("source")
+        author = source.get("author", "") if isinstance(source, Mapping) else ""
+        said_by = f", said by {author}" if author else ""
+        place = f"memory {_short(str(keys['id']))}, {keys.get('kind') or 'inbox'}, {day}{said_by}"
     else:
         place = f"{hit['source_path']}:{hit['line']}{f' > {headings}' if headings else ''}, {day}"
     planned = f", planned from {meta['planned_from'][:_DAY]}" if meta.get("planned_from") else ""
@@ -100,6 +103,7 @@ def _fact(fact: Values, doubt: str = "") -> str:
     ends = fact.get("until") or fact["valid_until"]
     parts = [
         source_label(place),
+        f"said by {source_label(author)}" if (author := fact["source"]["author"]) else "",
         f"from {fact['valid_from'][:_DAY]}" if fact["valid_from"] else "",
         f"until {ends[:_DAY]}" if ends else "",
         "" if fact["status"] == "active" else source_label(fact["status"]),

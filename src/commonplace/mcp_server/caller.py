@@ -1,7 +1,9 @@
 """The caller of the current request, the program it calls from, and the memory that serves it."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,12 +21,31 @@ _UNSPECIFIC: Final = frozenset({"", "socket", "stdio", "mcp", "mcp-client", "cli
 _MAX_NAME: Final = 40
 
 
+_calling: ContextVar[tuple[Caller, str] | None] = ContextVar("calling", default=None)
+"""The caller and the name of its client, in a call that does not go through FastMCP."""
+
+
+@contextmanager
+def calling(caller: Caller, client: str) -> Iterator[None]:
+    """What runs in this block is called by that caller, whose client gives itself that name."""
+    token = _calling.set((caller, client))
+    try:
+        yield
+    finally:
+        _calling.reset(token)
+
+
 @dataclass(frozen=True, slots=True)
 class CurrentCall:
     """Gives every tool, resource and prompt the caller of the current request, and the memory for that caller."""
 
     memory_for: MemoryFor
-    caller_of: Callable[[], Caller]
+    caller_of_session: Callable[[], Caller]
+
+    def caller_of(self) -> Caller:
+        """The caller: of a direct call, or as FastMCP knows it. Raises Refused without one."""
+        direct = _calling.get()
+        return direct[0] if direct else self.caller_of_session()
 
     def memory(self) -> Memory:
         """The memory that serves the caller. Raises NotFound for a vault that is not registered."""
@@ -63,6 +84,8 @@ def caller_of_request() -> Caller:
 
 def client_name() -> str:
     """The name the client gave in the MCP handshake; empty if it gave none."""
+    if direct := _calling.get():
+        return direct[1]
     from fastmcp.server.dependencies import get_context
 
     params = get_context().session.client_params

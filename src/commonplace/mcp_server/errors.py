@@ -93,7 +93,7 @@ def protocol_error(error: CommonplaceError) -> MCPError:
 
 def argument_error(error: Exception, *, tool: str, names: list[str]) -> UsageError:
     """What is wrong with the arguments of a call; the hint lists the `names` of all arguments."""
-    cause = error.__cause__
+    cause = error if isinstance(error, ValidationError) else error.__cause__  # FastMCP raises one of its own
     details = cause.errors()[:_MAX_ARGUMENTS] if isinstance(cause, ValidationError) else []
     problems = "; ".join(map(_problem, details)) or "invalid"
     hint = f"Arguments: {', '.join(names)}." if names else "It takes no arguments."

@@ -7,6 +7,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import mcp_types
@@ -23,6 +24,7 @@ from commonplace.errors import CommonplaceError, NotFound, UsageError
 from commonplace.mcp_server.answers import NOTHING_KNOWN, changes_warning
 from commonplace.mcp_server.arguments import MAX_PROMPT
 from commonplace.mcp_server.caller import CurrentCall, caller_of_request
+from commonplace.mcp_server.direct_calls import SERVER_NAME, DirectCalls, required_scope
 from commonplace.mcp_server.errors import CallFailed, argument_error, converting_errors, error_result, protocol_error
 from commonplace.mcp_server.learning_tools import FOR_SAMPLING, learning_tools, offers_sampling
 from commonplace.mcp_server.memory_tools import ASKED, RECALL_SECONDS, conversation_tools, memory_tools
@@ -52,10 +54,10 @@ class ScopeMiddleware(Middleware):
     depends on a session, and loading what that needs adds half a second to the first call.
     """
 
-    def __init__(self, call: CurrentCall, tools: Sequence[Tool]) -> None:
+    def __init__(self, call: CurrentCall, tools: Sequence[Tool], throttles: "Throttles") -> None:
         self._call = call
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
-        self._throttles = {"read": Throttle(*READ_LIMITS), "write": Throttle(*WRITE_LIMITS)}
+        self._throttles = throttles
 
     async def on_list_tools(
         self, context: MiddlewareContext[mcp_types.ListToolsRequest], call_next: CallNext[Any, Sequence[Tool]]
@@ -134,11 +136,6 @@ class ScopeMiddleware(Middleware):
             raise protocol_error(error) from error
 
 
-def required_scope(tool: Tool) -> Scope:
-    """The scope that a caller needs for this tool."""
-    return "read" if tool.annotations and tool.annotations.read_only_hint else "write"
-
-
 class Throttle:
     """Limits concurrent calls, in all and per caller. Belongs to one event loop."""
 
@@ -159,6 +156,9 @@ class Throttle:
             if not self._present[caller]:  # no other call by that name: names must not pile up
                 del self._present[caller], self._each[caller]
 
+
+Throttles = Mapping[Scope, Throttle]
+"""The limits of calls that read and of calls that write."""
 
 INSTRUCTIONS: Final = """\
 Commonplace is the long-term memory of the person you work for: their Markdown notes, what you and other agents saved, \
@@ -214,13 +214,46 @@ _PROMPT: Final = PromptArgument(
 )
 
 
-def make_server(memory_for: MemoryFor, *, caller_of: Callable[[], Caller] = caller_of_request) -> FastMCP[None]:
-    """The server, to be mounted or used in this process. It keeps nothing between calls.
+@dataclass(frozen=True, slots=True)
+class McpServer:
+    """The server, to be mounted or used in this process, the direct way to its tools, and the limits of both."""
+
+    server: FastMCP[None]
+    calls: DirectCalls
+    throttles: Throttles
+
+
+def make_mcp(memory_for: MemoryFor, *, caller_of: Callable[[], Caller] = caller_of_request) -> McpServer:
+    """The server and the direct way to its tools. They keep nothing between calls.
 
     `memory_for` gives the memory for a caller, `caller_of` the caller of the current request.
     """
     call = CurrentCall(memory_for, caller_of)
-    tools = [
+    tools = make_tools(call)
+    throttles: Throttles = {"read": Throttle(*READ_LIMITS), "write": Throttle(*WRITE_LIMITS)}
+    server: FastMCP[None] = FastMCP(
+        SERVER_NAME,
+        INSTRUCTIONS,
+        version=__version__,
+        tools=tools,
+        middleware=[ScopeMiddleware(call, tools, throttles)],
+        mask_error_details=True,
+        dereference_schemas=False,  # they have no references
+    )
+    server.add_template(note_template(call))
+    for prompt in make_prompts(call):
+        server.add_prompt(prompt)
+    return McpServer(server, DirectCalls(tools, call), throttles)
+
+
+def make_server(memory_for: MemoryFor, *, caller_of: Callable[[], Caller] = caller_of_request) -> FastMCP[None]:
+    """The server alone, as `make_mcp` makes it."""
+    return make_mcp(memory_for, caller_of=caller_of).server
+
+
+def make_tools(call: CurrentCall) -> list[Tool]:
+    """Every tool, in the order in which they are listed."""
+    return [
         *memory_tools(call),
         *note_tools(call),
         *profile_tools(call),
@@ -228,19 +261,6 @@ def make_server(memory_for: MemoryFor, *, caller_of: Callable[[], Caller] = call
         *learning_tools(call),
         *project_tools(call),
     ]
-    server: FastMCP[None] = FastMCP(
-        "commonplace",
-        INSTRUCTIONS,
-        version=__version__,
-        tools=tools,
-        middleware=[ScopeMiddleware(call, tools)],
-        mask_error_details=True,
-        dereference_schemas=False,  # they have no references
-    )
-    server.add_template(note_template(call))
-    for prompt in make_prompts(call):
-        server.add_prompt(prompt)
-    return server
 
 
 def make_prompts(call: CurrentCall) -> list[Prompt]:

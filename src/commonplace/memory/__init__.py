@@ -1,8 +1,9 @@
 """The public verbs, one noun each: what the CLI, the servers and every program call.
 
-    notes          read, list, links, write, delete, move, undo, erase, history, log
+    notes          read, list, links, write, delete, move, undo, erase, history, log, latest, changes, change
     entries        save, evolve, confirm, forget, load, erase, show, recall; lint
-    facts          add, about, named, doubts, relevant, timeline, end, forget, links
+    facts          add, about, list, count, entities, graph, named, doubts, relevant, timeline, events, end, forget,
+                   links
     commitments    list, close: who has to do what by when
     reviews        count, propose, list, show, approve, edit, reject: what waits for the person
     profiles       show, edit, append, remove, replace, log: USER.md and CHANNEL.md by operations
@@ -11,13 +12,14 @@
     conversations  record, add, capture, list, show, close, use, erase
     tasks          record, list, show, erase: tasks and their results; corrections has the same verbs
     digests        read: what programs did since the person last looked
+    days           show: what happened on a day
     projects       state, write_plan, add_progress, set_feature: where the work of a project stands
     welcome        known, save: what the person tells about themselves at the beginning
     imports        run: exports and folders of other programs
-    learning       run, learn, status, log, extractions, retry; mark, unmark: facts from conversations and marked notes
+    learning       run, learn, status, spending, log, extractions, retry; mark, unmark: facts from conversations
     calendars      list, events, sync, forget: the calendars that are mirrored
-    jobs           list, due, run, run_due, log, notices: what runs on a schedule
-    templates      list, show, run: notes that templates write
+    jobs           list, show, due, run, run_due, log, notices: what runs on a schedule
+    templates      list, show, base, run: notes that templates write
     index          sync, rebuild, watch, readiness, stats, problems, examine, evaluate
     shapes         the JSON of every answer; fact_shapes has that of facts and entries
 
@@ -33,11 +35,11 @@ from commonplace.model import Actor, Caller
 
 if TYPE_CHECKING:
     from commonplace.flows.stores import Session
+    from commonplace.memory.activity import Days, Digests
     from commonplace.memory.calendars import Calendars
     from commonplace.memory.commitments import Commitments
     from commonplace.memory.context import Contexts, Topics
     from commonplace.memory.conversations import Conversations
-    from commonplace.memory.digests import Digests
     from commonplace.memory.entries import Entries, Lint
     from commonplace.memory.facts import Facts
     from commonplace.memory.imports import Imports
@@ -144,9 +146,16 @@ class Memory:
         return Corrections(self._session)
 
     @cached_property
+    def days(self) -> "Days":
+        """What happened on a day."""
+        from commonplace.memory.activity import Days
+
+        return Days(self._session)
+
+    @cached_property
     def digests(self) -> "Digests":
         """What programs did to the memory."""
-        from commonplace.memory.digests import Digests
+        from commonplace.memory.activity import Digests
 
         return Digests(self._session)
 

@@ -1,6 +1,6 @@
 """The verbs on calendars: list, events, sync, forget. Which calendars there are, the settings say."""
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, timedelta, tzinfo
 
 from commonplace.errors import Refused
 from commonplace.flows.calendars import (
@@ -14,7 +14,7 @@ from commonplace.flows.calendars import (
 from commonplace.flows.stores import Session
 from commonplace.model.calendar import Event
 from commonplace.model.request import When
-from commonplace.questions.time_arguments import parse_time
+from commonplace.questions.time_arguments import end_of, start_of
 
 __all__ = ["CalendarStatus", "Calendars", "SyncResult"]
 
@@ -46,8 +46,9 @@ class Calendars:
         """
         if calendar is not None:
             find_source(calendar, self._session.stores)
-        first = self._moment(start, zone, 0) or self._session.clock()
-        last = self._moment(end, zone, 1) or first + timedelta(days=7)
+        now = self._session.clock()
+        first = start_of(start, now=now, zone=zone) or now
+        last = end_of(end, now=now, zone=zone) or first + timedelta(days=7)
         return events_between(first, last, self._session, calendar=calendar, with_removed=with_removed)
 
     def sync(self, name: str | None = None, *, dry_run: bool = False) -> tuple[SyncResult, ...]:
@@ -66,11 +67,6 @@ class Calendars:
         """
         self._refuse_agents("remove calendars")
         return self._session.stores.history.forget_calendar(name)
-
-    def _moment(self, when: When, zone: tzinfo, side: int) -> datetime | None:
-        if when is None or isinstance(when, datetime):
-            return when
-        return datetime.fromisoformat(parse_time(when, now=self._session.clock(), zone=zone)[side])
 
     def _refuse_agents(self, verb: str) -> None:
         if self._session.actor.kind == "agent":

@@ -5,6 +5,7 @@ from typing import get_args
 
 from commonplace.errors import UsageError
 from commonplace.facts.commitments import Commitment, CommitmentState
+from commonplace.flows.ingest.sync import index_new_vault
 from commonplace.flows.memory.commitments import ClosedCommitment, close_commitment, list_commitments
 from commonplace.flows.stores import Session
 
@@ -25,6 +26,7 @@ class Commitments:
         """
         if unknown := [each for each in states if each not in COMMITMENT_STATES]:
             raise UsageError(f"{unknown[0]!r} is not a state", hint=f"Give one of: {', '.join(COMMITMENT_STATES)}.")
+        index_new_vault(self._session.stores)
         return list_commitments(self._session, who=who.strip(), states=states)
 
     def close(self, id: str, *, dry_run: bool = False) -> ClosedCommitment:

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from commonplace.context.options import MIN_BUDGET
-from commonplace.errors import CommonplaceError, UsageError
+from commonplace.errors import CommonplaceError, Refused, UsageError
 from commonplace.flows.context.build import ContextRequest, build_context
 from commonplace.flows.context.conversation_state import forget_given, is_worth_reflecting, note_reflection, take_back
 from commonplace.flows.context.passages import noise_level
 from commonplace.flows.context.topics import infer_and_lock_topics, list_styles, list_topics, style_for
 from commonplace.flows.ingest.sync import index_new_vault
 from commonplace.flows.stores import Session
-from commonplace.history.base import ContextState
+from commonplace.history.base import ContextState, GivenContext
 from commonplace.model import Context, InferredTopics, Style, Topic
 from commonplace.model.progress import Progress, ignore_progress
 
@@ -34,6 +34,15 @@ class Contexts:
     def tokens(self) -> int:
         """Tokens of a context, from the settings; 0 if only characters are limited."""
         return self._session.stores.context.tokens
+
+    def recent(self, *, limit: int = 20) -> tuple[GivenContext, ...]:
+        """The contexts that were given to agents last, newest first: when, to whom, which pieces and why, or silence.
+
+        Only a person may look: Refused. Contexts of private conversations are not remembered.
+        """
+        if self._session.actor.kind != "person":
+            raise Refused("only a person may see what was given to agents", hint="Ask the owner of the vault.")
+        return self._session.stores.history.contexts(limit=limit)
 
     def __call__(
         self,
@@ -184,4 +193,4 @@ class Topics:
         return style_for(message, self._session, topics=[name for name, _ in self.infer(message).topics])
 
 
-__all__ = ["MIN_BUDGET", "Contexts", "Topics"]
+__all__ = ["MIN_BUDGET", "Contexts", "GivenContext", "Topics"]

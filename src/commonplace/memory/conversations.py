@@ -1,7 +1,7 @@
 """The verbs on conversations: record, add from a file, capture from an agent, list, show, close, use, erase, prune."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from typing import Any
 
 from commonplace.errors import CommonplaceError, Refused
@@ -32,10 +32,10 @@ from commonplace.model.conversation import FactsKept
 from commonplace.model.moment import parse_moment
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.request import When
-from commonplace.questions.time_arguments import parse_time
+from commonplace.questions.time_arguments import parse_time, start_of
 from commonplace.sources.options import LONGEST_MESSAGE
 from commonplace.sources.transcripts import parse_message, read_transcript
-from commonplace.upkeep.sleep import forget_erased
+from commonplace.upkeep.erasures import forget_erased
 
 
 class Conversations:
@@ -178,8 +178,7 @@ class Conversations:
 
         A conversation without a title has the beginning of its first message. `since` is as in a search.
         """
-        if isinstance(since, str):
-            since = datetime.fromisoformat(parse_time(since, now=self._session.clock(), zone=zone)[0])
+        since = start_of(since, now=self._session.clock(), zone=zone)
         return list_threads(self._session, interface=interface, project=project, since=since, limit=limit)
 
     def show(self, id: str, *, first: int = 1, last: int | None = None) -> tuple[Thread, tuple[Message, ...]]:

@@ -33,7 +33,6 @@ from commonplace.model.moment import moment_text
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.request import Day, NewEntry, takes
 from commonplace.questions.time_arguments import parse_time
-from commonplace.upkeep.sleep import forget_erased
 
 _TRUST_OF: dict[ActorKind, Trust] = {"person": "told", "agent": "said", "job": "mined"}
 
@@ -131,6 +130,8 @@ class Entries:
 
     def erase(self, id: str) -> Erasure:
         """Remove an entry for good, from every file of the memory; says what git still holds. Only a person may."""
+        from commonplace.upkeep.erasures import forget_erased  # not needed to save an entry, and slow to import
+
         erasure = erase_entry(id, self._session)
         forget_erased(self._session)
         return erasure
@@ -168,9 +169,8 @@ class Entries:
         if trust is not None and trust not in TRUSTS:
             raise UsageError(f"no such trust: {trust!r}", hint=f"Choose from: {', '.join(TRUSTS)}.")
         said = " ".join(quote.split())
-        return Origins(
-            interface.strip() or actor.origin, conversation.strip(), trust or _TRUST_OF[actor.kind], quote=said
-        )
+        program, trust = interface.strip() or actor.origin, trust or _TRUST_OF[actor.kind]
+        return Origins(program, conversation.strip(), trust, quote=said, author=self._session.author)
 
     def _start_of(self, day: Day) -> str:
         return start_of(day, now=self._session.clock())

@@ -206,7 +206,10 @@ def waiting_shape(waiting: WaitingEntry, link: NoteLink) -> WaitingShape:
 
 
 class ProposalShape(TypedDict):
-    """A change of a note that waits for the person: another text (`difference`), or another place (`move_to`)."""
+    """A change of a note that waits for the person: another text (`difference`), or another place (`move_to`).
+
+    `text` is what the note says that would move.
+    """
 
     id: str
     target: str
@@ -215,6 +218,7 @@ class ProposalShape(TypedDict):
     made: str
     difference: str
     move_to: str
+    text: str
     link: str
 
 
@@ -228,6 +232,7 @@ def proposal_shape(proposal: Proposal, link: NoteLink) -> ProposalShape:
         "made": proposal.made,
         "difference": proposal.difference,
         "move_to": proposal.move_to,
+        "text": proposal.text,
         "link": link(proposal.target),
     }
 

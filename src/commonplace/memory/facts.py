@@ -1,4 +1,4 @@
-"""The verbs on facts: add, about, named, doubts, relevant, timeline, end, forget, links."""
+"""The verbs on facts: add, about, list, count, entities, graph, named, doubts, relevant, timeline, end and more."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,19 +7,32 @@ from typing import Final
 
 from commonplace.errors import UsageError
 from commonplace.facts.validity import TimelineEvent
+from commonplace.flows.ingest.sync import index_new_vault
 from commonplace.flows.memory.amend import end_fact, forget
+from commonplace.flows.memory.catalog import (
+    EntityPage,
+    FactFilter,
+    FactPage,
+    Graph,
+    GraphNode,
+    build_graph,
+    count_facts,
+    list_entities,
+    list_facts,
+)
 from commonplace.flows.memory.facts import (
     EntityMatch,
     FactRequest,
     doubts_of,
     entity_links,
+    fact_events,
     facts_about,
     facts_for_prompt,
     match_entity,
     timeline,
 )
 from commonplace.flows.stores import Session
-from commonplace.index.base import Edge
+from commonplace.index.base import Edge, FactCounts
 from commonplace.memory.entries import Entries, start_of
 from commonplace.model import EntryResult, FactSnapshot
 from commonplace.model.layout import masked_path
@@ -29,6 +42,8 @@ from commonplace.model.request import Day, NewFact, takes
 from commonplace.questions.time_arguments import parse_time
 
 _MAX_HOPS: Final = 6
+_CURRENT: Final = FactFilter(state="current")
+_ACTIVE: Final = FactFilter(status="active")
 
 
 class Facts:
@@ -72,6 +87,7 @@ class Facts:
         """
         if limit is not None and limit < 1:
             raise UsageError(f"limit must be at least 1, not {limit}", hint="Leave it out for no limit.")
+        index_new_vault(self._session.stores)
         known_at = self._end_of(known)
         request = FactRequest(
             entity=entity.strip(),
@@ -84,6 +100,38 @@ class Facts:
             limit=limit,
         )
         return facts_about(request, self._session, progress=progress)
+
+    def list(self, which: FactFilter = _CURRENT, *, limit: int = 50) -> FactPage:
+        """A page of the facts that pass the filter, the last updated first; by default those that hold now.
+
+        The filter's `before` is the `mark` of the page before. Raises UsageError.
+        """
+        return list_facts(which, self._session, limit=limit)
+
+    def count(self, which: FactFilter = _ACTIVE) -> FactCounts:
+        """How many facts pass the filter, by kind, trust and topic; its `state` and `before` do not count."""
+        return count_facts(which, self._session)
+
+    def entities(
+        self, *, prefix: str = "", kind: str = "", by: str = "facts", offset: int = 0, limit: int = 50
+    ) -> EntityPage:
+        """People and things with how many facts and notes name them: by facts, by name, or the newest first.
+
+        `prefix` begins their name or a word of it; `kind` is person, project or other. Raises UsageError.
+        """
+        return list_entities(self._session, prefix=prefix, kind=kind, by=by, offset=offset, limit=limit)
+
+    def graph(
+        self, *, folder: str = "", kinds: Sequence[str] = (), around: str = "", hops: int = 1, most: int = 10_000
+    ) -> Graph:
+        """Notes, entries and entities, and how they are linked: all, those in a folder, or those around an entity.
+
+        `kinds` are note, entry and entity; `around` is a name or a path, with `hops` steps from it. At most `most`
+        nodes, those with the most edges; `cut` says if there are more. Raises NotFound, UsageError.
+        """
+        if not 1 <= hops <= _MAX_HOPS:
+            raise UsageError(f"hops must be from 1 to {_MAX_HOPS}, not {hops}", hint="Give fewer steps.")
+        return build_graph(self._session, folder=folder, kinds=kinds, around=around, hops=hops, most=most)
 
     def named(self, entity: str) -> EntityMatch:
         """The known name that is meant by `entity`, such as `Marco Bianchi` by `Marco`; or names that are like it."""
@@ -103,6 +151,10 @@ class Facts:
     def timeline(self, entity: str) -> tuple[TimelineEvent, ...]:
         """Events of the facts about an entity (began, confirmed, replaced, ended, forgotten), oldest first."""
         return timeline(entity, self._session)
+
+    def events(self, id: str) -> tuple[TimelineEvent, ...]:
+        """Events of one fact and its other versions, oldest first. Raises NotFound and UsageError."""
+        return fact_events(id, self._session)
 
     def end(self, id: str, *, at: Day = "") -> EntryResult:
         """End a fact from that day on, or from now. Raises NotFound, Conflict, UsageError."""
@@ -136,4 +188,4 @@ class Facts:
         return moment_text(datetime.fromisoformat(end) - timedelta(seconds=1))
 
 
-__all__ = ["EntityMatch", "Facts", "TimelineEvent"]
+__all__ = ["EntityMatch", "FactFilter", "Facts", "GraphNode", "TimelineEvent"]

@@ -1,4 +1,4 @@
-"""The verbs on the index: sync, rebuild, watch, readiness, stats, problems, examine, evaluate."""
+"""The verbs on the index: sync, rebuild, watch, readiness, is_loading, stats, problems, examine, evaluate."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -62,6 +62,11 @@ class IndexVerbs:
             return "words", "the encoder is being loaded"
         failed = "the encoder cannot be loaded: `commonplace doctor` says why"
         return ("hybrid", "") if encoders.current.is_ready else ("words", failed)
+
+    def is_loading(self) -> bool:
+        """True while the encoder is being loaded; starts loading it in the background."""
+        encoders = self._stores.encoders
+        return encoders.current is not None and not encoders.current.is_ready and encoders.warm()
 
     def stats(self) -> Counts:
         """What the index holds."""

@@ -1,15 +1,17 @@
-"""The verbs on learning: run, learn, status, log, retry, extractions; mark and unmark notes as sources."""
+"""The verbs on learning: run, learn, status, spending, log, retry, extractions; mark and unmark notes as sources."""
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
 from commonplace.errors import UsageError
 from commonplace.flows.conversations import find_thread
 from commonplace.flows.learn.learn import learn_conversation
 from commonplace.flows.learn.marked_notes import learn_note, mark_note
+from commonplace.flows.learn.model_calls import SpendingReport, spending_report
 from commonplace.flows.learn.queue import learning_status, retry_learning, run_daily, run_learning
 from commonplace.flows.stores import Session
+from commonplace.history.base import TaskSpending
 from commonplace.model import Changed
 from commonplace.model.learning import (
     LEARN_OUTCOMES,
@@ -22,10 +24,12 @@ from commonplace.model.learning import (
 )
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.model.request import When
-from commonplace.questions.time_arguments import parse_time
+from commonplace.questions.time_arguments import start_of
 
 if TYPE_CHECKING:
     from commonplace.llm.base import LanguageModel
+
+__all__ = ["Learning", "SpendingReport", "TaskSpending"]
 
 
 class Learning:
@@ -87,6 +91,15 @@ class Learning:
         """What is due, what failed or is parked and why, and what was learned today. Raises IndexDamaged."""
         return learning_status(self._session)
 
+    def spending(self, *, days: int = 30) -> SpendingReport:
+        """What language models cost in the last `days` UTC days, by day and task, and what is left of today's budget.
+
+        Raises UsageError for fewer than one day.
+        """
+        if days < 1:
+            raise UsageError(f"days must be at least 1, not {days}", hint="1 is today alone.")
+        return spending_report(self._session, days=days)
+
     def log(
         self,
         *,
@@ -102,8 +115,7 @@ class Learning:
         """
         if unknown := {*outcomes} - {*LEARN_OUTCOMES}:
             raise UsageError(f"no such outcome: {min(unknown)}", hint=f"Outcomes: {', '.join(LEARN_OUTCOMES)}.")
-        if isinstance(since, str):
-            since = datetime.fromisoformat(parse_time(since, now=self._session.clock(), zone=zone)[0])
+        since = start_of(since, now=self._session.clock(), zone=zone)
         history = self._session.stores.history
         every = history.learned_items(source=source, since=since, limit=None if outcomes else limit)
         return tuple(each for each in every if not outcomes or each.outcome in outcomes)[:limit]

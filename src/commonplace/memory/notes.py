@@ -1,4 +1,4 @@
-"""The verbs on notes: read, section, list, stat, links, check; write, delete, move, undo, erase; history, log, tidy."""
+"""The verbs on notes: read, section, list, stat, links, check, write, delete, move, undo, erase, log, changes."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -7,6 +7,7 @@ from pathlib import PurePath
 from commonplace.errors import NotFound, Refused, UsageError
 from commonplace.flows import read as reading
 from commonplace.flows.memory.undo import undo_with_heirs
+from commonplace.flows.notes.changes import ChangeDetail, ChangeFilter, LoggedChange, list_changes, show_change
 from commonplace.flows.notes.erase import erase_note
 from commonplace.flows.notes.history import log_entries, undo_last
 from commonplace.flows.notes.move import move_note
@@ -127,7 +128,11 @@ class Notes:
 
     def erase(self, path: str, terms: Terms = _NO_TERMS) -> Erasure:
         """Remove the note for good, with all rows about it; says what git still holds. It cannot be undone."""
-        return erase_note(path, self._session, terms)
+        from commonplace.upkeep.erasures import forget_erased  # not needed to read a note, and slow to import
+
+        erasure = erase_note(path, self._session, terms)
+        forget_erased(self._session, paths=(erasure.path, *erasure.former))
+        return erasure
 
     def grant(self, path: str, *, minutes: int = 10) -> str:
         """A token with which an agent may change this one note once. Raises Refused unless the actor is a person."""
@@ -150,9 +155,32 @@ class Notes:
 
         An agent or a job sees the names of sensitive entries without their words.
         """
-        rows = log_entries(self._session.stores, path=path, limit=limit)
-        hidden = self._session.hidden_entries()
+        return self._without_words(log_entries(self._session.stores, path=path, limit=limit))
+
+    def latest(self, limit: int) -> tuple[AuditEntry, ...]:
+        """The rows of the newest changes by any process, as they were recorded: `log` without asking git."""
+        return self._without_words(self._session.stores.history.entries(limit=limit))
+
+    def _without_words(self, rows: tuple[AuditEntry, ...]) -> tuple[AuditEntry, ...]:
+        hidden = self._session.hidden_entries() if rows else frozenset()
         return tuple(_masked(row, hidden) for row in rows) if hidden else rows
+
+    def changes(
+        self, *, path: str = "", actor: str = "", verb: str = "", before: str = "", limit: int = 50
+    ) -> tuple[LoggedChange, ...]:
+        """Changes made through Commonplace, one for each commit, newest first: a page of `limit`.
+
+        Only those of a note, by an actor (person, agent, job), with a verb. `before` is the `mark` of the last change
+        on the page before. Each says whether it was undone and why it cannot be. Raises UsageError.
+        """
+        return list_changes(ChangeFilter(path=path, actor=actor, verb=verb, before=before), self._session, limit=limit)
+
+    def change(self, commit: str) -> ChangeDetail:
+        """One change with the diff of each note, and whether an undo would succeed. Raises NotFound.
+
+        `commit` may be the beginning of its id, four digits at least. A program sees no diff of a sensitive note.
+        """
+        return show_change(commit, self._session)
 
 
 def _masked(row: AuditEntry, hidden: Collection[str]) -> AuditEntry:
@@ -170,4 +198,4 @@ def _as_bytes(text: str | bytes, path: str) -> bytes:
         raise UsageError(f"this is not the text of a note: {error}", path=path, hint="Give text or bytes.") from error
 
 
-__all__ = ["AuditEntry", "Notes"]
+__all__ = ["AuditEntry", "ChangeDetail", "LoggedChange", "Notes"]

@@ -6,7 +6,7 @@ from commonplace.errors import UsageError
 from commonplace.flows.memory.profiles import edit_profile, profile_log, read_profile
 from commonplace.flows.stores import Session
 from commonplace.model.profile import ProfileChange, ProfileLogEntry, ProfileOperation, ProfileText
-from commonplace.notes.section_operations import parse_operations
+from commonplace.notes.section_operations import NO_SUCH_HEADING, parse_operations
 
 
 class Profiles:
@@ -40,9 +40,31 @@ class Profiles:
             operations, self._session, channel=channel, expected=expected or None, why=why, dry_run=dry_run
         )
 
-    def append(self, line: str, *, heading: str = "", subheading: str = "", channel: str = "") -> ProfileChange:
-        """Add one statement to a section, or before the first one. Raises as `edit` does."""
-        return self.edit([ProfileOperation("append", heading, subheading, line)], channel=channel)
+    def append(
+        self,
+        line: str,
+        *,
+        heading: str = "",
+        subheading: str = "",
+        channel: str = "",
+        create: bool = False,
+        expected: str = "",
+        why: str = "",
+        dry_run: bool = False,
+    ) -> ProfileChange:
+        """Add one statement to a section, or before the first one; with `create` a missing heading is added for it.
+
+        Raises as `edit` does.
+        """
+        operations = [ProfileOperation("append", heading, subheading, line)]
+        if create and heading and self._lacks_heading(operations, channel=channel):
+            above = [ProfileOperation("add_heading", heading)] if subheading else []
+            operations = [*above, ProfileOperation("add_heading", heading, subheading, lines=(line,))]
+        return self.edit(operations, channel=channel, expected=expected, why=why, dry_run=dry_run)
+
+    def _lacks_heading(self, operations: Sequence[object], *, channel: str) -> bool:
+        results = self.edit(operations, channel=channel, dry_run=True).results
+        return any(each.reason == NO_SUCH_HEADING for each in results)
 
     def remove(self, match: str, *, heading: str = "", subheading: str = "", channel: str = "") -> ProfileChange:
         """Remove one statement. Raises as `edit` does."""

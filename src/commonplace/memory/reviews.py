@@ -1,6 +1,6 @@
 """The verbs on what waits for the person: count, propose, list, show, approve, edit, reject.
 
-All but `count` and `propose` need a person.
+All but `count`, `proposal_count` and `propose` need a person.
 """
 
 from commonplace.errors import UsageError
@@ -17,7 +17,9 @@ from commonplace.flows.notes.proposals import (
     PREFIX,
     approve_proposals,
     edit_proposal,
+    proposal_count,
     propose_text,
+    proposed_text,
     reject_proposals,
     show_proposal,
 )
@@ -35,6 +37,10 @@ class Reviews:
     def count(self) -> int:
         """How many entries and notes wait; programs may ask for this number, too."""
         return waiting_count(self._session)
+
+    def proposal_count(self) -> int:
+        """How many of those that wait are proposals to change a note."""
+        return proposal_count(self._session.stores)
 
     def list(self) -> ReviewQueue:
         """Everything that waits, oldest first, with the reason and what it speaks against. Raises Refused."""
@@ -84,6 +90,10 @@ class Reviews:
     def show_proposal(self, id: str) -> Proposal:
         """One proposed change of a note, with its difference. Raises Refused and NotFound."""
         return show_proposal(id, self._session)
+
+    def proposed_text(self, id: str) -> str:
+        """The whole note as a proposal would have it, to be edited. Raises UsageError for a move, and as above."""
+        return proposed_text(id, self._session)
 
     def approve_proposals(self, *ids: str, all: bool = False, dry_run: bool = False) -> tuple[ProposalResult, ...]:
         """Make these proposed changes of notes, or all that wait; `notes.undo` reverts each.

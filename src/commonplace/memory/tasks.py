@@ -5,7 +5,7 @@ is right instead. Both are kept like conversations, and search finds them as sou
 """
 
 from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 
 from commonplace.errors import UsageError
 from commonplace.flows.conversations import (
@@ -22,7 +22,8 @@ from commonplace.flows.stores import Session
 from commonplace.history.base import NewThread
 from commonplace.model import Message, RecordResult, Thread, ThreadKind, Trust
 from commonplace.model.request import When
-from commonplace.questions.time_arguments import parse_time
+from commonplace.questions.time_arguments import start_of
+from commonplace.upkeep.erasures import forget_erased
 
 
 class ThreadVerbs:
@@ -43,8 +44,7 @@ class ThreadVerbs:
         zone: tzinfo = UTC,
     ) -> tuple[Thread, ...]:
         """Those of a program or a project since a time, newest first, at most `limit`; `since` is as in a search."""
-        if isinstance(since, str):
-            since = datetime.fromisoformat(parse_time(since, now=self._session.clock(), zone=zone)[0])
+        since = start_of(since, now=self._session.clock(), zone=zone)
         return list_threads(
             self._session, kind=self.kind, interface=interface, project=project, since=since, limit=limit
         )
@@ -56,7 +56,9 @@ class ThreadVerbs:
 
     def erase(self, id: str) -> Thread:
         """Remove it for good. Only a person may: Refused. It cannot be undone."""
-        return erase_thread(id, self._session, kind=self.kind)
+        erased = erase_thread(id, self._session, kind=self.kind)
+        forget_erased(self._session)
+        return erased
 
     def _project(self, project: str | None, folder: str) -> str:
         named = choose_project(project, folder, vault=self._session.stores.vault_folder)

@@ -1,16 +1,25 @@
-"""The verbs on templates of notes: list, show, run."""
+"""The verbs on templates of notes: list, show, base, run."""
 
-from datetime import date, datetime, tzinfo
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date, timedelta, tzinfo
+from typing import Final
 
 from commonplace.errors import CommonplaceError, NotFound, Refused
+from commonplace.flows.ingest.sync import catch_up
 from commonplace.flows.stores import Session
-from commonplace.flows.templates.library import TemplateLibrary
-from commonplace.model.template import TemplateStatus, TemplateText, WriteResult
-from commonplace.questions.time_arguments import parse_time
+from commonplace.flows.templates.library import TemplateLibrary, memory_base
+from commonplace.history.base import AuditEntry
+from commonplace.model.moment import moment_text
+from commonplace.model.template import TemplateNote, TemplateStatus, TemplateText, WriteResult
+from commonplace.questions.time_arguments import day_named
 from commonplace.templates.render import check
 from commonplace.upkeep.options import SkillsOptions, UpkeepOptions, zone_of
 from commonplace.upkeep.registry import SKILLS
 from commonplace.upkeep.skill import Skill, run_skill
+
+_COUNTED: Final = timedelta(days=30)
+_LATEST: Final = 5
 
 
 class Templates:
@@ -31,21 +40,32 @@ class Templates:
         """The text of a template. Raises NotFound, and UsageError if the folder of the settings does not exist."""
         return TemplateLibrary(self._session.stores, self._skills.templates_dir).template(name)
 
+    def base(self) -> str:
+        """The text of a file for Obsidian's Bases, with a view of people, meetings, commitments and entries each."""
+        return memory_base()
+
     def run(
-        self, name: str, *, day: date | str | None = None, dry_run: bool = False, zone: tzinfo | None = None
+        self,
+        name: str,
+        *,
+        day: date | str | None = None,
+        about: str = "",
+        dry_run: bool = False,
+        zone: tzinfo | None = None,
     ) -> WriteResult:
         """Write the note of a skill for the day, by default today; what was written before is not written again.
 
-        A note of a day that is not over is brought up to date. With `dry_run` the result has the note, and nothing is
-        written. Raises NotFound, Refused for an agent and where policy forbids it, UsageError for a malformed template
-        or day, and what else went wrong.
+        `about` is the person whom a profile is about. A note of a day that is not over is brought up to date. With
+        `dry_run` the result has the note, and nothing is written. Raises NotFound, Refused for an agent and where
+        policy forbids it, UsageError for a malformed template or day, and what else went wrong.
         """
         skill = self._find(name)
         if self._session.actor.kind == "agent":
             raise Refused("an agent may not run skills", hint="Ask the person: `commonplace template run NAME`.")
         zone = zone or zone_of(self._upkeep)
-        chosen = _day(day, zone=zone, now=self._session.clock()) if isinstance(day, str) else day
-        result = run_skill(skill, chosen, self._session, zone=zone, skills=self._skills, dry_run=dry_run)
+        chosen = day_named(day, zone=zone, now=self._session.clock()) if isinstance(day, str) else day
+        catch_up(self._session.stores)
+        result = run_skill(skill, chosen, self._session, zone=zone, skills=self._skills, about=about, dry_run=dry_run)
         if isinstance(result.error, CommonplaceError):
             raise result.error
         return result
@@ -53,6 +73,11 @@ class Templates:
     def _status(self, template: TemplateText) -> TemplateStatus:
         skill = next((each for each in SKILLS if each.name == template.name), None)
         options = self._skills.of(template.name)
+        since = self._session.clock() - _COUNTED
+        changes = self._session.stores.history.entries(actor="job", since=since)
+        rows = [row for row in changes if row.reason.startswith(f"autowrite: {template.name} ")]
+        runs = self._session.stores.history.job_runs(name=template.name, since=since)
+        outcomes = Counter(step.outcome for run in runs for step in run.steps)
         problem = ""
         try:
             check(template.text, name=template.path)
@@ -66,6 +91,10 @@ class Templates:
             schedule=(options.schedule if options else None) or (skill.schedule if skill else ""),
             is_enabled=bool(skill and options and options.enabled and self._upkeep.enabled),
             problem=problem,
+            written=len(rows),
+            skipped=outcomes["unchanged"],
+            failed=outcomes["failed"],
+            latest=_latest(rows),
         )
 
     def _find(self, name: str) -> Skill:
@@ -75,6 +104,9 @@ class Templates:
         raise NotFound(f"no skill is called {name!r}", hint=f"Skills: {', '.join(each.name for each in SKILLS)}.")
 
 
-def _day(text: str, *, zone: tzinfo, now: datetime) -> date:
-    start, _ = parse_time(text, now=now, zone=zone)
-    return datetime.fromisoformat(start).astimezone(zone).date()
+def _latest(rows: Sequence[AuditEntry]) -> tuple[TemplateNote, ...]:
+    """The last notes, newest first, each once."""
+    newest: dict[str, TemplateNote] = {}
+    for row in sorted(rows, key=lambda row: row.when, reverse=True):
+        newest.setdefault(row.path, TemplateNote(row.path, moment_text(row.when), row.commit or ""))
+    return tuple(newest.values())[:_LATEST]

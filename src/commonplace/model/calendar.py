@@ -6,18 +6,22 @@ whoever sent the invitation: they are untrusted.
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, get_args
+from typing import Literal
 
 EventStatus = Literal["confirmed", "tentative", "cancelled"]
-EVENT_STATUSES: tuple[EventStatus, ...] = get_args(EventStatus)
 
 
 @dataclass(frozen=True, slots=True)
 class Attendee:
-    """A person who was invited: the name that the calendar has, else the part of the address before the @."""
+    """A person who was invited: the name that the calendar has, else the part of the address before the @.
+
+    `has_declined` says that they do not come, `is_owner` that they are the person whose calendar it is.
+    """
 
     name: str
     email: str = ""
+    has_declined: bool = False
+    is_owner: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +54,9 @@ class Event:
 
     @property
     def takes_place(self) -> bool:
-        """True unless it was cancelled, or removed from its calendar."""
-        return self.status != "cancelled" and self.removed is None
+        """True unless it was cancelled, removed from its calendar, or declined by the person whose calendar it is."""
+        is_declined = any(each.is_owner and each.has_declined for each in self.attendees)
+        return self.status != "cancelled" and self.removed is None and not is_declined
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ Via = Literal["tcp", "socket"]
 
 CALLER: Final = "commonplace.caller"
 """The key of the Caller in the ASGI scope, set by the daemon's guard and read by the doors."""
+STILL_ADMITTED: Final = "commonplace.still_admitted"
+"""The key of a function in the ASGI scope: would the guard admit that caller now? For answers without an end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +20,8 @@ class Caller:
     """A calling program: its name, its scopes, the vault it asks for, and how it connected.
 
     `vault` is the path or the folder name of a registered vault; empty means the default one. `folder` is the working
-    folder of a program on this machine, if it gave one.
+    folder of a program on this machine, if it gave one. `person` is the id of the person whose token it is; empty for
+    programs of the user who runs the daemon.
     """
 
     name: str
@@ -26,6 +29,7 @@ class Caller:
     vault: str = ""
     via: Via = "tcp"
     folder: str = ""
+    person: str = ""
 
     def may(self, scope: Scope) -> bool:
         """True if the caller has that scope, or one that includes it."""
@@ -42,10 +46,14 @@ Verb = Literal["write", "delete", "move", "undo", "erase", "curate", "remember",
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who changes a note, and through which door: `origin` is a word such as `cli`, `library` or `mcp`."""
+    """Who changes a note, and through which door: `origin` is a word such as `cli`, `library` or `mcp`.
+
+    `person` is the id of the person for whom it is done; empty for the user who runs the program.
+    """
 
     kind: ActorKind = "person"
     origin: str = "library"
+    person: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ class Piece:
     part of it. `document` is the path of its note or conversation; `source` is that path for people, with the line.
     `score` orders the pieces of a section, highest first. `why` says why it is considered. `doubt` says why an agent
     should ask before it relies on it; empty if there is no doubt.
-    `group` is the heading under which it stands in its section; empty for none. A pinned piece is never cut. `fact` is
-    the id under which its use is counted; empty if it is not a fact.
+    `group` is the heading under which it stands in its section; empty for none. A pinned piece is never cut; one that
+    yields gets space only after the profile. `fact` is the id under which its use is counted; empty for other pieces.
     """
 
     section: ContextSection
@@ -49,6 +49,7 @@ class Piece:
     valid_until: str = ""
     doubt: str = ""
     is_pinned: bool = False
+    yields: bool = False
     fact: str = ""
 
     @property

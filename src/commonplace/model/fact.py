@@ -59,6 +59,7 @@ class Origins:
 
     What was extracted has its evidence too: `quote` are the words from which it was made, in message number `turn` of
     the conversation or in the marked `note`; `extractor` is `rules`, or the model and the version of its prompt.
+    `author` is the id of the person who said it, in a vault that several people share; empty in any other.
     """
 
     interface: str = ""
@@ -68,6 +69,7 @@ class Origins:
     note: str = ""
     turn: int = 0
     quote: str = ""
+    author: str = ""
 
     @property
     def is_quoted(self) -> bool:

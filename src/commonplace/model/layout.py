@@ -8,6 +8,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from commonplace.model.document import Place
@@ -22,6 +23,11 @@ STYLES: Final = "Agent/styles"
 PROJECTS: Final = "Agent/projects"
 DIGESTS: Final = "Agent/digests"
 """Where the digests of what memory did are written; they are reports, and never recalled."""
+
+PEOPLE: Final = "People"
+"""Where notes about people are."""
+COMMITMENTS: Final = "Commitments"
+"""Where the log of commitments is."""
 
 MEMORY: Final = "Agent/Memory"
 """Where entries live, in one folder for each kind, and in the folders named below."""
@@ -198,8 +204,13 @@ def channel_folder(channel: str) -> str:
     return f"{CHANNELS}/{channel}"
 
 
+_APART: Final = (PROBE_NOTE, f"{STYLES}/", f"{CHANNELS}/")  # all other notes may be shown for any prompt
+
+
 def is_recallable(path: str, *, channel: str) -> bool:
     """True if a search for a prompt may show the note: not a style, not a self-probe, not from another channel."""
+    if not path.startswith(_APART):
+        return True
     return path != PROBE_NOTE and not path.startswith(f"{STYLES}/") and is_visible_in(path, channel=channel)
 
 
@@ -248,9 +259,13 @@ def obsidian_link(path: str, *, vault: str, heading_path: Sequence[str] = ()) ->
     """
     if not vault:
         return ""
-    from urllib.parse import quote
-
     heading = " ".join(_NO_HEADING_SIGNS.sub(" ", heading_path[-1]).split()) if heading_path else ""
     place = path.removesuffix(".md") + (f"#{heading}" if heading else "")
-    name, file = (quote(each, safe="", errors="replace") for each in (vault, place))
-    return f"obsidian://open?vault={name}&file={file}"
+    return f"obsidian://open?vault={_quoted(vault)}&file={_quoted(place)}"
+
+
+@lru_cache(maxsize=4096)  # a context has a hundred links, mostly the same as the last one
+def _quoted(text: str) -> str:
+    from urllib.parse import quote
+
+    return quote(text, safe="", errors="replace")

@@ -33,8 +33,6 @@ RejectReason = Literal[
 ]
 """Why an extracted item was not offered to memory."""
 
-REJECT_REASONS: tuple[RejectReason, ...] = get_args(RejectReason)
-
 
 @dataclass(frozen=True, slots=True)
 class Turn:

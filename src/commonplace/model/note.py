@@ -88,13 +88,15 @@ class ActionLine:
     """A line of a list that may say what someone has to do: one with a box, `- [ ] text`, or one below `Action items`.
 
     `box` is the character in the box, empty for a line without one. `is_listed` says that the heading above it is one
-    for action items. `text` is the line as written, after the box.
+    for action items; `is_assigned` that it is one below which people write who does what, such as `Action items`, and
+    not `To-do`. `text` is the line as written, after the box.
     """
 
     box: str
     text: str
     is_listed: bool
     line: int
+    is_assigned: bool = False
 
     @property
     def is_closed(self) -> bool:

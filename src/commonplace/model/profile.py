@@ -10,9 +10,28 @@ from commonplace.model.note import Problem
 OperationName = Literal["append", "add_heading", "remove", "replace", "remove_heading"]
 OPERATION_NAMES: tuple[OperationName, ...] = get_args(OperationName)
 
+REASON_WORDS: Final[Mapping[str, str]] = {
+    "no_such_heading": "there is no such heading",
+    "ambiguous_heading": "several headings have this name",
+    "ambiguous": "several statements match; give the whole statement, or name its section",
+    "heading_exists": "the heading exists; append to it",
+    "has_nested_lines": "the statement has others below it; remove those first",
+    "is_title": "this heading is the title of the note",
+    "missing_heading": "the heading is missing",
+    "missing_match": "the statement to change is missing",
+    "missing_line": "the statement is empty",
+    "several_lines": "a statement has one line",
+    "too_long": "it is too long",
+    "secret": "it contains a secret",
+    "junk": "it says nothing worth keeping",
+    "note_full": "the note is full: every session loads it",
+    "html_or_comment": "it contains HTML or a comment; write plain words",
+    "heading_in_text": "it would be read as a heading",
+    "unsafe_place": "the text would be read as something else there; edit the note by hand",
+}
+"""Why an operation was rejected, in words for people."""
+
 OperationOutcome = Literal["applied", "noop_dup", "noop_no_match", "proposed", "rejected"]
-NO_OPERATION: Final[frozenset[OperationOutcome]] = frozenset({"noop_dup", "noop_no_match", "rejected", "proposed"})
-"""The outcomes after which the note is as it was before."""
 
 
 @dataclass(frozen=True, slots=True)

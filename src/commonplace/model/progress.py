@@ -19,6 +19,7 @@ PROGRESS_VERBS: Final[Mapping[str, str]] = {
     "sources": "read",
     "commits": "read",
     "bytes": "fetched",
+    "rows": "copied",
 }
 """What can be counted, and what happens to it. Texts are what the encoder reads: the sentences and parts of notes."""
 

@@ -53,12 +53,14 @@ _CLEANING: Final = tuple(
     )
 )
 
-_LESS_THAN: Final = r"(?:[<\uff1c\ufe64\u2039\u3008\u27e8\u2329\u276e\u300a\u02c2]|&lt;?|&#0*60;?|&#x0*3c;?)"
+_LESS_THAN_SIGNS: Final = r"<\uff1c\ufe64\u2039\u3008\u27e8\u2329\u276e\u300a\u02c2"
+_LESS_THAN: Final = rf"(?:[{_LESS_THAN_SIGNS}]|&lt;?|&#0*60;?|&#x0*3c;?)"
 _GREATER_THAN: Final = r"(?:[>\uff1e\ufe65\u203a\u3009\u27e9\u232a\u276f\u300b\u02c3]|&gt)"
 _BAR: Final = r"[|\uff5c\u2223\u2502\u00a6\u01c0]"
 _DASH: Final = r"[-_\u2010-\u2015\u2212\ufe58\ufe63\uff0d]"
 _SLASH: Final = r"[/\u2044\u2215\uff0f]"
-_BRACKET: Final = r"[\[\uff3b\u2045\u27e6\u3010\u3014\ufe5d\u3016\u301a\u2772\u298b]"
+_BRACKETS: Final = r"\[\uff3b\u2045\u27e6\u3010\u3014\ufe5d\u3016\u301a\u2772\u298b"
+_BRACKET: Final = rf"[{_BRACKETS}]"
 _NOT_BRACKET: Final = r"[^\[\]\n\uff3b\uff3d\u2046\u27e7\u3011\u3015\ufe5e\u3017\u301b\u2773\u298c]"
 
 # Claude Code, Codex, Cursor, Gemini, VS Code, Windsurf, Cline, and the tool formats of Anthropic, OpenAI, Qwen and
@@ -100,6 +102,8 @@ _BRACKET_MARK: Final = LazyPattern(
     re.IGNORECASE,
 )
 _TURN_MARK: Final = LazyPattern(r"(\n[ \t]*+\n[ \t]*+(?:Human|Assistant|System))(:)")
+_MARK_BEGINNING: Final = LazyPattern(rf"[{_LESS_THAN_SIGNS}{_BRACKETS}\n]|&[#lL]")
+"""What every mark begins with: a text without one of these has no mark, and most fields of an answer have none."""
 
 _SOURCE: Final = LazyPattern(rf"({_BRACKET})(?!\\)(?=({_NOT_BRACKET}{{0,400}}))")
 _SOURCE_TEXT: Final = LazyPattern(
@@ -116,7 +120,7 @@ _ENCODED: Final = str.maketrans({"[": "%5B", "]": "%5D", "`": "%60", "\\": "%5C"
 
 def clean_text(text: str) -> str:
     """The text without characters that control a display or cannot be seen."""
-    if not _SUSPECT.search(text):
+    if (text.isascii() and text.isprintable()) or not _SUSPECT.search(text):
         return text
     for pattern, replacement in _CLEANING:
         text = pattern.sub(replacement, text)
@@ -125,7 +129,11 @@ def clean_text(text: str) -> str:
 
 def break_marks(text: str) -> str:
     """The clean text, in which no mark of a host, of a model's template or of a context can be read as one."""
+    if text.isascii() and text.isprintable() and not ("<" in text or "[" in text or "&" in text):
+        return text  # as most are: quicker than any expression
     text = clean_text(text)
+    if not _MARK_BEGINNING.search(text):
+        return text
     text = _MEMORY_MARK.sub(r"\1\\\2", text)
     text = _TAG.sub(_break_tag, text)
     text = _TEMPLATE_MARK.sub(r"\1\\\2", text)

@@ -5,7 +5,7 @@ Times are text such as 2026-03-01T09:12:44Z in UTC; empty if there is none.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 StepOutcome = Literal["done", "proposed", "unchanged", "refused", "failed"]
 """What became of a step: it changed something, it waits for the person, there was nothing to do any more, a rule
@@ -23,7 +23,6 @@ waiting   a model that it needs did not answer
 skipped   the vault could not be used
 killed    its process ended in the middle; the next run does the rest
 """
-RUN_OUTCOMES: tuple[RunOutcome, ...] = get_args(RunOutcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 Reading:
     parse             bytes -> Note: properties, headings, links, tags, structured lines, each with its line; sections
-    note_text         bytes split into frontmatter and body, line numbers, text without markup, diffs
+    note_text         bytes split into frontmatter and body, line numbers, text without markup; diffs made and applied
     frontmatter       the frontmatter's values and problems; title, aliases and tags
     yaml_tree         a YAML block as a tree with offsets
     markdown          headings and blocks, and which characters are prose

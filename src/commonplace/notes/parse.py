@@ -30,6 +30,9 @@ _ACTION_HEADING = re.compile(
     r"(?:action (?:items?|points?)|actions|next (?:steps|actions)|commitments|to-?dos?|follow-?ups?|tasks"
     r"|aufgaben|maßnahmen|nächste schritte)\b",
 )
+_ASSIGNING_HEADING = re.compile(
+    r"(?:action (?:items?|points?)|next (?:steps|actions)|commitments|follow-?ups?|maßnahmen|nächste schritte)\b"
+)
 _BLOCK_ID = re.compile(r"(?<!\S)\^[A-Za-z0-9-]++$")
 
 
@@ -76,18 +79,21 @@ def find_relations(prose: str, body: str, *, lines: LineIndex) -> Iterator[Relat
 
 def find_actions(prose: str, body: str, *, headings: Iterable[Heading], lines: LineIndex) -> Iterator[ActionLine]:
     """The lines that may say what someone has to do: every box, and each line of a list below `Action items`."""
-    sections = [(each.line, _is_for_actions(each)) for each in headings]
+    sections = [(each.line, *_is_for_actions(each)) for each in headings]
     for match in _ACTION.finditer("\n" + prose):
         number = lines.number(match.start())
-        is_listed = next((listed for line, listed in reversed(sections) if line < number), False)
+        above = ((listed, assigned) for line, listed, assigned in reversed(sections) if line < number)
+        is_listed, is_assigned = next(above, (False, False))
         if match.group(1) is None and not is_listed:
             continue
         if text := _visible_text(body, prose, match.start(2) - 1, match.end(2) - 1):
-            yield ActionLine(match.group(1) or "", text, is_listed, number)
+            yield ActionLine(match.group(1) or "", text, is_listed, number, is_assigned)
 
 
-def _is_for_actions(heading: Heading) -> bool:
-    return _ACTION_HEADING.match(fold_heading(heading.text).lstrip("*_~ ")) is not None
+def _is_for_actions(heading: Heading) -> tuple[bool, bool]:
+    """Whether the heading is one for action items, and whether the lines below say who does what."""
+    text = fold_heading(heading.text).lstrip("*_~ ")
+    return _ACTION_HEADING.match(text) is not None, _ASSIGNING_HEADING.match(text) is not None
 
 
 def _after_bullets(pattern: re.Pattern[str], prose: str) -> Iterator[re.Match[str]]:

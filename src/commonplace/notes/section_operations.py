@@ -6,7 +6,8 @@ new text is parsed again: if the frontmatter, the headings or the statements are
 it is rejected (`unsafe_place`), so that nothing is smuggled in by Markdown that the checks do not know.
 
     match   the whole statement, without its bullet; case, blanks and the full stop do not count. `...` at its beginning
-            or its end stands for any words: `Prefers tea...`.
+            or its end stands for any words: `Prefers tea...`. Replacing a doubled statement by its own words leaves one
+            less of it.
 """
 
 import json
@@ -15,7 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from commonplace.model.note import Problem
 from commonplace.model.profile import OPERATION_NAMES, OperationOutcome, OperationResult, ProfileOperation
@@ -48,6 +49,8 @@ _JSON_FENCE: Final = re.compile(r"\A\s*```[\w-]*[ \t]*\n(.*?)\n?```\s*\Z", re.DO
 _ELLIPSIS: Final = ("...", "\u2026")
 _DATE_STAMP: Final = re.compile(r"[\[(*_]*\d{4}-\d{2}-\d{2}[\])*_]*[ :,.\u2013\u2014-]")
 _LONG_STATEMENT: Final = 400
+NO_SUCH_HEADING: Final = "no_such_heading"
+"""The reason for which an operation on a section is rejected that the note does not have."""
 _NAMES: Final = frozenset(("op", "heading", "subheading", "line", "match", "lines"))
 
 
@@ -130,6 +133,29 @@ def statement_keys(content: bytes) -> frozenset[str]:
     """The keys of all statements and headings of a note; two with the same words have the same key."""
     outline = _Outline(split_note(content))
     return frozenset((*(each.key for each in outline.statements), *map(_heading_key, outline.headings)))
+
+
+class SectionStatement(NamedTuple):
+    """A statement of a note: its line in the file, the heading of its section, empty above the first, and its words."""
+
+    line: int
+    heading: str
+    text: str
+
+
+def section_statements(content: bytes) -> tuple[SectionStatement, ...]:
+    """The statements of a note in order."""
+    outline = _Outline(split_note(content))
+    found = []
+    for each in outline.statements:
+        above = [heading.text for heading in outline.headings if heading.start < each.start]
+        found.append(SectionStatement(each.start + outline.first_line, above[-1] if above else "", each.text))
+    return tuple(found)
+
+
+def section_headings(content: bytes) -> tuple[str, ...]:
+    """The headings of a note in order."""
+    return tuple(each.text for each in _Outline(split_note(content)).headings)
 
 
 def lint_sections(content: bytes, *, path: str) -> tuple[Problem, ...]:
@@ -419,7 +445,7 @@ class _Application:
     def _named(self, name: str, among: Sequence[_Section], *, outcome: OperationOutcome = "rejected") -> _Section:
         found = [each for each in among if fold_heading(each.text) == fold_heading(name.strip().lstrip("#"))]
         if not found:
-            raise _Rejected("no_such_heading", outcome=outcome)
+            raise _Rejected(NO_SUCH_HEADING, outcome=outcome)
         if len(found) > 1:
             raise _Rejected("ambiguous_heading")
         return found[0]
@@ -476,9 +502,12 @@ class _Application:
         is_known = any(each.key == statement_key(words) for each in others)
         if not targets:
             raise _Rejected("", outcome="noop_dup" if is_known else "noop_no_match")
-        if len(targets) > 1:
+        *more, target = targets
+        if more and statement_key(words) != target.key:
             raise _Rejected("ambiguous")
-        (target,) = targets
+        if more:
+            self._refuse_nested(target)
+            return self._without([target])
         if is_known:
             self._refuse_nested(target)
             return self._without(targets)

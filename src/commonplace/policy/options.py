@@ -10,7 +10,9 @@ from fnmatch import translate
 from functools import lru_cache
 from re import IGNORECASE, Pattern, compile
 from typing import Final
+from urllib.parse import urlsplit
 
+from commonplace.errors import UsageError
 from commonplace.model import option
 from commonplace.model.template import Autonomy
 
@@ -57,6 +59,7 @@ def _component(glob: str) -> Pattern[str]:
 
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _HOST: Final = re.compile(r"(\[[0-9a-f:]+\]|[^:]+)(?::([0-9]{1,5}))?", re.ASCII)
+_DEFAULT_PORTS: Final = {"https": 443, "http": 80}
 _OF_THE_PERSON: Final = ("same-origin", "none")  # our own page, or an address typed by hand
 
 
@@ -65,16 +68,43 @@ class ServeOptions:
     """The settings block `serve`."""
 
     port: int = option(8377, "The port on 127.0.0.1; the next free one if it is taken.", at_least=1, at_most=65000)
+    host: str = option("127.0.0.1", "The address to listen on; any other one needs `team` and `public_url`.")
+    team: bool = option(False, "Whether people on other machines may connect, each with tokens of their own.")
+    public_url: str | None = option(
+        None, "The https address by which people reach a team server, such as https://memory.example.org."
+    )
+    trusted_proxies: tuple[str, ...] = option(
+        (), "Addresses of the reverse proxies of a team server; with any, no other machine may connect."
+    )
     allowed_origins: tuple[str, ...] = option(
         ("app://obsidian.md",), "Web pages that may call the daemon, besides those of this machine."
     )
     max_body_bytes: int = option(4_000_000, "The largest request body, in bytes.", at_least=1000)
     requests_per_second: float = option(100.0, "Average requests per second of one caller.", at_least=0.1)
     burst: int = option(1000, "Requests that one caller may make at once.", at_least=1)
+    workers: int | None = option(
+        None,
+        "Processes that answer reads when many callers ask at once; unset: one for each core, up to 4. 0: none.",
+        at_least=0,
+        at_most=64,
+    )
     body_seconds: float = option(15.0, "How long a caller may take to send a request.", at_least=0.1)
+    open_vaults: int = option(
+        60,
+        "How many vaults are open at once. If more are registered, each is opened when it is used, and in turn for its "
+        "jobs. One with git takes 12 open files and some 2 MB.",
+        at_least=1,
+    )
     other_users: bool = option(False, "Whether other users of this machine may connect with a token.")
+    metrics_open: bool = option(False, "Whether /metrics needs no token, for a Prometheus that runs as another user.")
+    otel: str | None = option(None, "The OpenTelemetry collector that gets spans, such as http://127.0.0.1:4318.")
     log_bytes: int = option(5_000_000, "The size at which the log file is rotated.", at_least=10_000)
     log_files: int = option(3, "How many older log files are kept.", at_least=0)
+
+    @property
+    def address(self) -> str:
+        """The public address of a team server, without a slash at its end; empty without one."""
+        return (self.public_url or "").rstrip("/").lower() if self.team else ""
 
     def admits_host(self, host: str, *, port: int) -> bool:
         """True if a request with that Host header, on our port, was meant for this machine.
@@ -83,11 +113,46 @@ class ServeOptions:
         browser still sends the page's name as the Host, so only the names of this machine count.
         """
         parts = _HOST.fullmatch(host.lower())
+        if parts and self.address and self._is_public_host(parts[1], parts[2]):
+            return True
         return bool(parts and parts[1] in _LOOPBACK and parts[2] in (None, str(port)))
+
+    def _is_public_host(self, name: str, port: str | None) -> bool:
+        """True for the name and port of the public address; its scheme's own port may be left out."""
+        url = urlsplit(self.address)
+        default = _DEFAULT_PORTS.get(url.scheme)
+        return name.strip("[]") == url.hostname and int(port or default or 0) == (url.port or default)
+
+    def base_url(self, host: str | None) -> str:
+        """The address of the daemon as its callers know it: the public one, else by the Host that was admitted."""
+        return self.address or f"http://{host or _LOOPBACK[0]}"
+
+    def check_address(self) -> None:
+        """Raise UsageError if the daemon may not listen where these settings say.
+
+        Without `team` it listens on the loopback alone. A team server has a public address; it is https, which a
+        reverse proxy provides, unless the proxies are named and nobody else can connect.
+        """
+        url = urlsplit(self.public_url or "")
+        is_local = url.hostname in ("127.0.0.1", "localhost", "::1")
+        if self.public_url and (
+            url.scheme not in _DEFAULT_PORTS or not url.hostname or url.path.strip("/") or url.query
+        ):
+            hint = "Such as https://memory.example.org, without a path."
+            raise UsageError(f"serve.public_url is not an address: {self.public_url!r}", hint=hint)
+        if self.public_url and url.scheme != "https" and not is_local and not self.trusted_proxies:
+            hint = "Put a reverse proxy with a certificate in front, and set its https address."
+            raise UsageError("serve.public_url must be https", hint=hint)
+        hint = "Set serve.team to true and serve.public_url to the https address by which people reach it."
+        if self.team and not self.public_url:
+            raise UsageError("a team server needs serve.public_url", hint=hint)
+        if self.host not in (*_LOOPBACK, "::1") and not self.team:
+            raise UsageError(f"serve.host {self.host} is open to other machines", hint=hint)
 
     def admits_origin(self, origin: str, *, port: int | None) -> bool:
         """True if a page of that origin may call: one that we serve on that port, or one that the person allowed."""
         ours = {f"http://{host}:{port}" for host in _LOOPBACK} if port else set()
+        ours |= {self.address} - {""}
         return origin != "null" and (origin in ours or origin in self.allowed_origins)
 
     def admits_fetch(self, site: str, *, origin: str | None, port: int | None) -> bool:

@@ -76,6 +76,26 @@ _IDLE: Final = LazyPattern(
 )
 """Play with words and numbers: jokes, spelling, synonyms, sums, units; what someone remembers hardly ever helps."""
 
+_MEETINGS: Final = re.compile(
+    r"\b(?:my|our|next|upcoming|today['’]?s|tomorrow['’]?s)\s+(?:\w+\s+){0,2}?(?:meetings?|appointments?|calendar)\b"
+    r"|\bmeetings?\s+(?:today|tomorrow|this week|next week)\b|\bam i (?:busy|free)\b|\bmy schedule\b",
+    re.IGNORECASE,
+)
+_COMMITMENTS: Final = LazyPattern(
+    r"""\b(?:commitments?|promis(?:e|es|ed)|ow(?:e|es|ed|ing)|overdue|deadlines?|outstanding|to-?dos?
+    | action\ (?:items?|points?) | open\ (?:points?|items?|ends?|tasks?)
+    | (?:is|are|what's|anything|something|everything)\ (?:still\ )?(?:due|open)
+    | (?:am|is|are|'m|'re)\ (?:\w+\ )?(?:still\ )?waiting\ (?:for|on)
+    | (?:has|have|had)\ (?:still\ )?to\ (?:do|send|deliver|finish)
+    | agreed\ to\ do | supposed\ to\ (?:do|send|deliver))\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""Words that ask who has to do what, in a prompt that asks."""
+_ASKS: Final = LazyPattern(
+    r"""\?\s*\Z|\A\W*(?:what|which|who|whose|when|did|do|does|is|are|has|have|any|list|show|tell|remind|summari[sz]e)\b""",
+    re.IGNORECASE,
+)
+
 _CODE_WORDS: Final = """
 add remove delete drop fix run rerun refactor rename extract split move sort format lint test build compile commit
 push pull revert undo merge rebase explain show open close update write rewrite generate convert turn make check debug
@@ -164,3 +184,14 @@ def is_follow_up(prompt: str) -> bool:
     words = [token for token in tokens if token not in STOP_WORDS]
     points_back = len(tokens) == 1 or not words or bool(_BACKWARD & {*tokens})
     return len(tokens) <= _FOLLOW_UP_LENGTH and len(words) <= _FOLLOW_UP_WORDS and points_back
+
+
+def asks_for_meetings(prompt: str) -> bool:
+    """True if the prompt asks about the person's meetings to come: "prepare my next meeting"."""
+    return _MEETINGS.search(_QUOTED.sub(" ", prompt[:_MOST_CHARS])) is not None
+
+
+def asks_for_commitments(prompt: str) -> bool:
+    """True if the prompt asks who has to do something, or by when: "what does Ada still owe me?"."""
+    asked = _QUOTED.sub(" ", prompt[:_MOST_CHARS])
+    return _ASKS.search(asked) is not None and _COMMITMENTS.search(asked) is not None

@@ -1,6 +1,6 @@
 """Times as people write them in arguments such as `--since`, resolved to half-open windows of UTC time.
 
-`time_phrases` reads times too, in running text. The two give different answers to the same words: an argument is exact
+`time_rules` reads times too, in running text. The two give different answers to the same words: an argument is exact
 ("2 weeks ago" is one second) and must be valid; a phrase in a question is approximate (that day, with a tolerance) and
 is ignored if it is unclear.
 """
@@ -12,6 +12,7 @@ from typing import Final
 
 from commonplace.errors import UsageError
 from commonplace.model.moment import moment_text
+from commonplace.model.request import When
 from commonplace.questions.time_grammar import YEAR, months_later
 
 _DATE: Final = r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?"
@@ -43,6 +44,21 @@ def parse_time(text: str, *, now: datetime, zone: tzinfo) -> tuple[str, str]:
         return moment_text(start), moment_text(end)
     except (ValueError, OverflowError) as error:
         raise UsageError(f"{text[:80]!r} is not a time", hint=_HINT) from error
+
+
+def start_of(when: When, *, now: datetime, zone: tzinfo) -> datetime | None:
+    """The moment at which a time begins that is given as text; a moment or None stays. Raises UsageError."""
+    return datetime.fromisoformat(parse_time(when, now=now, zone=zone)[0]) if isinstance(when, str) else when
+
+
+def end_of(when: When, *, now: datetime, zone: tzinfo) -> datetime | None:
+    """The moment at which a time is over that is given as text; a moment or None stays. Raises UsageError."""
+    return datetime.fromisoformat(parse_time(when, now=now, zone=zone)[1]) if isinstance(when, str) else when
+
+
+def day_named(text: str, *, now: datetime, zone: tzinfo) -> date:
+    """The day in `zone` on which the time begins that the text names. Raises UsageError."""
+    return datetime.fromisoformat(parse_time(text, now=now, zone=zone)[0]).astimezone(zone).date()
 
 
 def _window(words: str, *, now: datetime, zone: tzinfo) -> tuple[datetime, datetime]:

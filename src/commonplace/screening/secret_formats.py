@@ -4,14 +4,14 @@ Also the numbers of identity papers, and what only looks like a secret: placehol
 Tokens are in `secret_tokens`.
 """
 
-import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from commonplace.model.text import LazyPattern
+from commonplace.screening.seed_phrases import is_seed_phrase
 
 _ADDRESS: Final = LazyPattern(
     r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://([^\s/:@?#\"'<>`]{0,80}):([^\s/\"'`]{1,120}?)@(?=([\w.\[<$-]))"
@@ -80,7 +80,6 @@ _SEED: Final = LazyPattern(
     r"(?i)(?<![\w-])(?:\d{1,2}[.):]?\s{1,2})?[a-z]{3,8}(?:[ ,]{1,2}(?:\d{1,2}[.):]?\s{1,2})?[a-z]{3,8}){11,23}(?![\w-])"
 )
 _SEED_CUE: Final = LazyPattern(r"(?i)seed|recovery|mnemonic|wallet|phrase|metamask|ledger|trezor|bip-?39")
-_SEED_LENGTHS: Final = (12, 15, 18, 21, 24)
 
 _MASKED: Final = LazyPattern(r"\.{3}|…|\*{3}|•{2}|[xX]{4}|#{3}|_{4}|\?{3}")
 _BRACKETED: Final = LazyPattern(
@@ -229,28 +228,6 @@ def _is_code(value: str) -> bool:
         and len(set(value)) > 1
         and not (re.fullmatch(r"(?:19|20)\d\d-?(?:\d\d-?\d\d)?", value) and "-" in value)
     )
-
-
-def is_seed_phrase(words: Sequence[str]) -> bool:
-    """True if these words in lower case make a wallet, perhaps after a few others: all of them are of its list."""
-    from commonplace.screening.seed_words import SEED_WORDS
-
-    for length in _SEED_LENGTHS:
-        phrase = words[-length:]
-        is_whole = len(phrase) == length and len(words) - length <= 3 and SEED_WORDS.issuperset(phrase)
-        if is_whole and len(set(phrase)) > length // 2 and not _is_in_order(phrase):
-            return True
-    return False
-
-
-def _is_in_order(words: Sequence[str]) -> bool:
-    """True if eight words follow one another as in a dictionary: by chance in one of 40,000 times."""
-    run = 1
-    for one, other in itertools.pairwise(words):
-        run = run + 1 if one < other else 1
-        if run == 8:
-            return True
-    return False
 
 
 _PAPERS: Final = LazyPattern(

@@ -16,6 +16,7 @@ import platformdirs
 
 from commonplace.client.paths import STATE_VARIABLE
 from commonplace.errors import Refused, UsageError
+from commonplace.settings.database_vaults import BACKEND, folder_for, folder_of_tenant, shown_vault, tenant_in
 from commonplace.settings.registered_vaults import registered_vaults, registry_file
 from commonplace.settings.schema import OPTIONS, Option, Settings, convert, did_you_mean, home_path
 
@@ -86,13 +87,32 @@ def load_settings(
     own = [_file_layer(own_file, "user")] if is_there else []
     call = [_environment_layer(environ), _flag_layer(flags or {})]
     values, origins = _merge([*own, *call])
-    if "vault.root" not in values and (vault := registered_vaults().vault_for(current)):
-        own.insert(0, Layer({"vault.root": str(vault)}, {"vault.root": str(registry_file())}))
+    if "vault.root" not in values and (found := _vault_unnamed(values, origins, current)):
+        own.insert(0, found)
         values, origins = _merge([*own, *call])
     if root := values.get("vault.root"):
-        values, origins = _merge([*_vault_layers(root, own), *call])
+        values, origins = _merge([*_vault_layers(root, own), *call, *_database_layers(root)])
     settings = _fill(Settings, values, origins)
     return LoadedSettings(settings, origins)
+
+
+def _vault_unnamed(values: Mapping[str, Any], origins: Mapping[str, str], current: Path | None) -> Layer | None:
+    """The vault where none is named: that of the tenant if notes are in a database, else one on the list."""
+    if values.get("vault.backend") == BACKEND and (tenant := values.get("postgresql.tenant")):
+        folder, origin = folder_of_tenant(tenant), origins["postgresql.tenant"]
+    elif listed := registered_vaults().vault_for(current):
+        folder, origin = listed, str(registry_file())
+    else:
+        return None
+    return Layer({"vault.root": str(folder)}, {"vault.root": origin})
+
+
+def _database_layers(root: Path) -> list[Layer]:
+    """What the name of a vault in a database decides, whatever is set elsewhere."""
+    if not (tenant := tenant_in(root)):
+        return []
+    values = {"vault.backend": BACKEND, "postgresql.tenant": tenant}
+    return [Layer(values, dict.fromkeys(values, shown_vault(root)))]
 
 
 def _vault_layers(root: Path, own: list[Layer]) -> list[Layer]:
@@ -131,6 +151,12 @@ def user_vault_file(root: Path) -> Path | None:
     name = registered_vaults().name_of(root)
     folder = platformdirs.user_config_path("commonplace") / USER_VAULTS_FOLDER
     return (_find_file(folder, name) or folder / f"{name}.toml") if name else None
+
+
+def own_value(key: str, root: Path) -> object:
+    """What the user's own file for that vault alone says; None if it says nothing. Raises as `load_settings`."""
+    file = user_vault_file(root)
+    return _file_layer(file, "user_vault").values.get(key) if file and os.path.lexists(file) else None
 
 
 def user_settings_files() -> tuple[Path, ...]:
@@ -291,6 +317,8 @@ def _find_option(key: str, origin: str) -> Option:
 
 
 def _converted(value: object, target: Option, key: str, origin: str) -> Any:
+    if target.key == "vault.root" and isinstance(value, str):
+        value = folder_for(value) or value
     try:
         converted = convert(value, target)
     except ValueError as error:

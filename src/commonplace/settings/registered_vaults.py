@@ -16,6 +16,7 @@ from typing import Any, Final
 import platformdirs
 
 from commonplace.errors import NotFound, UsageError, VaultUnavailable
+from commonplace.settings.database_vaults import folder_for
 
 _LOCK_WAIT_S: Final = 10.0  # changing the list takes a millisecond
 
@@ -74,7 +75,7 @@ class RegisteredVaults:
 
     def select(self, named: str) -> RegisteredVault:
         """The vault of that path, folder name or name. Raises NotFound, UsageError if there are several."""
-        path = Path(os.path.abspath(os.path.expanduser(named)))
+        path = folder_for(named) or Path(os.path.abspath(os.path.expanduser(named)))
         by_path = [entry for entry in self.entries if entry.root in (path, path.resolve())]
         matches = by_path or [entry for entry in self.entries if named in (entry.name, entry.root.name)]
         if not matches:

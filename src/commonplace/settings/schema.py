@@ -11,9 +11,13 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from commonplace.context.options import ContextOptions, HookOptions
+from commonplace.database.options import PostgresqlOptions
 from commonplace.encoders.options import EmbeddingOptions
 from commonplace.extraction.options import LearnOptions
 from commonplace.facts.options import FactsOptions
+from commonplace.history.options import HistoryOptions
+from commonplace.identity.options import IdentityOptions
+from commonplace.index.options import IndexOptions
 from commonplace.llm.options import LlmOptions
 from commonplace.model import option
 from commonplace.policy.options import SafetyOptions, ServeOptions
@@ -31,6 +35,10 @@ class Settings:
     user: str = option("me", "Whose memory this is.")
     data: Path | None = option(None, "Where derived data is kept; never inside the vault.")
     vault: VaultOptions = field(default_factory=VaultOptions)
+    postgresql: PostgresqlOptions = field(default_factory=PostgresqlOptions)
+    history: HistoryOptions = field(default_factory=HistoryOptions)
+    identity: IdentityOptions = field(default_factory=IdentityOptions)
+    index: IndexOptions = field(default_factory=IndexOptions)
     safety: SafetyOptions = field(default_factory=SafetyOptions)
     embedding: EmbeddingOptions = field(default_factory=EmbeddingOptions)
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
@@ -72,6 +80,9 @@ def _options_of(block: type, prefix: str) -> Iterator[Option]:
         older_names = tuple(f"{prefix}{name}" for name in meta.pop("once_called"))
         yield Option(key=key, type=types_of_fields[each.name], default=each.default, once_called=older_names, **meta)
 
+
+READ_AT_START = ("serve", "hooks", "capture", "identity")
+"""The blocks that a running daemon reads once; it takes up all others within seconds."""
 
 OPTIONS: dict[str, Option] = {each.key: each for each in _options_of(Settings, "")}
 

@@ -8,13 +8,14 @@ Bounded    by the size of the template, its nesting, the steps it takes and the 
 Escaped    whatever is written comes out as plain words on one line (`model/note_words.py`), so that no value makes a
            heading, a link, a tag, a task or frontmatter. Three filters write more, and are safe by construction:
 
-    yaml    a value of the frontmatter: `title: {{ event.title | yaml }}`
+    yaml    a value of the frontmatter, without links: `title: {{ event.title | yaml }}`
     link    a wikilink to a note: `{{ person.path | link(person.name) }}`
     quote   a text of several lines as a block quote
     words   plain words, at most so many characters: `{{ item.text | words(120) }}`
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, Final
@@ -73,6 +74,7 @@ _COMPARISONS: Final = frozenset(("eq", "ne", "gt", "gteq", "lt", "lteq"))
 _JINJA_FILTERS: Final = ("default", "d", "first", "last", "length", "count", "lower", "upper", "capitalize", "trim")
 _TESTS: Final = ("defined", "undefined", "none", "true", "false", "mapping", "string", "number", "sequence")
 _LOOP: Final = frozenset(("index", "index0", "first", "last", "length"))
+_BULLET: Final = re.compile(r"\s*[-*•]\s")
 _LINK_SIGNS: Final = str.maketrans(dict.fromkeys("[]|#^`\\<>", " "))
 _HINT: Final = "docs/guide/templates.md says what a template may do."
 
@@ -280,7 +282,7 @@ def _environment(name: str, steps: _Steps) -> "Environment":
         undefined=StrictUndefined,
         autoescape=False,
         optimized=False,
-        finalize=_finalizer(name),
+        finalize=_finalizer(name, steps),
         keep_trailing_newline=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -299,8 +301,8 @@ def _kind(value: object) -> str:
     return names.get(type(value).__name__, "value")
 
 
-def _finalizer(name: str) -> Callable[[Any], str]:
-    """What every written value passes."""
+def _finalizer(name: str, steps: _Steps) -> Callable[[Any], str]:
+    """What every written value passes; what it costs to make it plain is counted."""
 
     def finalize(value: Any) -> str:
         from jinja2 import Undefined
@@ -315,7 +317,9 @@ def _finalizer(name: str) -> Callable[[Any], str]:
             raise UsageError(f"the template {name} writes a list or a mapping", path=name, hint="Use `join` or a loop.")
         if not isinstance(value, str | int | float):
             raise _refusal(name, "it writes something that is not a value")
-        return plain_words(str(value), most=LONGEST_WORDS)
+        text = str(value)
+        steps.charge(_cost_of(text))
+        return plain_words(text, most=LONGEST_WORDS)
 
     return finalize
 
@@ -324,18 +328,25 @@ def _charged(function: Callable[..., Any], steps: _Steps) -> Callable[..., Any]:
     """A filter of Jinja whose work is counted."""
     from functools import wraps
 
-    place = 1 if hasattr(function, "jinja_pass_arg") else 0
-
     @wraps(function)
     def charged(*args: Any, **named: Any) -> Any:
-        steps.charge(1 + _size(args[place]) // 50)
+        steps.charge(sum(map(_cost_of, (*args, *named.values()))))
         return function(*args, **named)
 
     return charged
 
 
-def _size(value: object) -> int:
-    return len(value) if isinstance(value, str | list | dict) else 0
+def _cost_of(value: object) -> int:
+    """The steps that a filter takes at most for a value, with all that is in it."""
+    size, pending = 0, [value]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, str):
+            size += len(each)
+        elif isinstance(each, list | dict):
+            size += 10 * len(each)
+            pending += each.values() if isinstance(each, dict) else each
+    return 1 + size // 50
 
 
 def _bounded_range(name: str, steps: _Steps) -> Callable[..., range]:
@@ -354,7 +365,7 @@ _FILTER_NAMES: Final = frozenset((*_JINJA_FILTERS, "items", "join", "words", "li
 
 def _own_filters(name: str, steps: _Steps) -> dict[str, Callable[..., Any]]:
     """The filters that make values safe, and those that take lists."""
-    finalize = _finalizer(name)
+    finalize = _finalizer(name, steps)
 
     def each(value: Any, cost: int) -> Iterator[Any]:
         if not isinstance(_defined(value), list | dict | range):
@@ -370,7 +381,7 @@ def _own_filters(name: str, steps: _Steps) -> dict[str, Callable[..., Any]]:
     def items(value: Any) -> list[list[Any]]:
         if not isinstance(value, Mapping):
             raise _refusal(name, "`items` is for mappings")
-        steps.charge(len(value))
+        steps.charge(_cost_of(value))
         return [[key, item] for key, item in value.items()]
 
     plain = {"words": _words, "link": _link, "quote": _quote, "yaml": _yaml}
@@ -391,12 +402,17 @@ def _link(value: Any, shown: Any = "") -> str:
 def _quote(value: Any, most: int = LONGEST_QUOTE) -> str:
     lines = [line for line in clean_text(_text(value)).splitlines() if line.strip()]
     count = max(1, min(int(most), LONGEST_QUOTE))
-    shown = [f"> {plain_words(line, most=500)}" for line in lines[:count]]
+    shown = [f"> {'- ' if _BULLET.match(line) else ''}{plain_words(line, most=500)}" for line in lines[:count]]
     return _Safe("\n".join([*shown, *(["> ..."] if len(lines) > count else [])]))
 
 
 def _yaml(value: Any) -> str:
     return _Safe(json.dumps(_clean(_defined(value)), ensure_ascii=False))
+
+
+def _without_links(text: str) -> str:
+    """The text without brackets that make a link or an embed of a part of it."""
+    return text.replace("[[", " ").replace("]]", " ").replace("](", "] (")
 
 
 def _text(value: Any) -> str:
@@ -413,9 +429,12 @@ def _defined(value: Any) -> Any:
 
 
 def _clean(value: Any) -> Any:
-    """The value without characters that control a display; all texts on one line."""
+    """The value without characters that control a display and without links, which count in a property, too.
+
+    All texts are on one line.
+    """
     if isinstance(value, str):
-        return " ".join(clean_text(value).split())
+        return " ".join(_without_links(clean_text(value)).split())
     if isinstance(value, Mapping):
         return {_clean(str(key)): _clean(each) for key, each in value.items()}
     return [_clean(each) for each in value] if isinstance(value, list | range) else value

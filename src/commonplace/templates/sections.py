@@ -19,6 +19,7 @@ KEYS: Final = "(frontmatter)"
 
 _HEADING: Final = re.compile(r"##[ \t]+(.*?)[ \t#]*")
 _FENCE: Final = re.compile(r"[ ]{0,3}(`{3,}|~{3,})")
+_BOX: Final = re.compile(r"^([ \t]*[-*+] )\[[xX-]\] ", re.MULTILINE)
 _DIGITS: Final = 12
 
 
@@ -47,6 +48,11 @@ class Merged:
     marks: tuple[str, ...]
     changed: tuple[str, ...] = ()
     proposed: str = ""
+
+
+def open_boxes(text: str) -> str:
+    """The text with every ticked box open."""
+    return _BOX.sub(r"\1[ ] ", text)
 
 
 def split_sections(text: str) -> tuple[NoteSection, ...]:
@@ -89,12 +95,6 @@ def read_marks(value: object) -> dict[str, str]:
     lines = value if isinstance(value, list | tuple) else ()
     pairs = (str(line).partition(" ") for line in lines)
     return {name: mark for mark, _, name in pairs if name and len(mark) == _DIGITS}
-
-
-def is_untouched(text: str, marks: Mapping[str, str]) -> bool:
-    """True if every section is as it was written, and none is missing or new."""
-    sections = {each.name: each.mark for each in split_sections(text)}
-    return sections == {name: mark for name, mark in marks.items() if name != KEYS}
 
 
 def merge_sections(old: str, new: str, marks: Mapping[str, str]) -> Merged:

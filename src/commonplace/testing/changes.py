@@ -15,7 +15,16 @@ from commonplace.testing.contract import (
     put,
     require,
 )
-from commonplace.vault.base import ABSENT, Capability, HistoricBackend, Label, TransactionResult, version_of
+from commonplace.vault.base import (
+    ABSENT,
+    ERASED_PATH,
+    Capability,
+    ErasableBackend,
+    HistoricBackend,
+    Label,
+    TransactionResult,
+    version_of,
+)
 
 _KIND = ("Commonplace-Kind", "write")
 
@@ -132,6 +141,29 @@ def check_listed_files_can_be_read(store: Store) -> None:
     require(contents == [b"two\r\n", b"one", None], f"the files of a commit were read as {contents}")
 
 
+def check_an_erased_file_is_in_no_commit(store: Store) -> None:
+    """An erased file is in no commit and no message; other files of the same commits stay. One that exists stays."""
+    backend = cast(ErasableBackend, store.open())
+    label = Label("write Secret/name.md", (_KIND,))
+    commits = [_put(backend, {"Secret/name.md": b"one", "other.md": b"other"}, label=label).commit or ""]
+    commits.append(_put(backend, {"Secret/name.md": b"two"}, label=label).commit or "")
+    at, other = backend.resolve("Secret/name.md"), backend.resolve("other.md")
+    with MustRaise(Conflict, when="when a file that exists is erased from the history"):
+        backend.erase_history([at])
+    require(backend.read_at(at, commits[0]) == b"one", "a refused erasure removed a version")
+    with backend.transaction(label=Label("erase Secret/name.md", (("Commonplace-Kind", "erase"),))) as changes:
+        changes.delete(at)
+    backend.erase_history([at])
+    left = [backend.read_at(at, commit) for commit in commits]
+    require(left == [None, None], f"of the versions of an erased file these are left: {left}")
+    require((backend.revisions(at), backend.held_by(at)[0]) == ((), 0), "a commit of the erased file is left")
+    named = [each.message for each in backend.revisions() if "name.md" in f"{each.message} {[*each.paths]}"]
+    require(not named, f"the erased file is named: {named}")
+    erasures = [[*each.paths.items()] for each in backend.revisions() if each.trailers.get(_KIND[0]) == "erase"]
+    require(erasures == [[(ERASED_PATH, "removed")]], f"the erasure is listed as {erasures}")
+    require(backend.read_at(other, commits[0]) == b"other", "another file of the same commit was erased, too")
+
+
 def _open(store: Store) -> HistoricBackend:
     return cast(HistoricBackend, store.open())
 
@@ -155,7 +187,7 @@ HISTORY: tuple[ContractCheck, ...] = checks(
     check_a_commit_is_listed_as_it_was,
     check_listed_files_can_be_read,
     needs=Capability.HISTORY,
-)
+) + checks(check_an_erased_file_is_in_no_commit, needs=Capability.ERASABLE)
 
 
 _BEFORE = {"one.md": b"one", "two.md": b"two"}

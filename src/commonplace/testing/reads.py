@@ -183,6 +183,19 @@ def check_stat_tells_path_and_size(store: Store) -> None:
     require(backend.read(at).stat == stat, "read and stat disagree on one file")
 
 
+def check_stats_is_stat_of_several_files(store: Store) -> None:
+    """`stats` returns what `stat` returns for each file, by the path given, and leaves out what is no file."""
+    backend = store.open()
+    files = ("folder/one.md", "folder/two.md", "folder/deep/three.md", "four.md")
+    for number, path in enumerate(files):
+        put(backend, path, b"x" * number)
+    given = {path: backend.stat(backend.resolve(path)) for path in (*files, "./folder//one.md")}
+    others = ("folder", "folder/none.md", "none/one.md", "four.md/one.md", "../four.md", "")
+    stats = dict(backend.stats((*given, *others)))
+    require(stats == given, f"stats returns {stats} where stat returns {given}")
+    require(dict(backend.stats(())) == {}, "stats of no paths returns something")
+
+
 def check_exists_tells_whether_a_file_is_there(store: Store) -> None:
     """`exists` is true for a file and false for a path without one."""
     backend = store.open()
@@ -218,6 +231,7 @@ READING: tuple[ContractCheck, ...] = checks(
     check_bytes_come_back_as_they_were_written,
     check_a_version_is_the_sha256_of_the_bytes,
     check_stat_tells_path_and_size,
+    check_stats_is_stat_of_several_files,
     check_exists_tells_whether_a_file_is_there,
     check_a_missing_file_is_not_found,
     check_a_folder_is_not_a_file,

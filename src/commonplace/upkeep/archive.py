@@ -1,7 +1,8 @@
 """The job `archive`: what is over or went cold moves out of plain search. Nothing is deleted, and links keep working.
 
     T3, entries below `Agent/Memory`      on its own: ended, replaced, contained in a consolidated one, or long cold
-    T2, other notes below `Agent`         on its own when another note below `Agent` supersedes it, else as a proposal
+    T2, other notes below `Agent`         on its own when another note below `Agent` supersedes it, else as a proposal;
+                                          a program's note supersedes the person's as a proposal alone
     T1, the person's notes                as a proposal, when the note itself says that it is over
 
 What the person said is archived only when it is over; pinned, always-loaded and sensitive notes never.
@@ -12,12 +13,14 @@ from typing import Final
 
 from commonplace.facts.entry_paths import id_digits
 from commonplace.facts.growth import ArchiveLimits, ArchiveReason, UsedFact, archive_reason, days_before, is_over
+from commonplace.flows.ingest.line_writers import is_by_program
 from commonplace.flows.memory.amend import archive_entry
 from commonplace.flows.memory.derive import derived_from, supersede_entry
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.undo import undone_by_person
 from commonplace.flows.notes.move import move_note
 from commonplace.flows.notes.proposals import propose
+from commonplace.flows.notes.write import require_history
 from commonplace.flows.read import is_hidden, note_stats, read_all, vault_names
 from commonplace.model import Note, Terms
 from commonplace.model.layout import (
@@ -41,6 +44,7 @@ from commonplace.upkeep.entry_steps import (
     used_entries,
 )
 from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepResult
+from commonplace.vault.base import Capability
 
 _AGENT: Final = "Agent"
 _SAID: Final[dict[ArchiveReason, str]] = {
@@ -173,17 +177,36 @@ def _named(note: Note, key: str, names: LinkResolver) -> list[str]:
 
 
 def _curated_step(note: Note, successor: str, run: JobRun) -> Iterator[Step]:
-    """T2: archived on its own; proposed if only a note elsewhere says so, or if a link of the person would break."""
+    """T2: archived on its own; proposed if a link of the person would break, or if what says so has less trust."""
     why, target = f"{successor} supersedes it", archived_path(note.path)
     try:
         left = move_note(note.path, target, run.session, Terms(dry_run=True)).left
     except GONE:
         return
-    if left or not is_below(successor, _AGENT):  # anything may be saved in the Inbox, and say that it supersedes
+    # anything may be saved in the Inbox, or by an agent, and say that it supersedes
+    if left or not is_below(successor, _AGENT) or not _may_supersede(successor, note.path, run):
         yield from _proposal(note.path, why, run)
         return
     values = {"reason": why, "is_note": True}
     yield Step(action="archive", subject=note.path, said=f"Archive {note.path}: {why}", values=values)
+
+
+def _may_supersede(successor: str, path: str, run: JobRun) -> bool:
+    """True if programs alone wrote the old note, or the person alone wrote both."""
+    writers = _writers(path, run)
+    return writers == {"program"} or (writers | _writers(successor, run)) == {"person"}
+
+
+def _writers(path: str, run: JobRun) -> set[str]:
+    """Whose commits changed the note, a program's or a person's; what is not committed is the person's."""
+    vault = run.session.stores.vault
+    if Capability.HISTORY not in vault.capabilities:
+        return {"person"}
+    historic, at = require_history(vault), vault.resolve(path)
+    revisions = historic.revisions(at)
+    found = {"program" if is_by_program(each) else "person" for each in revisions}
+    is_committed = bool(revisions) and historic.read_at(at, revisions[0].commit) == vault.read(at).content
+    return found if is_committed else found | {"person"}
 
 
 def _personal_step(note: Note, successor: str, run: JobRun) -> Iterator[Step]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from commonplace.model.moment import long_day
 from commonplace.model.template import NoteDraft, TemplateRequest
 from commonplace.upkeep.options import DailyOptions
-from commonplace.upkeep.period import Period, entries, notes, sessions, version_at
+from commonplace.upkeep.period import Period, cut_lists, version_at, what_happened
 from commonplace.upkeep.skill import Skill, SkillRun, SkillTask
 
 NAME: Final = "daily_reflection"
@@ -56,20 +56,13 @@ def on_demand(run: SkillRun, day: date) -> SkillTask:
 
 def gather(run: SkillRun, day: date) -> Mapping[str, Any] | None:
     """What happened that day; None if nothing did."""
-    period = Period(day, day, run.zone)
-    found = {
-        "sessions": sessions(period, run.session),
-        **entries(period, run.session),
-        **notes(period, run.session),
-    }
-    if not any(found[name] for name in ("sessions", "decided", "learned", "changed", "notes")):
+    found = what_happened(Period(day, day, run.zone), run.session)
+    if found is None:
         return None
-    most = run.options.most_items
     return {
         "date": day.isoformat(),
         "title": f"{day:%A}, {long_day(day.isoformat())}",
-        **{name: values[:most] for name, values in found.items()},
-        "left_out": {name: max(0, len(values) - most) for name, values in found.items()},
+        **cut_lists(found, run.options.most_items),
     }
 
 

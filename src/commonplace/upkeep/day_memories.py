@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from datetime import date, tzinfo
 from typing import Any, Final
 
-from commonplace.errors import NotFound
+from commonplace.errors import Conflict, NotFound
 from commonplace.extraction.answers import read_answer
 from commonplace.facts.entry_paths import id_digits
 from commonplace.flows.learn.model_calls import ask_model, prompt_for
-from commonplace.flows.read import is_hidden, read_note
+from commonplace.flows.notes.write import write_note
+from commonplace.flows.read import is_hidden, list_notes, locate, read_note
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.llm.base import Prompt
-from commonplace.model import Fact, Note
+from commonplace.model import Fact, Note, Terms
 from commonplace.model.layout import USER_NOTE
 from commonplace.model.learning import ExtractedFact, LearnedBatch
 from commonplace.model.moment import parse_moment
@@ -31,6 +32,8 @@ from commonplace.model.untrusted_text import break_values
 from commonplace.upkeep.day_answer import SCHEMA, FactItem, ItemWords, read_day_answer
 from commonplace.upkeep.day_data import DayItem, DayPart, cut_parts, day_start
 from commonplace.upkeep.day_note import DayMemory, bullets_of, topic_name
+from commonplace.upkeep.job import Step, StepResult
+from commonplace.vault.base import ABSENT, Blob, version_of
 
 PREDICATE_HINTS: Final[Mapping[str, str]] = {
     "works_at": "employer; one at a time",
@@ -53,6 +56,7 @@ PREDICATE_HINTS: Final[Mapping[str, str]] = {
 }
 """The predicates that a model is told to prefer, and when to use each."""
 
+_ATTEMPTS: Final = 3  # at a note that someone saves at the same time
 _MOST_PROFILE: Final = 6000  # characters of USER.md that a model is shown
 _MOST_KNOWN: Final = 40  # facts and memories that it is told not to repeat
 _MOST_TALKS: Final = 8  # conversations that a note without a model names one by one: prompts get three days of it
@@ -93,6 +97,48 @@ def read_day_note(path: str, session: Session) -> Note | None:
     except NotFound:
         return None
     return None if is_hidden(note, session.stores) else note
+
+
+def notes_below(folder: str, session: Session, *, recursive: bool = True) -> tuple[str, ...]:
+    """The paths of the notes below a folder; none if there is no such folder."""
+    stores = session.stores
+    try:
+        return tuple(stat.path for stat in list_notes(folder, stores.vault, skip=stores.ignored, recursive=recursive))
+    except NotFound:
+        return ()
+
+
+def read_existing_note(path: str, session: Session) -> Blob | None:
+    """The file of the note; None if there is none."""
+    try:
+        return session.stores.vault.read(locate(path, session.stores.vault))
+    except NotFound:
+        return None
+
+
+def rewrite_note(
+    step: Step,
+    session: Session,
+    content: Callable[[Blob | None], bytes],
+    *,
+    message: str,
+    trailers: Mapping[str, str] | None = None,
+) -> StepResult:
+    """Write the note as `content` makes it of what is there now; if someone saves it meanwhile, again."""
+    for attempt in range(_ATTEMPTS):
+        there = read_existing_note(step.subject, session)
+        new = content(there)
+        if there and new == there.content:
+            return StepResult(step=step, outcome="unchanged", reason="The note has it already.")
+        terms = Terms(message=message, why=step.said, expected=version_of(there.content) if there else ABSENT)
+        try:
+            changed = write_note(step.subject, new, session, terms, trailers=trailers)
+        except Conflict:
+            if attempt == _ATTEMPTS - 1:
+                raise
+            continue
+        return StepResult(step=step, outcome="done" if changed.changed else "unchanged", commit=changed.commit or "")
+    raise AssertionError("unreachable")
 
 
 # ---------------------------------------------------------------- with a model

@@ -24,9 +24,11 @@ from typing import Any, Final
 
 from commonplace.model.layout import DATED_NOTES, channel_folder
 from commonplace.model.note_words import plain_words
+from commonplace.model.template import SECTIONS
 from commonplace.model.text import fold_phrase
 from commonplace.notes import parse, set_key
 from commonplace.notes.note_text import split_note
+from commonplace.templates.sections import read_marks, split_sections
 
 MOST_TOPICS: Final = 5
 """Topics that the frontmatter names."""
@@ -163,8 +165,20 @@ def without_sources(existing: bytes, gone: Collection[str], *, path: str) -> byt
     covered = {id_: last for id_, last in covered_by(note.frontmatter).items() if id_ not in gone}
     if covered != covered_by(note.frontmatter):
         raw = set_key(raw, _CONVERSATIONS, [f"{id_}:{last}" for id_, last in sorted(covered.items())], path=path)
+    raw = _marked_again(existing, raw, path=path)
     topics = list(dominant_topics(note.body))
     return set_key(raw, _TOPICS, topics, path=path) if note.frontmatter.get(_TOPICS, topics) != topics else raw
+
+
+def _marked_again(existing: bytes, raw: bytes, *, path: str) -> bytes:
+    """The note with new marks of the sections that were as a template wrote them: they still are."""
+    before = parse(existing, path=path, mtime=0.0)
+    marks = read_marks(before.frontmatter.get(SECTIONS))
+    ours = {each.name for each in split_sections(before.body) if marks.get(each.name) == each.mark}
+    now = {each.name: each.mark for each in split_sections(parse(raw, path=path, mtime=0.0).body) if each.name in ours}
+    if not marks or {**marks, **now} == marks:
+        return raw
+    return set_key(raw, SECTIONS, [f"{mark} {name}" for name, mark in {**marks, **now}.items()], path=path)
 
 
 def source_of(block: str) -> str:

@@ -8,6 +8,7 @@ from commonplace.facts.entry_paths import id_digits
 from commonplace.facts.growth import UsedFact, note_archive
 from commonplace.flows.memory.facts import entry_reader, fact_snapshots
 from commonplace.flows.notes.proposals import is_rejected, proposals
+from commonplace.flows.notes.write import read_existing
 from commonplace.index.base import FactQuery
 from commonplace.model import EntryResult, Fact
 from commonplace.model.layout import ARCHIVE_FOLDER
@@ -45,10 +46,16 @@ def result_of(step: Step, result: EntryResult) -> StepResult:
 
 
 def is_proposed(path: str, run: JobRun, *, move_to: str) -> bool:
-    """True if this job's proposal to move the note there waits, or was rejected by the person."""
-    session = run.session
-    waiting = {(each.target, each.move_to) for each in proposals(session.stores, by=session.actor.origin)}
-    return (path, move_to) in waiting or is_rejected(path, session, before=None, text=None, move_to=move_to)
+    """True if this job's proposal to move the note there waits, or was rejected by the person.
+
+    One that waits for another version of the note does not count: it cannot be approved, and is made anew.
+    """
+    session, vault = run.session, run.session.stores.vault
+    there = read_existing(vault.resolve(path), vault.read)
+    waiting = {(each.target, each.move_to, each.base) for each in proposals(session.stores, by=session.actor.origin)}
+    if there and (path, move_to, there.version) in waiting:
+        return True
+    return is_rejected(path, session, before=None, text=None, move_to=move_to)
 
 
 def proposal_result(step: Step, result: ProposalResult) -> StepResult:

@@ -76,7 +76,8 @@ class Job:
     """A job: its name, which is also its settings block, one line about it, when it runs, and its two functions.
 
     `schedule` counts if the settings have none. `most_steps` is the cap of one run, `seconds` its time limit.
-    `is_wanted` is False where there is nothing to do for it: then it is off.
+    `is_wanted` is False where there is nothing to do for it: then it is off. A job that `retries_steps` plans failed
+    steps again by itself: they neither hold up its state nor park it.
     """
 
     name: str
@@ -87,3 +88,4 @@ class Job:
     most_steps: int = 50
     seconds: float = 600
     is_wanted: Callable[[Session], bool] = lambda session: True
+    retries_steps: bool = False

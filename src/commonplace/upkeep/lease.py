@@ -5,13 +5,14 @@ lease until it ends in time; one that is late loses it, and sees so before its n
 """
 
 import os
+import platform
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from commonplace.errors import VaultUnavailable
 from commonplace.history.base import JobStore
@@ -64,10 +65,11 @@ def is_held(job: str, store: JobStore, *, now: datetime) -> bool:
 
 def is_dead(lease: JobLease) -> bool:
     """True if the process that holds the lease has certainly ended; of one elsewhere only the lease's end tells."""
-    boot, _ = this_process()
-    if lease.boot != boot:
-        held, here = lease.boot.partition("/")[0], boot.partition("/")[0]
-        return bool(held and here and held != here)  # the machine was started again; another container is not known
+    held, here = _place(lease.boot), _place(this_process()[0])
+    if held.machine and held.machine != here.machine:
+        return False  # machines that share a database cannot see each other's processes
+    if (held.boot, held.space) != (here.boot, here.space):
+        return bool(held.boot and here.boot and held.boot != here.boot)  # started again; another container is not known
     number, _, start = lease.process.partition(".")
     try:
         os.kill(int(number), 0)
@@ -79,12 +81,24 @@ def is_dead(lease: JobLease) -> bool:
 
 
 def this_process() -> tuple[str, str]:
-    """What identifies this process: the boot and the space of process ids, then the id and the start time."""
+    """What identifies this process: boot, space of process ids and machine; then the id and the start time."""
     try:
         boot = f"{_BOOT.read_text(encoding='ascii').strip()}/{os.readlink('/proc/self/ns/pid')}"
     except OSError:  # not Linux
-        boot = ""
-    return boot, f"{os.getpid()}.{_start_of(os.getpid())}"
+        boot = "/"
+    return f"{boot}/{platform.node()}", f"{os.getpid()}.{_start_of(os.getpid())}"
+
+
+class _Place(NamedTuple):
+    """Where a process runs; the machine is empty in leases of older versions."""
+
+    boot: str
+    space: str
+    machine: str
+
+
+def _place(boot: str) -> _Place:
+    return _Place(*(*boot.split("/", 2), "", "")[:3])
 
 
 def _start_of(process: int) -> str:

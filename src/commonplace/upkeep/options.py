@@ -177,7 +177,9 @@ class SkillOptions(JobOptions):
     most_items: int = option(20, "The most lines of one section.", at_least=1, at_most=200)
     draft: bool = option(True, "Let the model of `llm.draft` write the summary, if there is one.")
     most_tokens: int = option(
-        30_000, "The most tokens, read and written, of the one call for a note; beyond it the note has no summary."
+        30_000,
+        "The most tokens, read and written, of the one call for a note; beyond it the note has no summary.",
+        at_least=0,
     )
 
 
@@ -205,6 +207,23 @@ class MeetingOptions(SkillOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class ProfileOptions(SkillOptions):
+    """The block `skills.person_profile`."""
+
+    most_notes: int = option(10, "The most meetings, and the most other notes, that it names.", at_least=1, at_most=50)
+    most_proposals: int = option(
+        3, "Notes of yours to which sections are proposed in one night, each note once; 0 proposes none.", at_least=0
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CommitmentLogOptions(SkillOptions):
+    """The block `skills.commitment_log`."""
+
+    closed_days: int = option(14, "Days for which closed commitments are shown.", at_least=0, at_most=365)
+
+
+@dataclass(frozen=True, slots=True)
 class SkillsOptions:
     """The block `skills`: the vault's templates, and a block for each skill."""
 
@@ -216,6 +235,8 @@ class SkillsOptions:
     daily_reflection: DailyOptions = field(default_factory=DailyOptions)
     weekly_review: SkillOptions = field(default_factory=SkillOptions)
     meeting_note: MeetingOptions = field(default_factory=MeetingOptions)
+    person_profile: ProfileOptions = field(default_factory=ProfileOptions)
+    commitment_log: CommitmentLogOptions = field(default_factory=CommitmentLogOptions)
 
     def of(self, name: str) -> SkillOptions | None:
         """The block of that skill; None if there is no such skill."""

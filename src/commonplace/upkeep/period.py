@@ -4,14 +4,15 @@ Only what a program may see: no sensitive notes and entries, nothing that waits 
 may not learn from, none of a channel. Notes that templates wrote are left out, so that no note reports another.
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any, Final
 
 from commonplace.errors import NotFound
+from commonplace.facts.commitments import StatedCommitment, commitments_of, plain_task
 from commonplace.facts.entry_paths import id_digits
+from commonplace.facts.triples import ME, strip_links
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.read import is_hidden, list_notes, locate
@@ -26,8 +27,7 @@ from commonplace.sources.transcripts import strip_memory
 
 MOST_NOTES: Final = 500
 """Notes that are looked into; more at once come from an import or a clone."""
-_TASK: Final = re.compile(r"^[ \t]*[-*+] \[ \] (.*\S)", re.MULTILINE)
-_FENCED: Final = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1", re.MULTILINE | re.DOTALL)
+_OPEN_BOXES: Final = (" ", "/")  # other characters mark a question, an idea, what was forwarded
 _LONGEST_TITLE: Final = 400
 _AGENT: Final = MEMORY.partition("/")[0]
 
@@ -68,10 +68,24 @@ def version_at(period: Period, now: datetime) -> str:
     return "complete" if now >= period.end else f"until {moment_text(now)}"
 
 
+def what_happened(period: Period, session: Session) -> dict[str, list[dict[str, Any]]] | None:
+    """The conversations, entries, changed notes and open tasks of the period; None if nothing happened in it."""
+    found = {"sessions": _sessions(period, session), **_entries(period, session), **_notes(period, session)}
+    return found if any(found[name] for name in ("sessions", "decided", "learned", "changed", "notes")) else None
+
+
+def cut_lists(lists: Mapping[str, Sequence[Any]], most: int) -> dict[str, Any]:
+    """The first items of each list, and by its name in `left_out` how many more there are."""
+    return {
+        **{name: values[:most] for name, values in lists.items()},
+        "left_out": {name: max(0, len(values) - most) for name, values in lists.items()},
+    }
+
+
 # ---------------------------------------------------------------- conversations
 
 
-def sessions(period: Period, session: Session) -> list[dict[str, Any]]:
+def _sessions(period: Period, session: Session) -> list[dict[str, Any]]:
     """The conversations and tasks of the period, oldest first: title, program, project, times, number of messages."""
     threads = session.stores.history.conversations(since=period.start, kind=None)
     found = [each for thread in threads if (each := _session(thread, period, session))]
@@ -107,7 +121,7 @@ def _first_words(messages: Sequence[Message]) -> str:
 # ---------------------------------------------------------------- entries
 
 
-def entries(period: Period, session: Session) -> dict[str, list[dict[str, Any]]]:
+def _entries(period: Period, session: Session) -> dict[str, list[dict[str, Any]]]:
     """The entries of the period: `decided` and `learned` in it, and `changed`: those that replaced others."""
     with entry_reader(session.stores) as reader:
         records = reader.facts(FactQuery(origins=("entry",), sensitive=False))
@@ -131,15 +145,26 @@ def _entry(fact: Fact) -> dict[str, Any]:
 # ---------------------------------------------------------------- notes
 
 
-def notes(period: Period, session: Session) -> dict[str, list[dict[str, Any]]]:
+def _notes(period: Period, session: Session) -> dict[str, list[dict[str, Any]]]:
     """The notes that changed in the period (`notes`), by path, and the tasks that stand open in them (`tasks`)."""
     changed = list(_changed_notes(period, session))
-    tasks = [
-        {"text": match[1], "path": note.path}
-        for note in changed
-        for match in _TASK.finditer(_FENCED.sub("", note.body))
-    ]
+    tasks = [each for note in changed for each in _open_tasks(note)]
     return {"notes": [{"path": note.path} for note in changed], "tasks": tasks}
+
+
+def _open_tasks(note: Note) -> Iterator[dict[str, Any]]:
+    """The lines with an open box, in plain words: who, what, and by when."""
+    stated = {each.line: each for each in commitments_of(note)}
+    for action in note.actions:
+        if action.box in _OPEN_BOXES:
+            commitment = stated.get(action.line)
+            text = _said_by(commitment) if commitment else plain_task(action.text)
+            yield {"text": text, "path": note.path, "line": action.line}
+
+
+def _said_by(commitment: StatedCommitment) -> str:
+    who = "" if commitment.who == ME else f"{strip_links(commitment.who)}: "
+    return f"{who}{commitment.what}{f' (due {commitment.due})' if commitment.due else ''}"
 
 
 def _changed_notes(period: Period, session: Session) -> Iterator[Note]:

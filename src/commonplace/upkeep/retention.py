@@ -9,22 +9,33 @@ from typing import Final
 
 from commonplace.flows.learn.retention import expired_threads, forget_thread
 from commonplace.model import Thread
+from commonplace.model.layout import DATED_NOTES
 from commonplace.model.moment import moment_text
+from commonplace.upkeep.erasures import are_quoted, forget_erased
 from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepResult
 
-_MOST: Final = 500  # conversations that one run forgets
+_MOST: Final = 500  # steps of one run: conversations, and the last one
+_CLEANING: Final = Step(
+    action="clean", subject=DATED_NOTES, said="Remove what they said from the notes that jobs wrote about those days."
+)
 
 
 def plan(run: JobRun) -> Plan:
-    """A step for each conversation that is too old, the oldest first."""
+    """A step for each conversation that is too old, the oldest first; then one for the notes that quote them."""
     options = run.options.retention
     if not options.days and not any(options.days_by_source().values()):
         return Plan(said="All conversations are kept: upkeep.retention.days is 0.")
-    return Plan(steps=tuple(map(_step, _expired(run))))
+    expired = _expired(run)
+    steps = [_step(thread) for thread in expired[: _MOST - 1]]
+    last = (_CLEANING,) if are_quoted({each.subject for each in steps}, run.session) else ()
+    return Plan(steps=(*steps, *last), left=len(expired) - len(steps))
 
 
 def apply(step: Step, run: JobRun) -> StepResult:
-    """Forget one conversation, if it is still there and still too old."""
+    """Forget one conversation, if it is still there and still too old; at the end, what jobs wrote of them."""
+    if step.action == _CLEANING.action:
+        forget_erased(run.session)
+        return StepResult(step=step, outcome="done")
     thread = next((each for each in _expired(run) if each.id == step.subject), None)
     if thread is None:
         return StepResult(step=step, outcome="unchanged", reason="It is gone, or it goes on.")
@@ -50,7 +61,7 @@ def _step(thread: Thread) -> Step:
 
 JOB: Final = Job(
     name="retention",
-    about="Forgets conversations that are older than you want to keep (off by default)",
+    about="Forgets conversations that are older than you want to keep; it keeps all until you set how long",
     schedule="15 3 * * *",
     plan=plan,
     apply=apply,

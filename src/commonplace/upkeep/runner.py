@@ -1,7 +1,8 @@
 """Due jobs -> lease -> plan -> steps, one by one -> the log; what fails is tried again later, and then parked.
 
 One job is run at a time in a vault, by whichever process takes its lease. A job that was due while nothing ran is run
-once, however many of its times have passed. A failing job never stops another.
+once, however many of its times have passed. A failing job never stops another. After a run that was killed the index is
+brought up to date first: what that run wrote last may not be in it.
 
     retry   a run that failed is tried again after 5 and 15 minutes; after the third failure in a row the job is parked
     parked  it waits until a person runs it (`commonplace jobs run NAME`); the person is told once
@@ -18,6 +19,8 @@ from typing import Final
 
 from commonplace.errors import CommonplaceError, ProviderFailed, Refused, VaultUnavailable
 from commonplace.events import Level, emit
+from commonplace.flows.ingest.memory_index_note import write_memory_index_note
+from commonplace.flows.ingest.sync import sync
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.model import Actor
@@ -84,10 +87,16 @@ class Upkeep:
         return parse_schedule(self.schedule_of(job)).next_after(since, self.zone)
 
     def statuses(self) -> tuple[JobStatus, ...]:
-        """Every job, its next run and its last one."""
+        """Every job, its next run and its last one: the one that runs next first, those without a next run last."""
         history, now = self.session.stores.history, self.session.clock()
         states = history.job_states()
-        return tuple(self._status(job, states.get(job.name), now=now) for job in self.jobs)
+        listed = [self._status(job, states.get(job.name), now=now) for job in self.jobs]
+        return tuple(sorted(listed, key=lambda each: (not each.next, each.next)))
+
+    def status(self, job: Job) -> JobStatus:
+        """That job, its next run and its last one."""
+        state = self.session.stores.history.job_states().get(job.name)
+        return self._status(job, state, now=self.session.clock())
 
     def due(self) -> tuple[Job, ...]:
         """The jobs that are due; one that is seen for the first time is due at its next time."""
@@ -110,9 +119,11 @@ class Upkeep:
             if stops():
                 break
             try:
-                records.append(self.run(job, stops=stops))
+                record = self._run_if_due(job, stops=stops)
             except VaultUnavailable as error:  # another process runs it, or the history is locked
                 emit("job_not_run", job=job.name, said=error.message)
+                continue
+            records += [record] if record else []
         tell_about_models(self.session, is_needed=any(each.outcome == "waiting" for each in records))
         return tuple(records)
 
@@ -138,10 +149,20 @@ class Upkeep:
         """Run a job now; returns the run as the log has it. Raises VaultUnavailable if another process runs it."""
         history, now = self.session.stores.history, self.session.clock()
         with hold_lease(job.name, history, seconds=job.seconds, now=now) as lease:
-            number = history.begin_run(job.name, now=now)
-            state = history.job_states().get(job.name, JobState(job=job.name))
-            run = _Run(self, job, number=number, state=state, now=now, lease=lease, ends=stops)
-            record = run.perform()
+            return self._run_leased(job, lease, now=now, stops=stops)
+
+    def _run_if_due(self, job: Job, *, stops: Stops) -> JobRecord | None:
+        """Run a job unless another process has run it since it was due; None then. Raises VaultUnavailable."""
+        history, now = self.session.stores.history, self.session.clock()
+        with hold_lease(job.name, history, seconds=job.seconds, now=now) as lease:
+            due_at = self.due_at(job, history.job_states().get(job.name), now=now)
+            return self._run_leased(job, lease, now=now, stops=stops) if due_at and due_at <= now else None
+
+    def _run_leased(self, job: Job, lease: HeldLease, *, now: datetime, stops: Stops) -> JobRecord:
+        history = self.session.stores.history
+        number = history.begin_run(job.name, now=now)
+        state = history.job_states().get(job.name, JobState(job=job.name))
+        record = _Run(self, job, number=number, state=state, now=now, lease=lease, ends=stops).perform()
         self._tell(record, was_parked=state.is_parked)
         return record
 
@@ -212,6 +233,7 @@ class _Run:
 
     def perform(self) -> JobRecord:
         """Plan, do the steps, and store how it ended; whatever happens is an outcome."""
+        emit("job_started", level="debug", job=self._job.name, number=self._number)
         outcome, said, wait = self._outcome()
         record = JobRecord(
             job=self._job.name,
@@ -235,6 +257,9 @@ class _Run:
         try:
             with self._upkeep.session.stores.vault.transaction():  # it is there, and mended after a crash
                 pass
+            if self._was_killed():  # what it wrote last may not be in the index
+                sync(self._upkeep.session.stores)
+                write_memory_index_note(self._upkeep.session.stores)
             run = self._upkeep.job_run(self._job, self._state, now=self._now, stops=self._stops, is_dry=False)
             self._plan = self._upkeep.within_caps(self._job, self._job.plan(run))
             return self._do_steps(run)
@@ -246,6 +271,10 @@ class _Run:
         except Exception as error:  # noqa: BLE001 (the job runner: whatever it is, the other jobs go on)
             emit("job_broke", level="warning", job=self._job.name, exc_info=error)
             return "failed", _said_of(error), self._retry_wait
+
+    def _was_killed(self) -> bool:
+        runs = self._history.job_runs(name=self._job.name, limit=2)
+        return len(runs) > 1 and runs[1].outcome == "killed"
 
     def _do_steps(self, run: JobRun) -> tuple[RunOutcome, str, timedelta]:
         failed_in_a_row = 0
@@ -259,7 +288,7 @@ class _Run:
             result = self._do(step, run)
             self._tried += 1
             failed_in_a_row = failed_in_a_row + 1 if result.outcome == "failed" else 0
-            if failed_in_a_row >= FAILED_STEPS:
+            if failed_in_a_row >= FAILED_STEPS and not self._job.retries_steps:
                 return "failed", f"{FAILED_STEPS} steps in a row failed: {result.reason}", self._retry_wait
         return self._summary()
 
@@ -286,7 +315,7 @@ class _Run:
         if not self._reasons:
             return "done", said, timedelta(0)
         said = f"{said}: {self._reasons[0]}"
-        if len(self._reasons) == len(self._outcomes):
+        if len(self._reasons) == len(self._outcomes) and not self._job.retries_steps:
             return "failed", said, self._retry_wait
         return "partial", said, timedelta(0)
 
@@ -298,7 +327,7 @@ class _Run:
         """What is kept for the next run: its own values if it got through, and when it is tried again."""
         state, now = self._state, self._clock()
         failures = state.failures + 1 if outcome in ("failed", "partial") else state.failures
-        is_through = outcome == "done" or (outcome == "partial" and failures >= FAILURES)
+        is_through = outcome == "done" or (outcome == "partial" and (failures >= FAILURES or self._job.retries_steps))
         is_parked = outcome == "failed" and failures >= FAILURES
         ended = self._ends() and outcome == "stopped"
         if is_through:

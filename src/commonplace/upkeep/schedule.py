@@ -21,6 +21,12 @@ _NAMED: Final = {
     "@monthly": "0 0 1 * *",
 }
 _FIELDS: Final = 5
+_DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+_WEEKDAYS: Final = {
+    "*": "day",
+    **{name[:3].upper(): name for name in _DAYS},
+    **{str(number): name for number, name in enumerate((*_DAYS, _DAYS[0]))},
+}
 _HINT: Final = "Write it as `30 3 * * *` (each day at 3:30), `0 9 * * MON` or `every 6h`."
 _ZONE_HINT: Final = "Write it as Europe/Berlin, America/New_York or UTC."
 _ANY_DAY: Final = datetime(2024, 1, 1, tzinfo=UTC)  # within the four years after it, every date that exists comes
@@ -56,6 +62,25 @@ def parse_schedule(text: str) -> Schedule:
         raise ValueError(f"{text!r} is not a schedule", _HINT)
     _check_cron(cron, text)
     return Schedule(cron=cron)
+
+
+def schedule_words(text: str) -> str:
+    """The schedule for people, such as `every day at 03:15`; a cron expression without simple words as it is."""
+    plain = " ".join(text.split())
+    if interval := _INTERVAL.fullmatch(plain):
+        unit = _UNITS[interval[2].lower()].removesuffix("s")
+        return f"every {unit}" if int(interval[1]) == 1 else f"every {int(interval[1])} {unit}s"
+    fields = _NAMED.get(plain.lower(), plain).split(" ")
+    if len(fields) != _FIELDS or not fields[0].isdigit() or fields[3] != "*":
+        return plain
+    minute, hour, day, _, weekday = fields
+    if (hour, day, weekday) == ("*", "*", "*"):
+        return f"every hour at minute {int(minute)}"
+    days = _WEEKDAYS.get(weekday.upper(), "")
+    if not hour.isdigit() or not days or (day != "*" and (not day.isdigit() or weekday != "*")):
+        return plain
+    clock = f"{int(hour):02}:{int(minute):02}"
+    return f"every {days} at {clock}" if day == "*" else f"on day {int(day)} of every month at {clock}"
 
 
 def _check_cron(cron: str, text: str) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from commonplace.flows.stores import Session
 from commonplace.flows.templates.library import TemplateLibrary
@@ -27,13 +27,26 @@ from commonplace.upkeep.options import SkillOptions, SkillsOptions
 _SECONDS: Final = 300
 
 
+class Writer(Protocol):
+    """How a note is written by a template."""
+
+    def __call__(
+        self, request: TemplateRequest, gather: Gather, session: Session, /, *, library: TemplateLibrary
+    ) -> WriteResult:
+        """Write the note, once. Raises as `write_from_template`."""
+
+
 @dataclass(frozen=True, slots=True)
 class SkillRun:
-    """What a skill is given: the session of its job with a stopped clock, the person's zone, and its settings."""
+    """What a skill is given: the session of its job with a stopped clock, the person's zone, and its settings.
+
+    `about` is whom or what the person asks for; empty for a scheduled run.
+    """
 
     session: Session
     zone: tzinfo
     options: SkillOptions
+    about: str = ""
 
     @property
     def now(self) -> datetime:
@@ -48,11 +61,15 @@ class SkillRun:
 
 @dataclass(frozen=True, slots=True)
 class SkillTask:
-    """One note: what is asked for, what gathers its values, and one sentence about it for the person."""
+    """One note: what is asked for, what gathers its values, and one sentence about it for the person.
+
+    `write` is how it is written, if not as every note of a template.
+    """
 
     request: TemplateRequest
     gather: Gather
     said: str
+    write: Writer = write_from_template
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,14 +103,21 @@ def skill_job(skill: Skill) -> Job:
 
 
 def run_skill(
-    skill: Skill, day: date | None, session: Session, *, zone: tzinfo, skills: SkillsOptions, dry_run: bool = False
+    skill: Skill,
+    day: date | None,
+    session: Session,
+    *,
+    zone: tzinfo,
+    skills: SkillsOptions,
+    about: str = "",
+    dry_run: bool = False,
 ) -> WriteResult:
     """Write the note of that day, by default of today, as the skill's job does. Raises Refused, and as the writer."""
     here = session.as_actor(Actor("job", skill.name)).at(session.clock())
-    run = SkillRun(here, zone, skills.of(skill.name) or SkillOptions())
+    run = SkillRun(here, zone, skills.of(skill.name) or SkillOptions(), about)
     task = skill.on_demand(run, day or run.today)
-    request = replace(completed(task.request, run.options), dry_run=dry_run)
-    return write_from_template(request, task.gather, here, library=TemplateLibrary(here.stores, skills.templates_dir))
+    request = replace(completed(task.request, run.options), is_asked=True, dry_run=dry_run)
+    return task.write(request, task.gather, here, library=TemplateLibrary(here.stores, skills.templates_dir))
 
 
 def completed(request: TemplateRequest, options: SkillOptions) -> TemplateRequest:

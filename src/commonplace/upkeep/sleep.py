@@ -9,55 +9,51 @@ Both also remove bullets whose conversation or entry was erased, and, if the set
 too old. Conversations with an id such as `channel:team` belong to that channel, all others to the person.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, tzinfo
 from typing import Any, Final
 
-from commonplace.errors import CommonplaceError, Conflict, NotFound, ProviderFailed
-from commonplace.events import emit
-from commonplace.facts.entry_paths import id_digits
+from commonplace.errors import NotFound, ProviderFailed
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.learn.model_calls import model_of
 from commonplace.flows.learn.settle import item_outcome
-from commonplace.flows.notes.write import delete_note, write_note
-from commonplace.flows.read import list_notes, locate
+from commonplace.flows.notes.write import delete_note
+from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
 from commonplace.history.base import AuditEntry
 from commonplace.index.base import FactQuery
-from commonplace.model import Actor, Message, Note, Terms, Thread
-from commonplace.model.layout import CHANNELS, DATED_NOTES, MEMORY, PROJECTS, channel_folder, entry_digits
+from commonplace.model import Message, Terms, Thread
+from commonplace.model.layout import CHANNELS, DATED_NOTES, channel_folder
 from commonplace.model.learning import LearnedItem
 from commonplace.model.moment import parse_moment
 from commonplace.model.text import counted
 from commonplace.notes import parse
-from commonplace.upkeep.daily_reflection import FOLDER as REFLECTIONS
 from commonplace.upkeep.day_data import DayCursor, DayData, DayPart, day_of, days_between, gather
 from commonplace.upkeep.day_memories import (
     DayMemories,
     facts_of_day,
+    notes_below,
     read_day_note,
+    read_existing_note,
     remember_by_model,
     remember_by_rules,
+    rewrite_note,
 )
 from commonplace.upkeep.day_note import (
     DayAddition,
-    bullets_of,
     covered_by,
     day_path,
     expired,
     merged_note,
     named_day,
-    source_of,
     through_of,
-    without_sources,
 )
+from commonplace.upkeep.erasures import apply_forgetting, erased_steps, reviews_and_progress
 from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepOutcome, StepResult
-from commonplace.upkeep.weekly_review import FOLDER as REVIEWS
-from commonplace.vault.base import ABSENT, Blob, version_of
+from commonplace.vault.base import Blob
 
 _MOST_PARTS: Final = 12  # calls of a model in one run, for each place: a fortnight away takes two nights
-_ATTEMPTS: Final = 3  # at a note that someone saves at the same time
 _UNFIT: Final = frozenset({"malformed", "too_long"})  # the model is there, and cannot do it: the rules can
 _OUTCOMES: Final[Mapping[str, StepOutcome]] = {
     "stored": "done",
@@ -139,7 +135,8 @@ def channels(session: Session) -> tuple[str, ...]:
 
 def _plan_place(place: Place, run: JobRun, *, state: Mapping[str, Any], days: int) -> Plan:
     session, cursor = run.session, DayCursor.of(state, now=run.session.clock())
-    tidying = (*_erased_steps(place, session), *_retention_steps(place, session, days=days))
+    made = (*_dated(place, session), *(() if place.channel else reviews_and_progress(session)))
+    tidying = (*erased_steps(made, session), *_retention_steps(place, session, days=days))
     data = gather(
         session,
         cursor,
@@ -255,64 +252,7 @@ def _frontmatter(place: Place, day: str, session: Session) -> Mapping[str, Any]:
     return note.frontmatter if note else {}
 
 
-# ---------------------------------------------------------------- what was erased, and what is too old
-
-
-def _erased_steps(place: Place, session: Session) -> Iterator[Step]:
-    """A step for each of our notes with bullets whose conversation or entry was erased or forgotten."""
-    paths = [*_dated(place, session)]
-    if not place.channel:
-        paths += (*_progress(session), *notes_below(REFLECTIONS, session), *notes_below(REVIEWS, session))
-    notes = [note for path in paths if (note := read_day_note(path, session)) and _sources(note)]
-    sources = {source for note in notes for source in _sources(note)}
-    gone = session.stores.history.forgotten(source for source in sources if not source.startswith("e-"))
-    gone |= _forgotten_entries({source for source in sources if source.startswith("e-")}, session)
-    for note in notes:
-        if own := sorted(_sources(note) & gone):
-            yield Step(
-                action="forget",
-                subject=note.path,
-                said=f"Remove what {counted(len(own), 'erased source')} said from {note.path}.",
-                values={"gone": frozenset(own)},
-            )
-
-
-def forget_erased(session: Session) -> None:
-    """Remove at once, from the notes that jobs made of it, what a conversation or an entry said that was erased.
-
-    A note that cannot be changed now is an event: the next night tries again.
-    """
-    own = session.as_actor(Actor("job", JOB.name)).at(session.clock())
-    for channel in ("", *channels(own)):
-        for step in (*_erased_steps(Place(channel, UTC), own),):
-            try:
-                _forget_sources(step, own)
-            except CommonplaceError as error:
-                emit("memories_not_forgotten", level="warning", path=step.subject, said=str(error))
-
-
-def _progress(session: Session) -> tuple[str, ...]:
-    """The notes of progress of all projects: the end of a session is quoted there."""
-    return tuple(path for path in notes_below(PROJECTS, session) if "/_harness/progress" in path)
-
-
-def _sources(note: Note) -> frozenset[str]:
-    """Everything that the note is made from, by its bullets and its frontmatter."""
-    return (
-        frozenset(source_of(block) for _, block in bullets_of(note.body) if block) | covered_by(note.frontmatter).keys()
-    )
-
-
-def _forgotten_entries(sources: Iterable[str], session: Session) -> frozenset[str]:
-    """Those of these entries that were forgotten, are sensitive now, or were erased: no file has their digits."""
-    wanted = frozenset(sources)
-    if not wanted:
-        return wanted
-    with session.stores.index.reader() as reader:
-        records = reader.facts(FactQuery(statuses=("deleted",), origins=("entry",), staged=True))
-    deleted = {f"e-{id_digits(each.fact.id)}" for each in records} | {f"e-{each}" for each in session.hidden_entries()}
-    there = {f"e-{entry_digits(path)}" for path in notes_below(MEMORY, session)}
-    return frozenset(each for each in wanted if each in deleted or each not in there)
+# ---------------------------------------------------------------- what is too old
 
 
 def _retention_steps(place: Place, session: Session, *, days: int) -> Iterator[Step]:
@@ -349,15 +289,6 @@ def _is_unbroken(rows: Sequence[AuditEntry]) -> bool:
 def _dated(place: Place, session: Session) -> tuple[str, ...]:
     paths = notes_below(place.folder, session, recursive=False)
     return tuple(path for path in paths if named_day(path))
-
-
-def notes_below(folder: str, session: Session, *, recursive: bool = True) -> tuple[str, ...]:
-    """The paths of the notes below a folder; none if there is no such folder."""
-    stores = session.stores
-    try:
-        return tuple(stat.path for stat in list_notes(folder, stores.vault, skip=stores.ignored, recursive=recursive))
-    except NotFound:
-        return ()
 
 
 # ---------------------------------------------------------------- apply
@@ -410,45 +341,11 @@ def _write_day(step: Step, session: Session) -> StepResult:
             return there.content
         return merged_note(there.content if there else None, addition, path=step.subject)
 
-    return _rewrite(step, session, content, message=f"commonplace: memories of {step.subject[-13:-3]}")
-
-
-def _forget_sources(step: Step, session: Session) -> StepResult:
-    def content(there: Blob | None) -> bytes:
-        if there is None:
-            raise NotFound(f"no such note: {step.subject}", path=step.subject)
-        return without_sources(there.content, step.values["gone"], path=step.subject)
-
-    return _rewrite(step, session, content, message=f"commonplace: erased memories of {step.subject[-13:-3]}")
-
-
-def _rewrite(step: Step, session: Session, content: Callable[[Blob | None], bytes], *, message: str) -> StepResult:
-    """Write the note as `content` makes it of what is there now; if someone saves it meanwhile, again."""
-    for attempt in range(_ATTEMPTS):
-        there = _read(step.subject, session)
-        new = content(there)
-        if there and new == there.content:
-            return StepResult(step=step, outcome="unchanged", reason="The note has it already.")
-        terms = Terms(message=message, why=step.said, expected=version_of(there.content) if there else ABSENT)
-        try:
-            changed = write_note(step.subject, new, session, terms)
-        except Conflict:
-            if attempt == _ATTEMPTS - 1:
-                raise
-            continue
-        return StepResult(step=step, outcome="done" if changed.changed else "unchanged", commit=changed.commit or "")
-    raise AssertionError("unreachable")
-
-
-def _read(path: str, session: Session) -> Blob | None:
-    try:
-        return session.stores.vault.read(locate(path, session.stores.vault))
-    except NotFound:
-        return None
+    return rewrite_note(step, session, content, message=f"commonplace: memories of {step.subject[-13:-3]}")
 
 
 def _delete_day(step: Step, session: Session) -> StepResult:
-    there = _read(step.subject, session)
+    there = read_existing_note(step.subject, session)
     if there is None:
         return StepResult(step=step, outcome="unchanged", reason="It is gone already.")
     if not is_ours(step.subject, session):
@@ -461,7 +358,7 @@ def _delete_day(step: Step, session: Session) -> StepResult:
 _DEEDS: Final[Mapping[str, Callable[[Step, Session], StepResult]]] = {
     "save": _save_fact,
     "write": _write_day,
-    "forget": _forget_sources,
+    "forget": apply_forgetting,
     "delete": _delete_day,
 }
 

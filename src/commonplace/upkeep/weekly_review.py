@@ -8,12 +8,15 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Any, Final
 
+from commonplace.facts.commitments import Commitment, commitment_id
 from commonplace.facts.entry_paths import id_digits
+from commonplace.facts.triples import ME, strip_links
+from commonplace.flows.memory.commitments import list_commitments, told
 from commonplace.flows.memory.facts import FactRequest, doubts_of, facts_about
 from commonplace.flows.memory.review import waiting_count
 from commonplace.flows.notes.proposals import proposals
 from commonplace.model.template import NoteDraft, TemplateRequest
-from commonplace.upkeep.period import Period, entries, notes, sessions, version_at
+from commonplace.upkeep.period import Period, cut_lists, version_at, what_happened
 from commonplace.upkeep.skill import Skill, SkillRun, SkillTask
 
 NAME: Final = "weekly_review"
@@ -58,13 +61,13 @@ def on_demand(run: SkillRun, day: date) -> SkillTask:
 def gather(run: SkillRun, day: date) -> Mapping[str, Any] | None:
     """What happened in the week of that day, what waits and what is doubtful now; None if nothing happened."""
     period = _week(day, run)
-    found = {
-        "sessions": sessions(period, run.session),
-        **entries(period, run.session),
-        **notes(period, run.session),
-    }
-    if not any(found[name] for name in ("sessions", "decided", "learned", "changed", "notes")):
+    found = what_happened(period, run.session)
+    if found is None:
         return None
+    standing = [each for each in told(list_commitments(run.session)) if each.is_open]
+    lines = {(each.path, each.line) for each in standing}
+    found["commitments"] = [_commitment(each) for each in standing]
+    found["tasks"] = [each for each in found["tasks"] if (each["path"], each["line"]) not in lines]
     found["stale"] = _stale(run)
     found["events"] = _events(period, run)
     most = run.options.most_items
@@ -74,8 +77,18 @@ def gather(run: SkillRun, day: date) -> Mapping[str, Any] | None:
         "last": period.last.isoformat(),
         "waiting": waiting_count(run.session),
         "proposals": [{"target": each.target} for each in proposals(run.session.stores)][:most],
-        **{name: values[:most] for name, values in found.items()},
-        "left_out": {name: max(0, len(values) - most) for name, values in found.items()},
+        **cut_lists(found, most),
+    }
+
+
+def _commitment(commitment: Commitment) -> dict[str, Any]:
+    return {
+        "who": "" if commitment.who == ME else strip_links(commitment.who),
+        "what": strip_links(commitment.what),
+        "due": commitment.due,
+        "is_late": commitment.state == "overdue",
+        "path": commitment.path.removesuffix(".md"),
+        "id": commitment_id(commitment),
     }
 
 

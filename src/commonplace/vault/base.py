@@ -15,7 +15,7 @@ The seam moves bytes: it knows nothing of Markdown, YAML or policy.
 import hashlib
 import shlex
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -35,6 +35,7 @@ class Capability(StrEnum):
     SHARED = "shared"  # several processes may change the store: its lock makes them take turns
     HISTORY = "history"  # every transaction is a commit: the store is a `HistoricBackend`
     WATCHED = "watched"  # reports changes as they happen, whoever makes them: the store is a `WatchedBackend`
+    ERASABLE = "erasable"  # a file can be erased from the history, too: the store is an `ErasableBackend`
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,9 @@ class StorageBackend(Protocol):
 
     def stat(self, at: Locator) -> Stat:
         """Size and modification time of the file, without reading it. Raises NotFound."""
+
+    def stats(self, paths: Iterable[str]) -> Mapping[str, Stat]:
+        """The same of several files at once, by the paths given; those that cannot be examined are left out."""
 
     def list(self, folder: str = "", *, recursive: bool = True, skip: Skip | None = None) -> Listing:
         """The files below a folder. Raises NotFound when there is no such folder."""
@@ -316,9 +320,23 @@ class HistoricBackend(StorageBackend, Protocol):
         """Run maintenance on the stored history if it is due; its content does not change."""
 
 
+class ErasableBackend(HistoricBackend, Protocol):
+    """A store that can remove a file from its history."""
+
+    def erase_history(self, files: Sequence[Locator], *, wait: float = 10.0) -> None:
+        """Remove every version of these files from all commits, and their names from the messages.
+
+        Other files of the same commits stay as they are. A commit of the kind `erase` keeps the removal of a file at
+        `ERASED_PATH`, or at the path of an entry without its words. Raises Conflict if one of the files exists.
+        """
+
+
 def version_of(content: bytes) -> str:
     """The version of a file with these bytes."""
     return hashlib.sha256(content).hexdigest()
 
+
+ERASED_PATH: Final = "[erased]"
+"""The path in a commit of a file that was erased from the history."""
 
 KIND: Final = "Commonplace-Kind"

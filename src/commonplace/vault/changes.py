@@ -1,10 +1,12 @@
 """The changes of one transaction, collected while its block runs and made when it ends."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from commonplace.errors import UsageError
+from commonplace.model.layout import wordless_name
 from commonplace.model.text import fold_name
-from commonplace.vault.base import Blob, Locator, StorageBackend
+from commonplace.vault.base import KIND, Blob, Label, Locator, StorageBackend
 from commonplace.vault.contract_errors import path_of
 
 
@@ -89,3 +91,20 @@ class Changes:
             raise UsageError(
                 "this transaction has ended", hint="Open a new one, and make the changes inside its `with` block."
             )
+
+
+def completed_label(label: Label | None, changes: Sequence[Change]) -> Label:
+    """The label with its kind; a transaction without a label is named after what it does."""
+    verbs = {_verb(change) for change in changes}
+    verb = verbs.pop() if len(verbs) == 1 else "change"
+    what = wordless_name(changes[0].path) if len(changes) == 1 else f"{len(changes)} files"
+    label = label or Label(f"commonplace: {verb} {what}")
+    if any(name == KIND for name, _ in label.trailers):
+        return label
+    return replace(label, trailers=((KIND, verb), *label.trailers))
+
+
+def _verb(change: Change) -> str:
+    if isinstance(change, Write):
+        return "write"
+    return "move" if isinstance(change, Move) else "delete"

@@ -11,7 +11,7 @@ one in a container, exclude each other by it.
 import os
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -27,12 +27,13 @@ from commonplace.vault.files import kind_of, read_file, stat_file
 from commonplace.vault.paths import is_git, is_temporary, normal, normal_folder, printable
 from commonplace.vault.syscalls import translate_os_errors, unavailable_from
 from commonplace.vault.temporary_files import UnfinishedFiles
-from commonplace.vault.tree import FolderTree
+from commonplace.vault.tree import FolderTree, location_in
 from commonplace.vault.watch import watch_folder
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
+_UNEXAMINED: Final = (NotFound, Refused, VaultUnavailable)  # what `stats` leaves out
 _FIRST_PAUSE: Final = 0.002
 _LONGEST_PAUSE: Final = 0.005  # a program that writes without pause releases the lock for a millisecond at a time
 _LOG_WAIT_OVER_S: Final = 2.0  # a queue of writers that moves stays below
@@ -222,6 +223,23 @@ class Folder:
         with translate_os_errors(path, doing="examine"), self._tree.locate(path) as location:
             return stat_file(location)
 
+    def stats(self, paths: Iterable[str]) -> Mapping[str, Stat]:
+        """The same of several files at once, by the paths given; those that cannot be examined are left out.
+
+        Each folder is opened once: walking down to it takes longer than looking at a file in it.
+        """
+        found: dict[str, Stat] = {}
+        for folder, names in _by_folder(paths).items():
+            with (
+                suppress(*_UNEXAMINED),
+                translate_os_errors(folder, doing="examine"),
+                self._tree.open_folder(folder) as (opened, on_disk),
+            ):
+                for path, name in names:
+                    with suppress(*_UNEXAMINED), translate_os_errors(path, doing="examine"):
+                        found[path] = stat_file(location_in(opened, on_disk, name))
+        return found
+
     def list(self, folder: str = "", *, recursive: bool = True, skip: Skip | None = None) -> Listing:
         """The files below a folder. Raises NotFound when there is no such folder."""
         return list_tree(self._tree, normal_folder(folder), recursive=recursive, skip=skip or _skip_nothing)
@@ -234,6 +252,16 @@ class Folder:
         Raises VaultUnavailable, at once or later, when the system cannot watch the folder.
         """
         return watch_folder(self._tree, stop=stop, skip=skip, step=step)
+
+
+def _by_folder(paths: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """These paths and the names of their files, by folder; without those that are no paths of a file."""
+    by_folder: dict[str, list[tuple[str, str]]] = {}
+    for path in paths:
+        with suppress(Refused):
+            folder, _, name = normal(path).rpartition("/")
+            by_folder.setdefault(folder, []).append((path, name))
+    return by_folder
 
 
 def list_tree(tree: FolderTree, folder: str, *, recursive: bool, skip: Skip) -> Listing:

@@ -2,14 +2,13 @@
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from commonplace.errors import NotFound, UsageError, VaultUnavailable
+from commonplace.errors import NotFound, Refused, UsageError, VaultUnavailable
 from commonplace.model import Stat
 from commonplace.vault.base import (
-    ABSENT,
     Blob,
     Capability,
     Label,
@@ -22,18 +21,10 @@ from commonplace.vault.base import (
     version_of,
 )
 from commonplace.vault.batch import LOCK_WAIT_S, checked_derived_path
-from commonplace.vault.changes import Change, Changes, Delete, Move, Write
-from commonplace.vault.contract_errors import (
-    already_exists,
-    case_collision,
-    file_not_found,
-    folder_not_found,
-    not_a_file,
-    parent_is_a_file,
-    path_of,
-    require_version,
-)
-from commonplace.vault.paths import normal, normal_folder, skip_filter, spelling
+from commonplace.vault.changes import Change, Changes, Write
+from commonplace.vault.contract_errors import path_of
+from commonplace.vault.file_table import apply_changes, find_file, find_folder, look_up
+from commonplace.vault.paths import normal, normal_folder, skip_filter
 from commonplace.vault.watch import WatchQueues
 
 
@@ -43,6 +34,11 @@ class File:
 
     content: bytes
     mtime: float
+
+    @property
+    def version(self) -> str:
+        """The version of the content."""
+        return version_of(self.content)
 
 
 Files = dict[str, File]
@@ -62,11 +58,11 @@ class InMemory:
 
     def resolve(self, path: str) -> Locator:
         """Where that file is or would be. Raises Refused."""
-        return Locator(_look_up(self._files, normal(path)).path, self)
+        return Locator(look_up(self._files, normal(path)).path, self)
 
     def read(self, at: Locator) -> Blob:
         """The file's bytes. Raises NotFound, and Refused for a folder."""
-        path, file = _find(self._files, path_of(at, self))
+        path, file = find_file(self._files, path_of(at, self))
         return Blob(file.content, version_of(file.content), Stat(path, file.mtime, len(file.content)))
 
     def exists(self, at: Locator) -> bool:
@@ -81,10 +77,18 @@ class InMemory:
         """Size and modification time of the file. Raises NotFound, and Refused for a folder."""
         return self.read(at).stat
 
+    def stats(self, paths: Iterable[str]) -> Mapping[str, Stat]:
+        """The same of several files at once, by the paths given; those that are no files are left out."""
+        found: dict[str, Stat] = {}
+        for path in paths:
+            with suppress(NotFound, Refused):
+                found[path] = self.stat(self.resolve(path))
+        return found
+
     def list(self, folder: str = "", *, recursive: bool = True, skip: Skip | None = None) -> Listing:
         """The files below a folder. Raises NotFound when there is no such folder."""
         files, path = self._files, normal_folder(folder)
-        prefix = f"{_find_folder(files, path)}/" if path else ""
+        prefix = f"{find_folder(files, path)}/" if path else ""
         is_skipped = skip_filter(skip, below=prefix)
         chosen = (
             Stat(path, file.mtime, len(file.content))
@@ -137,98 +141,11 @@ class InMemory:
             self._mutex.release()
 
 
-@dataclass(frozen=True, slots=True)
-class _Lookup:
-    """The result of looking up a path: its spelling, a twin in another case, a file above it, is it a folder."""
-
-    path: str
-    twin: str | None = None
-    blocked_by: str | None = None
-    is_folder: bool = False
-
-
 def _apply(files: Files, changes: list[Change]) -> Files:
-    """The files after the changes; every expected version is checked against the files before any change."""
-    for change in changes:
-        _check(files, change)
-    after = dict(files)
-    for change in changes:
-        _apply_change(after, change)
-    return after
+    """The files after the changes; raises as `apply_changes` does."""
+    return apply_changes(files, changes, create=lambda content: File(content, time.time()))
 
 
 def _differences(before: Files, after: Files) -> tuple[WatchEvent, ...]:
     gone = tuple(WatchEvent(path, "gone") for path in before if path not in after)
     return gone + tuple(WatchEvent(path, "saved") for path, file in after.items() if before.get(path) is not file)
-
-
-def _check(files: Files, change: Change) -> None:
-    if isinstance(change, Write):
-        file = files.get(_path_to_write(files, change.path))
-        found = version_of(file.content) if file else ABSENT
-    else:
-        found = version_of(_find(files, change.path)[1].content)
-    require_version(change.path, expected=change.expected, found=found)
-    if isinstance(change, Move) and _path_to_write(files, change.destination) in files:
-        raise already_exists(change.destination)
-
-
-def _apply_change(files: Files, change: Change) -> None:
-    if isinstance(change, Write):
-        path = _path_to_write(files, change.path)
-        if path not in files or files[path].content != change.content:
-            files[path] = File(change.content, time.time())
-        return
-    path, file = _find(files, change.path)
-    if isinstance(change, Delete):
-        del files[path]
-        return
-    files[_path_to_write(files, change.destination)] = file
-    del files[path]
-
-
-def _find(files: Mapping[str, File], path: str) -> tuple[str, File]:
-    lookup = _look_up(files, path)
-    if lookup.is_folder:
-        raise not_a_file(lookup.path, kind="a folder")
-    if lookup.path not in files:
-        raise file_not_found(path, twin=lookup.twin)
-    return lookup.path, files[lookup.path]
-
-
-def _path_to_write(files: Mapping[str, File], path: str) -> str:
-    lookup = _look_up(files, path)
-    if lookup.is_folder:
-        raise not_a_file(lookup.path, kind="a folder")
-    if lookup.blocked_by:
-        raise parent_is_a_file(path, by=lookup.blocked_by)
-    if lookup.twin:
-        raise case_collision(path, twin=lookup.twin)
-    return lookup.path
-
-
-def _find_folder(files: Mapping[str, File], path: str) -> str:
-    lookup = _look_up(files, path)
-    if not lookup.is_folder:
-        raise folder_not_found(path, twin=lookup.twin)
-    return lookup.path
-
-
-def _look_up(files: Mapping[str, File], path: str) -> _Lookup:
-    if path in files:
-        return _Lookup(path)
-    names, walked = path.split("/"), ""
-    for depth, name in enumerate(names, start=1):
-        entry = spelling(name, _names_in(files, walked))
-        here, rest = walked + entry.name, names[depth:]
-        whole = "/".join([here, *rest])
-        if entry.twin:
-            return _Lookup(whole, twin="/".join([walked + entry.twin, *rest]))
-        if rest and here in files:
-            return _Lookup(whole, blocked_by=here)
-        walked = f"{here}/"
-    return _Lookup(whole, is_folder=whole not in files and any(file.startswith(walked) for file in files))
-
-
-def _names_in(files: Mapping[str, File], prefix: str) -> set[str]:
-    return {path.removeprefix(prefix).partition("/")[0] for path in files if path.startswith(prefix)}

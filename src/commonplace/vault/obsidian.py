@@ -12,7 +12,7 @@ before we change it.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -50,7 +50,7 @@ from commonplace.vault.batch import (
     try_to_create,
     write_derived,
 )
-from commonplace.vault.changes import Change, Changes, Move, Write
+from commonplace.vault.changes import Change, Changes, Write, completed_label
 from commonplace.vault.contract_errors import path_of
 from commonplace.vault.files import read_file
 from commonplace.vault.folder import Folder
@@ -107,7 +107,8 @@ def carry_out(
     touched = [effect for step in steps for effect in effects(step)]
     git.refuse_unwritable([effect.path for effect in touched])
     tracked = read_git_state(git, touched)
-    journal = _new_journal(tree.root, tracked, label=_complete(label, [step.change for step in steps]), vault=git.id)
+    complete = completed_label(label, [step.change for step in steps])
+    journal = _new_journal(tree.root, tracked, label=complete, vault=git.id)
     try:
         commit = _Mutation(tree, git, file, journal, steps, tracked, _allowed(git, tracked)).carry_out()
     except CommonplaceError:
@@ -289,23 +290,6 @@ def _entry(tracked: TrackedEffect) -> JournalEntry:
 def _folders_to_make(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
     parents = {str(parent) for path in paths for parent in PurePosixPath(path).parents[:-1]}
     return tuple(sorted(parent for parent in parents if not os.path.isdir(root / parent)))
-
-
-def _complete(label: Label | None, changes: Sequence[Change]) -> Label:
-    """The label with its kind; a transaction without a label is named after what it does."""
-    verbs = {_verb(change) for change in changes}
-    verb = verbs.pop() if len(verbs) == 1 else "change"
-    what = wordless_name(changes[0].path) if len(changes) == 1 else f"{len(changes)} files"
-    label = label or Label(f"commonplace: {verb} {what}")
-    if any(name == KIND for name, _ in label.trailers):
-        return label
-    return replace(label, trailers=((KIND, verb), *label.trailers))
-
-
-def _verb(change: Change) -> str:
-    if isinstance(change, Write):
-        return "write"
-    return "move" if isinstance(change, Move) else "delete"
 
 
 MAINTAIN_EVERY: Final = 500

@@ -10,7 +10,7 @@ from commonplace.model import option
 class VaultOptions:
     """The block `vault`."""
 
-    root: Path | None = option(None, "The folder that holds the notes.")
+    root: Path | None = option(None, "The folder that holds the notes, or postgresql:NAME for a vault in a database.")
     backend: str = option("obsidian-vault", "The storage backend that stores the notes.")
     git_filters: bool = option(
         False, "Whether git's external filters (LFS, git-crypt) run on our commits; only for a repository you trust."

@@ -11,12 +11,11 @@ from typing import Final, Literal
 
 from commonplace.errors import CommonplaceError, NotFound, Refused, VaultUnavailable
 from commonplace.events import emit
-from commonplace.model.layout import wordless_path
 from commonplace.vault.base import ABSENT, version_of
 from commonplace.vault.batch import put_version
 from commonplace.vault.files import FileSnapshot, read_file
 from commonplace.vault.git.commit import NewCommit
-from commonplace.vault.git.history import MUTATION, PATH
+from commonplace.vault.git.history import MUTATION, path_trailers
 from commonplace.vault.git.path_state import TrackedBlobs
 from commonplace.vault.git.repository import Repository
 from commonplace.vault.journal import Journal, JournalEntry, JournalFile, UnfinishedJournal
@@ -26,7 +25,6 @@ from commonplace.vault.tree import FolderTree
 
 Outcome = Literal["completed", "rolled back"]
 
-_MOST_PATH_TRAILERS: Final = 50
 PASSING: Final = ("locked", "repository_busy")
 """The reasons of errors that pass when another program has finished."""
 
@@ -127,8 +125,7 @@ def commit_of(
 
     A path of an entry is named without its words.
     """
-    paths = [(PATH, wordless_path(path)) for path in files] if len(files) <= _MOST_PATH_TRAILERS else []
-    trailers = (*journal.label.trailers, *paths, (MUTATION, journal.mutation))
+    trailers = (*journal.label.trailers, *path_trailers(files), (MUTATION, journal.mutation))
     return NewCommit(journal.label.message, trailers, files, modes or {})
 
 

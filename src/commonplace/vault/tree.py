@@ -28,6 +28,7 @@ from commonplace.vault.syscalls import flush, unavailable_from
 # Windows has none of these flags: the import works there, and opening a store reports that it is unsupported.
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | NO_LINKS
+_PASSING_FLAGS = FOLDER_FLAGS | getattr(os, "O_PATH", 0)  # for a folder on the way: whoever watches it is not woken
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class FolderTree:
     @contextmanager
     def locate(self, path: str) -> Iterator[FileLocation]:
         """The location of that file, for reading. Raises NotFound when a folder above it does not exist."""
-        with _Descent(self.root, self._numbers) as descent:
+        with _Descent(self.root, self._numbers, path) as descent:
             for location, more in descent.along(path):
                 location.refuse_link(path)
                 if more and not location.is_folder:
@@ -78,7 +79,7 @@ class FolderTree:
         """The location of that file; creates missing folders, and removes them again if the block fails."""
         created: list[str] = []
         try:
-            with _Descent(self.root, self._numbers) as descent:
+            with _Descent(self.root, self._numbers, path, creates=True) as descent:
                 for location, more in descent.along(path):
                     location.refuse_link(path)
                     if more and location.mode is None:
@@ -93,7 +94,7 @@ class FolderTree:
     @contextmanager
     def open_folder(self, path: str) -> Iterator[tuple[int, str]]:
         """The open folder at that path, and its path as it is on disk; "" is the root. Raises NotFound."""
-        with _Descent(self.root, self._numbers) as descent:
+        with _Descent(self.root, self._numbers, path) as descent:
             on_disk = ""
             for location, _ in descent.along(path) if path else ():
                 location.refuse_link(path)
@@ -108,7 +109,7 @@ class FolderTree:
 
     def path_on_disk(self, path: str) -> str:
         """The path as it is on disk, as far as it exists. Raises Refused for a link on the way."""
-        with _Descent(self.root, self._numbers) as descent:
+        with _Descent(self.root, self._numbers, path) as descent:
             for location, more in descent.along(path):
                 location.refuse_link(path)
                 if more and not location.is_folder:
@@ -140,9 +141,24 @@ def find_name(folder: int, name: str) -> DiskName:
     status = _lstat(folder, name)
     if status is not None and not _opens_by_other_names(folder, name, status):
         return DiskName(name, status.st_mode)
-    on_disk = spelling(name, os.listdir(folder))
+    on_disk = spelling(name, _names_in(folder))
     status = _lstat(folder, on_disk.name) if on_disk.exists else None
     return DiskName(on_disk.name, status.st_mode if status is not None else None, on_disk.twin)
+
+
+def _names_in(folder: int) -> list[str]:
+    """The names in the folder, which may be open for passing through alone."""
+    opened = os.open(".", FOLDER_FLAGS, dir_fd=folder)
+    try:
+        return os.listdir(opened)
+    finally:
+        os.close(opened)
+
+
+def location_in(folder: int, path: str, name: str) -> FileLocation:
+    """The location of a file of that name in the open folder, which has this path."""
+    entry, above = find_name(folder, name), f"{path}/" if path else ""
+    return FileLocation(folder, entry.name, above + entry.name, entry.mode, above + entry.twin if entry.twin else None)
 
 
 def _opens_by_other_names(folder: int, name: str, status: os.stat_result) -> bool:
@@ -165,11 +181,15 @@ def _lstat(folder: int, name: str) -> os.stat_result | None:
 
 
 class _Descent:
-    """A walk down from the root that keeps one folder open at a time."""
+    """A walk down from the root to that path that keeps one folder open at a time.
 
-    def __init__(self, root: Path, numbers: tuple[int, int]) -> None:
+    Only the folder of the last component is open for more than passing through, or every folder if some may be created.
+    """
+
+    def __init__(self, root: Path, numbers: tuple[int, int], path: str, *, creates: bool = False) -> None:
+        self._passing = FOLDER_FLAGS if creates else _PASSING_FLAGS
         try:
-            self.folder = os.open(root, FOLDER_FLAGS)
+            self.folder = os.open(root, self._passing if "/" in path else FOLDER_FLAGS)
         except OSError as error:
             raise unavailable_from(error, path=str(root), doing="open the vault") from error
         if _numbers(os.fstat(self.folder)) != numbers:
@@ -186,22 +206,22 @@ class _Descent:
         """The location of each component, and whether more follow; a folder is entered when the next is requested."""
         names, walked = path.split("/"), ""
         for left, name in zip(range(len(names) - 1, -1, -1), names, strict=True):
-            entry = find_name(self.folder, name)
-            twin = walked + entry.twin if entry.twin else None
-            yield FileLocation(self.folder, entry.name, walked + entry.name, entry.mode, twin), left > 0
+            location = location_in(self.folder, walked, name)
+            yield location, left > 0
             if left:
-                self._enter_unless_swapped(entry.name, path, link=walked + entry.name)
-                walked += f"{entry.name}/"
+                flags = self._passing if left > 1 else FOLDER_FLAGS
+                self._enter_unless_swapped(location.name, path, link=location.path, flags=flags)
+                walked = location.path
 
-    def enter(self, name: str) -> None:
+    def enter(self, name: str, *, flags: int = FOLDER_FLAGS) -> None:
         """Open that folder and close the current one."""
-        below = os.open(name, FOLDER_FLAGS, dir_fd=self.folder)
+        below = os.open(name, flags, dir_fd=self.folder)
         os.close(self.folder)
         self.folder = below
 
-    def _enter_unless_swapped(self, name: str, path: str, *, link: str) -> None:
+    def _enter_unless_swapped(self, name: str, path: str, *, link: str, flags: int) -> None:
         try:
-            self.enter(name)
+            self.enter(name, flags=flags)
         except OSError as error:
             entry = find_name(self.folder, name)
             if entry.mode is not None and stat.S_ISLNK(entry.mode):

@@ -51,12 +51,13 @@ async def own_memory(request: Request, caller: CallingProgram) -> AsyncIterator[
     """
     if not caller.may("admin") or find_agent_host(caller.name):
         raise Refused(
-            f"{caller.name} acts as an agent, and only the person may review what waits",
-            hint="They run `commonplace review`, or use a token of their own with --scope admin.",
+            f"{caller.name} acts as an agent, and only the person may do this",
+            hint="They run `commonplace review`, `commonplace jobs run` or the like, or use a token of their own with "
+            "--scope admin.",
         )
     memory = await run_in_threadpool(_memory, request, caller, scope="admin")
     async with request.app.state.writers:
-        yield memory.acting(Actor("person", caller.name))
+        yield memory.acting(Actor("person", caller.name, caller.person))
 
 
 Reader = Annotated[Memory, Depends(readable_memory)]

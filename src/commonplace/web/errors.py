@@ -12,6 +12,7 @@ from typing_extensions import TypedDict  # pydantic rejects typing.TypedDict bef
 
 from commonplace.errors import UNEXPECTED_CODES, CommonplaceError, NotFound, Refused, UsageError, codes_for
 from commonplace.memory.shapes import ErrorShape
+from commonplace.web.live_events import TooManyListeners
 
 _UNPROCESSABLE: Final = 422
 _MAX_FIELDS: Final = 10  # reported per request: the first says enough, and a request may have thousands
@@ -91,6 +92,8 @@ def _response(status: int, error: Mapping[str, Any], *, headers: Mapping[str, st
 async def _respond_to_ours(request: Request, error: CommonplaceError) -> JSONResponse:
     if isinstance(error, NoCaller):
         return _response(401, error.as_dict() | {"type": "Refused"}, headers={"WWW-Authenticate": "Bearer"})
+    if isinstance(error, TooManyListeners):
+        return _response(429, error.as_dict() | {"type": "Refused"}, headers={"Retry-After": "5"})
     return _response(codes_for(error).http, error.as_dict())
 
 

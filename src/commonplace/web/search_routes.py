@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from commonplace.memory import Memory, shapes
@@ -194,9 +194,12 @@ def stats(memory: Reader) -> StatsResponse:
 
 
 @index_router.post("/sync", operation_id="sync", summary="Update the index")
-def sync(memory: Writer) -> SyncResponse:
-    """Bring the index up to date with the vault: new, changed, moved and deleted notes."""
-    synced = memory.index.sync()
+def sync(request: Request, memory: Writer) -> SyncResponse:
+    """Bring the index up to date with the vault: new, changed, moved and deleted notes.
+
+    How far it is comes as live events.
+    """
+    synced = memory.index.sync(progress=request.app.state.live.progress(memory.conversations.vault_folder, "sync"))
     return {
         "ok": True,
         "added": synced.added,

@@ -10,6 +10,7 @@ from commonplace.app import encoders
 from commonplace.daemon import serve
 from commonplace.encoders.options import EmbeddingOptions
 from commonplace.errors import ProviderFailed, UsageError
+from commonplace.settings.harmless import SettingsWriter
 from commonplace.vault.watch import start_watching
 
 
@@ -38,7 +39,7 @@ def test_without_the_extra_serve_no_daemon_starts(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(serve, "find_spec", lambda name: None)
 
     with pytest.raises(UsageError, match="the daemon needs packages") as refused:
-        serve.serve(flags={}, ready=lambda state: None)
+        serve.serve(flags={}, ready=lambda state: None, writer=SettingsWriter(save=print, remove=print))
 
     assert refused.value.hint == "pip install 'commonplace-memory[serve]'"
 

@@ -24,7 +24,9 @@ def test_status_tells_a_daemon_that_does_not_answer_from_none(capsys: pytest.Cap
     assert second == "not running: `commonplace serve` starts it"
 
 
-@pytest.mark.parametrize("words", [["token", "list"], ["token", "create", "x"], ["status"], ["stop"], ["serve"]])
+@pytest.mark.parametrize(
+    "words", [["token", "list"], ["token", "create", "x"], ["status"], ["stop"], ["serve"], ["person", "list"]]
+)
 def test_a_user_without_a_home_is_told_what_to_set(
     words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

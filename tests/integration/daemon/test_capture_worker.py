@@ -541,6 +541,7 @@ def test_another_vault_gets_only_what_is_said_from_then_on(tmp_path: Path, sessi
     with make_memory(tmp_path / "second") as other:
         session.says = lambda: other
         with session.captures() as captures:
+            session.hand_over(captures)  # nothing was said yet since the change
             session.say("for the second")
             session.hand_over(captures)
         kept = [each.text for thread in other.conversations.list() for each in other.conversations.show(thread.id)[1]]

@@ -17,6 +17,7 @@ from commonplace.client.paths import daemon_files
 from commonplace.daemon.serve import serve
 from commonplace.daemon.service.state_files import Log, log_everything_to
 from commonplace.errors import VaultUnavailable
+from commonplace.settings.harmless import SettingsWriter
 
 
 @pytest.fixture
@@ -157,5 +158,5 @@ def test_a_log_that_cannot_be_opened_is_said_before_anything_is_served() -> None
     where.log.mkdir()
 
     with pytest.raises(VaultUnavailable, match="log cannot be opened") as refused:
-        serve(flags={}, ready=lambda state: None)
+        serve(flags={}, ready=lambda state: None, writer=SettingsWriter(save=print, remove=print))
     assert refused.value.path == str(where.log)

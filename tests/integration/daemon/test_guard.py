@@ -12,9 +12,12 @@ import pytest
 
 from commonplace.daemon.server.guard import guard_app
 from commonplace.daemon.tokens import Tokens
+from commonplace.identity.access import Identities
+from commonplace.identity.schema import SqliteIdentities
 from commonplace.model import Caller
 from commonplace.model.change import CALLER, Via
 from commonplace.policy.options import ServeOptions
+from commonplace.web.page.sessions import PageSessions
 
 NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
 OPTIONS = ServeOptions(max_body_bytes=1000, burst=5, requests_per_second=1.0, body_seconds=0.2)
@@ -66,8 +69,22 @@ class House:
 
     def __init__(self, folder: Path, *, via: Via = "tcp", options: ServeOptions = OPTIONS) -> None:
         self.tokens, self.inside, self.now = Tokens(folder / "tokens.json"), Inside(), NOW
-        self.guard = guard_app(self.inside, via=via, options=options, tokens=self.tokens, clock=lambda: self.now)
+        self.sessions = PageSessions(lambda: self.now)
+        self.identities = Identities(SqliteIdentities(folder / "identity.db"))
+        self.guard = self.guarding(self.inside, via=via, options=options)
         self.port = 8377 if via == "tcp" else None
+
+    def guarding(self, app: Any, *, via: Via, options: ServeOptions = OPTIONS) -> Any:
+        """A guard in front of that app."""
+        return guard_app(
+            app,
+            via=via,
+            options=options,
+            tokens=self.tokens,
+            sessions=self.sessions,
+            identities=self.identities,
+            clock=lambda: self.now,
+        )
 
     def token(self, *scopes: Any, vault: str = "") -> str:
         """A new secret."""
@@ -503,7 +520,7 @@ def test_a_fault_behind_the_door_is_an_answer_too(tmp_path: Path, capsys: pytest
             raise ValueError("a note says: hunter2")
 
     house = House(tmp_path, via="socket")
-    house.guard = guard_app(Broken(), via="socket", options=OPTIONS, tokens=house.tokens, clock=lambda: NOW)
+    house.guard = house.guarding(Broken(), via="socket")
     reply = house.ask("/mcp")
 
     assert (reply.status, reply.error["reason"]) == (500, "unexpected")

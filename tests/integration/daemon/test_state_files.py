@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -115,6 +116,14 @@ def test_a_taken_port_leads_to_the_next_one_of_the_loopback() -> None:
 
     assert {host for host, _ in names} == {"127.0.0.1"}
     assert 0 < names[1][1] - names[0][1] <= 20
+
+
+def test_answers_on_a_kept_connection_do_not_wait_for_an_acknowledgement() -> None:
+    """asyncio sets TCP_NODELAY on connections whose listener names its protocol, and on no others."""
+    with listen_on_port(20000 + os.getpid() % 20000) as listener:
+        protocol = listener.proto
+
+    assert protocol == socket.IPPROTO_TCP
 
 
 def test_a_dead_socket_is_replaced_and_the_new_one_is_its_owners_alone(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.daemon.tokens import Token, Tokens, is_own_program
+from commonplace.daemon.tokens import Tokens, is_own_program
 from commonplace.errors import CommonplaceError, NotFound, UsageError, VaultUnavailable
+from commonplace.identity.devices import Token
 
 NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
 

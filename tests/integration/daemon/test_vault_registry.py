@@ -4,11 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.app.registration import move_vault, remove_vault
+from commonplace import open_memory
+from commonplace.app.registration import carry_out_init, move_vault, plan_init, remove_vault
 from commonplace.daemon.vaults import VaultRegistry, Vaults
 from commonplace.errors import NotFound, UsageError
+from commonplace.model import Caller
 from commonplace.settings.load import user_settings_file
 from commonplace.settings.registered_vaults import register_vault, registered_vaults
+from tests.polling import wait_for
+from tests.postgresql import database_url, new_tenant
 
 
 @pytest.fixture
@@ -110,6 +114,26 @@ def test_a_vault_that_is_moved_or_removed_is_let_go(vaults: list[Path], tmp_path
     assert names == [str(tmp_path / "Job")]
 
 
+def test_of_many_vaults_only_some_are_open_and_each_has_its_turn(tmp_path: Path) -> None:
+    """A server with a thousand vaults has the files and the memory of a few; a request opens the one it needs."""
+    roots = [tmp_path / f"vault-{number}" for number in range(5)]
+    for root in roots:
+        root.mkdir()
+        register_vault(root)
+    served = Vaults(flags={"vault.backend": "device-local"}, most=2)
+    opened = [(served.open_all(), {*served.opened()})[1] for _ in roots]
+    states = served.status()
+    served.memory_for(Caller("test", frozenset(), str(roots[0]))).notes.list()
+    after = {*served.opened()}
+    served.close()
+
+    assert [len(each) for each in opened] == [1, 2, 2, 2, 2]
+    assert set.union(*opened) == {*map(str, roots)}
+    assert sorted(each["open"] for each in states) == [False] * 3 + [True] * 2
+    assert str(roots[0]) in after
+    assert len(after) == 2
+
+
 def test_a_registered_vault_that_is_gone_says_how_to_find_it_again(vaults: list[Path]) -> None:
     """In `status`, for people and agents alike."""
     register_vault(vaults[2])
@@ -117,3 +141,26 @@ def test_a_registered_vault_that_is_gone_says_how_to_find_it_again(vaults: list[
     served = Vaults(flags={"vault.backend": "device-local"})
 
     assert f"`commonplace vault move {vaults[2]} NEW_FOLDER`" in served.status()[0]["said"]
+
+
+@pytest.mark.needs("postgres")
+def test_a_vault_in_a_database_is_served_by_its_name() -> None:
+    """It is watched, and what another process writes is in its index soon."""
+    name = f"postgresql:{new_tenant()}"
+    flags = {"postgresql.url": database_url(), "postgresql.partitions": 2, "embedding.provider": "hashing"}
+    carry_out_init(plan_init(Path(name), flags=flags), then=lambda: None)
+    served = Vaults(flags=flags)
+    served.open_all()
+    memory = served.memory_for(Caller("test", frozenset(), name))
+    wait_for(lambda: served.status()[0]["watching"] and served.status()[0]["heard"])
+    with open_memory(name, settings=flags) as other:
+        other.notes._vault.derive(other.notes._vault.resolve("Inbox/_index.md"), b"derived\n")
+        with other.notes._vault.transaction() as changes:
+            changes.write(other.notes._vault.resolve("Inbox/tea.md"), b"# Tea\n\nGreen tea from Uji.\n")
+    try:
+        wait_for(lambda: memory.search("Uji").hits)
+        (status,) = served.status()
+    finally:
+        served.close()
+
+    assert (status["vault"], status["open"], status["notes"]) == (name, True, 1)

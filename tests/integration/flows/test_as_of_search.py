@@ -20,7 +20,7 @@ from commonplace.flows.search.search import SearchQuery, search
 from commonplace.flows.stores import Stores
 from commonplace.history.base import NewThread
 from commonplace.index.base import Index
-from commonplace.model import Answer, Document, Filters, Message, Terms
+from commonplace.model import Answer, Filters, Message, Terms
 from commonplace.notes.chunks import last_sentences
 from commonplace.policy.sensitivity import Audience
 from commonplace.sources.conversations import ConversationSource
@@ -136,7 +136,7 @@ def test_an_encoder_that_fails_leaves_the_words_of_the_past(stores: Stores, enco
 
 
 def building(stores: Stores, *, meanwhile: Callable[[], None]) -> Stores:
-    """The stores, where something happens once, after the first note was put into a new index of the past."""
+    """The stores, where something happens once, after the first notes were put into a new index of the past."""
     left = [meanwhile]
 
     class Disturbed:
@@ -146,8 +146,8 @@ def building(stores: Stores, *, meanwhile: Callable[[], None]) -> Stores:
         def __getattr__(self, name: str) -> object:
             return getattr(self.index, name)
 
-        def put(self, document: Document, vectors: Any, *, now: float) -> None:
-            self.index.put(document, vectors, now=now)
+        def put_all(self, documents: Any, *, now: float) -> None:
+            self.index.put_all(documents, now=now)
             if left:
                 left.pop()()
 

@@ -58,7 +58,7 @@ def test_a_calendar_is_mirrored_with_attendees(memory: Memory) -> None:
     assert (first.outcome, len(first.changes.added), first.problems) == ("read", first.events, ())
     assert (second.outcome, second.events, second.changes) == ("unchanged", first.events, EventChanges())
     assert [each.title for each in events] == ["Standup"]
-    assert events[0].attendees[0] == Attendee("Ana Bélanger", "ana@example.org")
+    assert events[0].attendees[0] == Attendee("Ana Bélanger", "ana@example.org", is_owner=True)
 
 
 def test_changes_at_the_source_are_told(memory: Memory, file: Path) -> None:
@@ -120,6 +120,19 @@ def test_the_job_is_off_without_a_calendar(tmp_path: Path, memory: Memory, clock
     assert (off.is_enabled, on.is_enabled, on.schedule) == (False, True, "every 15m")
     assert record.outcome == "done"
     assert "added" in record.steps[0].step.said
+
+
+def test_a_prompt_that_asks_for_meetings_gets_the_next_ones(memory: Memory, file: Path, clock: Calendar) -> None:
+    """In one line with who comes, as plain words; no other prompt hears of them."""
+    memory.calendars.sync()
+    clock.at = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)
+    told = memory.context("Prepare my next meeting, please.", conversation="c1").text
+    other = memory.context("How do I boil an egg?", conversation="c2").text
+
+    assert "Next meetings: Monday 2026-03-02, " in told
+    assert "Standup, with bo.lund" in told
+    assert "Ana" not in told
+    assert "Next meetings" not in other
 
 
 def test_one_bad_calendar_does_not_stop_the_others(tmp_path: Path, file: Path, clock: Calendar) -> None:

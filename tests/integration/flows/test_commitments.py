@@ -8,6 +8,7 @@ import pytest
 from commonplace.errors import Conflict, UsageError
 from commonplace.extraction.answers import read_answer
 from commonplace.memory import Memory
+from commonplace.model import Message
 from commonplace.model.learning import Turn
 from tests.memories import Calendar, make_memory
 
@@ -49,6 +50,30 @@ def test_commitments_of_notes_are_facts_with_their_line(memory: Memory) -> None:
     ]
     assert [each.what for each in memory.commitments.list(who="ada", states=["open"])] == ["send the offer"]
     assert "committed_to" in {each.fact.predicate for each in memory.facts.about("Ada")}
+
+
+def test_a_word_before_a_colon_is_a_name_if_the_vault_knows_that_person(memory: Memory) -> None:
+    """`Groceries: milk` is nobody's commitment; with a day, or in a list of to-dos, it is the person's own."""
+    memory.notes.write("People/Marco Bianchi.md", "# Marco Bianchi\n")
+    memory.notes.write("Projects/zoe.md", "---\ntype: person\naliases: [Zoe]\n---\n")
+    memory.notes.write("Projects/Garden.md", "# Garden\n")
+    memory.facts.add("Kim", "works_at", "Acme")
+    lines = "- [ ] Groceries: milk\n- [ ] Garden: weeds\n- [ ] Marco: call\n- [ ] Zoe: sign\n- [ ] Kim: pay\n"
+    memory.notes.write("Daily/2026-05-01.md", f"{lines}- [ ] Rent: pay by 5 May\n\n## To-do\n- [ ] Groceries: eggs\n")
+    memory.index.sync()
+
+    listed = [(each.who, each.what) for each in memory.commitments.list() if each.path.startswith("Daily")]
+
+    assert sorted(listed) == [
+        ("Kim", "pay"),
+        ("Marco", "call"),
+        ("Zoe", "sign"),
+        ("me", "Groceries: eggs"),
+        ("me", "Rent: pay"),
+    ]
+    assert {each.fact.subject for each in memory.facts.about("Groceries")} <= {"me"}
+    (own,) = (each for each in memory.commitments.list() if each.what == "Rent: pay")
+    assert memory.commitments.close(own.fact).changed
 
 
 def test_a_commitment_exists_exactly_while_its_line_does(memory: Memory, calendar: Calendar) -> None:
@@ -112,6 +137,30 @@ def test_a_session_hears_of_a_near_deadline_and_a_prompt_of_who_it_names(memory:
     assert "Open commitments" not in early
 
 
+def test_what_the_person_promised_someone_is_told_where_a_prompt_names_them(memory: Memory) -> None:
+    """Their own commitment that names Ada; not one that names nobody, or somebody else."""
+    memory.notes.write("Projects/Plan.md", "- [ ] I: send [[Ada]] the keys\n- [ ] I: call Bob\n- [ ] Me: sweep\n")
+    memory.index.sync()
+    text = memory.context("What did I promise Ada?", conversation="c1").text
+
+    assert "the person: send Ada the keys" in text
+    assert "call Bob" not in text
+    assert "sweep" not in text
+
+
+def test_a_prompt_that_asks_for_commitments_gets_those_of_all_before_the_profile(memory: Memory) -> None:
+    """Where it only names someone, the line gets what space the profile leaves."""
+    memory.entries.save("Prefers plans as a short list.", kind="preference")
+    asked = memory.context("what is still open, and who owes me something?", conversation="c1", profile=False)
+    named = memory.context("Write to Bob.", conversation="c2")
+    (line,) = [each.piece for each in asked.included if each.piece.key.startswith("commitments#")]
+    (other,) = [each.piece for each in named.included if each.piece.key.startswith("commitments#")]
+
+    assert "Ada: send the offer" in line.text
+    assert "Bob: book the room" in line.text
+    assert (line.yields, other.yields) == (False, True)
+
+
 def test_what_the_person_undertakes_in_a_conversation_is_offered_to_memory() -> None:
     """With the person's own words as evidence; a program's promise, and one without words, is not."""
     turns = (
@@ -130,3 +179,45 @@ def test_what_the_person_undertakes_in_a_conversation_is_offered_to_memory() -> 
         ("me", "committed_to", "send the signed offer to Marco", "2026-05-03")
     ]
     assert facts[0].quote in turns[0].text
+
+
+def test_what_the_person_says_was_done_closes_the_commitment(memory: Memory, calendar: Calendar) -> None:
+    """In their own plain words; the note stays as it is, and the entry with the words is what closed it."""
+    memory.notes.write("Daily/2026-05-01.md", "- [ ] me: send the report to [[Ada]]\n- [ ] me: call the bank\n")
+    memory.index.sync()
+    said = [
+        Message("user", "I sent Ada the report. I haven't called the bank yet. Did Bob book the room?", at=calendar.at)
+    ]
+    thread = memory.conversations.record(said, interface="cli", source_id="s-1")
+    memory.learning.learn(thread.id)
+
+    states = {each.what: each.state for each in memory.commitments.list(states=["open", "closed"])}
+    closed = next(each for each in memory.commitments.list(who="me", states=["closed"]))
+
+    assert states["send the report to [[Ada]]"] == "closed"
+    assert (states["call the bank"], states["book the room"]) == ("open", "open")
+    assert closed.closed_by.startswith("Agent/Memory/")
+    assert memory.notes.read("Daily/2026-05-01.md").text.count("- [ ]") == 2
+
+
+def test_what_the_person_promises_by_a_day_is_a_commitment_without_a_model(memory: Memory, calendar: Calendar) -> None:
+    """With the words as evidence, and their own later word closes it; guesses and what others say are not taken."""
+    words = (
+        "Thanks. I'll send Ada the drawings by Friday. Maybe I'll paint the fence by Monday. "
+        'Bob promised to lay the slates by 20 May. Ada wrote: "I\'ll pay the bill by Friday"'
+    )
+    first = memory.conversations.record([Message("user", words, at=calendar.at)], interface="cli", source_id="s-1")
+    memory.learning.learn(first.id)
+    told = {each.what: (each.who, each.due, each.state) for each in memory.commitments.list() if each.path != NOTE}
+    calendar.pass_(days=3)
+    said = [Message("user", "I sent Ada the drawings.", at=calendar.at)]
+    memory.learning.learn(memory.conversations.record(said, interface="cli", source_id="s-2").id)
+
+    assert told == {
+        "send Ada the drawings": ("me", "2026-05-08", "open"),
+        "lay the slates": ("Bob", "2026-05-20", "open"),
+    }
+    closed = [each.what for each in memory.commitments.list(who="me", states=["closed"])]
+    assert closed == ["send Ada the drawings"]
+    (entry,) = (each.fact for each in memory.facts.about(every=True) if each.fact.object == "lay the slates")
+    assert entry.origins.quote == "Bob promised to lay the slates by 20 May."

@@ -237,7 +237,7 @@ def test_a_prompt_and_the_start_of_a_session_have_time_budgets_of_their_own(
     briefing = memory.context("the greenhouse roof", phase="briefing", within=None)
 
     assert given == [0.3, 0.5, None]
-    assert prompt.late == ("notes", "marked", "profile", "session", "facts", "recall")
+    assert prompt.late == ("notes", "marked", "facts", "recall", "profile", "session")
     assert start.late == ("notes", "marked", "profile", "session")
     assert (prompt.text, start.text) == ("", "")
     assert [each.section for each in start.left_out] == ["user", "channel", "dated", "profile", "session"]

@@ -1,4 +1,4 @@
-"""Several things done side by side until a moment."""
+"""Several things done until a moment."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import pytest
 
 from commonplace import events
 from commonplace.errors import CommonplaceError, IndexDamaged
-from commonplace.flows.context.build import gather
+from commonplace.flows.context.build import GATHER_THREAD, gather
 
 LONG = 20.0
 
@@ -43,6 +43,14 @@ def test_everything_is_ready_without_a_bound() -> None:
     assert (gathered.ready, gathered.late, gathered.failed) == ({"one": 1, "two": 2}, (), {})
 
 
+def test_one_that_takes_long_holds_up_no_other() -> None:
+    """It ends only after the two that come after it, so that they must have begun beside it."""
+    after = threading.Barrier(3)
+    waits = dict.fromkeys(("one", "two", "three"), lambda: after.wait(LONG))
+
+    assert {*gather(waits, within=None).ready.values()} == {0, 1, 2}
+
+
 def test_one_that_fails_is_told_beside_those_that_do_not() -> None:
     """An error of ours; any other ends everything."""
     damaged = IndexDamaged("torn")
@@ -66,7 +74,7 @@ def test_what_goes_wrong_after_the_moment_changes_nothing_and_is_told(
 
     gathered = gather({"late": late}, within=0.0)
     go_on.set()
-    ends("gather-late")
+    ends(GATHER_THREAD)
 
     assert (gathered.ready, gathered.late, gathered.failed) == ({}, ("late",), {})
     assert heard == [("late_part_failed", {"part": "late", "error": type(error).__name__})]
@@ -76,7 +84,7 @@ def test_a_program_ends_after_its_late_parts() -> None:
     """A thread that Python kills inside native code (a model being loaded) would abort the whole program."""
     program = """
 import time
-from commonplace.flows.context.build import gather
+from commonplace.flows.context.build import GATHER_THREAD, gather
 gather({"slow": lambda: (time.sleep(0.1), print("ended"))}, within=0)
 """
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

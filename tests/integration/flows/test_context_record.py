@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.app import open_with, put_under_git
 from commonplace.encoders.base import EncoderProvider
-from commonplace.errors import VaultUnavailable
+from commonplace.errors import Refused, VaultUnavailable
 from commonplace.flows.context import build as context_flow
 from commonplace.flows.context.topics import style_for
 from commonplace.flows.stores import Encoders
@@ -97,7 +97,7 @@ def test_a_part_that_is_late_keeps_nothing_of_the_conversation(memory: Memory, m
     settled = memory.context("bread loaf crust", conversation="c-1", within=None)
     go_on.set()
     for thread in threading.enumerate():
-        if thread.name == "gather-recall":
+        if thread.name == context_flow.GATHER_THREAD:
             thread.join(LONG)
     after = memory.context("number 3", conversation="c-1", within=None, peek=True)
 
@@ -205,3 +205,19 @@ def test_no_model_is_asked_on_the_way_to_a_context_but_the_encoder_once(tmp_path
     assert found.topics == ("house",)
     assert len(calls) == 1
     assert len(rows(tmp_path)["invocation_log"]) == before + 1
+
+
+def test_the_person_sees_what_was_given_lately_and_why(memory: Memory) -> None:
+    """The beginning of the prompt in a conversation that is named; nothing of a peek or a private conversation."""
+    prompt = "rust crate number 1 builder"
+    memory.context(prompt, within=None, conversation="one")
+    memory.context(prompt, within=None, conversation="two", peek=True)
+    memory.context(prompt, within=None, conversation="three", private=True)
+    memory.context("thanks!", within=None, conversation="one")
+    silent, given = memory.context.recent()
+
+    assert (given.conversation, given.prompt, given.chars > 0) == ("one", prompt, True)
+    assert any(piece.path.startswith("Agent/Memory/") and piece.why for piece in given.pieces)
+    assert (silent.pieces, "nothing to search" in silent.silence) == ((), True)
+    with pytest.raises(Refused):
+        memory.acting(Actor("agent", "mcp")).context.recent()

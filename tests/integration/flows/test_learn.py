@@ -22,7 +22,7 @@ from commonplace.index.base import FactQuery
 from commonplace.model import Actor, Candidate, Fact, Message, Origins
 from commonplace.model.learning import ExtractedFact, Extraction, LearnedBatch, LearnedItem, Turn
 from tests import components
-from tests.memories import make_memory
+from tests.memories import Calendar, make_memory
 from tests.stores import make_session
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
@@ -85,6 +85,37 @@ def test_the_rules_alone_learn_without_a_model(session: Session) -> None:
 
     assert result.extractor == "rules"
     assert [each.text for each in _facts(session)] == ["Lives in Utrecht."]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        (
+            "rule: tenders have at most 40 pages.",
+            "our policy has changed: tenders have at most 25 pages now, not 40 pages.",
+            "Tenders have at most 25 pages now",
+        ),
+        ("Atlas is hosted on Heroku.", "Atlas is hosted on Render now instead of Heroku.", "Atlas is hosted on Render"),
+        (
+            "my role is auditor.",
+            "while I remember: my role is team lead now, not auditor.",
+            "The role is team lead now",
+        ),
+    ],
+)
+def test_a_change_in_other_words_replaces_what_was_learned_before(
+    tmp_path: Path, first: str, second: str, kept: str
+) -> None:
+    """Whatever was said to introduce it; each is said on a day of its own."""
+    calendar = Calendar(NOW)
+    with make_memory(tmp_path, clock=calendar) as memory:
+        for text in (first, second):
+            memory.conversations.record([{"role": "user", "content": text, "at": calendar.at.isoformat()}])
+            calendar.pass_(hours=20)
+            memory.learning.run()
+        current = [each.fact.text for each in memory.facts.about()]
+
+    assert [text[: len(kept)] for text in current] == [kept]
 
 
 @pytest.mark.requirement("I-17")

@@ -45,6 +45,19 @@ def test_an_entity_is_known_by_its_title_its_aliases_and_its_path(tmp_path: Path
             assert objects(memory, name) == wanted
 
 
+def test_a_first_name_is_taken_for_the_person_though_tasks_have_it_too(tmp_path: Path) -> None:
+    """A task is a statement, and no second person of that name."""
+    tasks = "- [ ] Maria Lind: send the plan by 2026-05-03\n- [ ] Ask Maria about May 📅 2026-05-04\n"
+    save(tmp_path, "Meetings/Plan.md", f"---\ntype: meeting\n---\n## Action items\n\n{tasks}")
+    with make_memory(tmp_path) as memory:
+        memory.index.sync()
+        match = memory.facts.named("Maria")
+        owed = [each.what for each in memory.commitments.list(who="Maria")]
+
+    assert match.taken_for == "Maria Lind"
+    assert owed == ["send the plan"]
+
+
 @pytest.mark.requirement("V-35", "V-33", "V-34")
 def test_a_fact_of_a_line_exists_exactly_while_the_line_does(tmp_path: Path) -> None:
     """It comes with the line, changes with it and goes with it; its past is answered by the day it stood there."""

@@ -390,3 +390,22 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(tmp_path: Path) -> No
 
     assert "+kind: preference" in (shown.difference or "")
     assert files(tmp_path) == set()
+
+
+def test_without_an_encoder_changes_and_repetitions_are_found_by_words(tmp_path: Path) -> None:
+    """A new value ends the old one, the same in other words confirms it, and what shares a word stands beside it."""
+    known = ("Works at Norrfors, in the old mill.", "Osprey needs Node 22.", "Wants answers in metric units.")
+    told = (
+        "Works at Calder Labs now and no longer at Norrfors.",
+        "Osprey needs Node 24 now.",
+        "Wants metric units in answers.",
+        "Works with a trackball because of the wrist.",
+    )
+    clock = Calendar()
+    with make_memory(tmp_path, clock=clock, settings={"embedding.provider": "none"}) as memory:
+        for text in known:
+            memory.entries.save(text)
+        clock.pass_(days=1)
+        actions = [memory.entries.save(text).action for text in told]
+
+    assert actions == ["supersede", "supersede", "confirm", "insert"]

@@ -19,6 +19,7 @@ from commonplace.history.base import ModelCall
 from commonplace.history.sqlite.history import SqliteHistory
 from commonplace.llm.base import Prompt
 from commonplace.llm.options import LlmOptions, Task
+from commonplace.memory.learning import Learning
 from commonplace.model import Actor
 from commonplace.settings.load import load_settings
 from tests.llm_server import MODEL, TOKENS_IN, TOKENS_OUT, Answer, Failure, ModelScript, serving_models
@@ -310,3 +311,23 @@ def _logged(here: Session) -> ModelCall:
     (call,) = here.stores.history.calls(since=here.clock() - timedelta(minutes=1))
     assert call.tokens == 0
     return call
+
+
+def test_the_spending_report_has_each_task_and_what_is_left_today(
+    tmp_path: Path, server: ModelScript, clock: Calendar
+) -> None:
+    """By day and task; the budget is that of one UTC day."""
+    here = session(tmp_path, server, clock, daily_tokens=100_000)
+    ask(here)
+    clock.pass_(days=1)
+    ask(here)
+    ask(here, task="extract")
+    report, one = Learning(here).spending(days=30), TOKENS_IN + TOKENS_OUT
+
+    assert [(row.day, row.task, row.calls, row.tokens) for row in report.rows] == [
+        ("2026-03-01", "judge", 1, one),
+        ("2026-03-02", "extract", 1, one),
+        ("2026-03-02", "judge", 1, one),
+    ]
+    assert (report.since, report.total.calls, report.left.tokens) == ("2026-02-01", 3, 100_000 - 2 * one)
+    assert Learning(here).spending(days=1).total.calls == 2

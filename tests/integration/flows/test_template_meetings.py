@@ -1,5 +1,6 @@
 """A note about a meeting from what memory knows: people, earlier meetings, commitments, what was left open."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -9,11 +10,11 @@ import pytest
 from commonplace.flows.templates.meetings import (
     DRAFT,
     MeetingLimits,
+    agenda_text,
     event_version,
     gather_meeting,
     meeting_path,
     prior_meetings,
-    written_notes,
 )
 from commonplace.flows.templates.people import create_person_stubs, person_name, person_target
 from commonplace.flows.templates.write import write_from_template
@@ -163,11 +164,55 @@ def test_hostile_words_of_an_invitation_stay_words(memory: Memory) -> None:
 def test_an_event_that_moved_is_rendered_again_in_the_same_note(memory: Memory) -> None:
     """The same key, another version: one note, found by its event."""
     first = write(event_on(10), memory)
-    session = memory._session.as_actor(Actor("job", "meeting_note"))
-    written = written_notes(session, since="2026-03-01")
 
-    assert written == {"offer/10": first.path}
     assert write(event_on(10), memory).reason == "idempotent"
     moved = event_on(10, location="Room 5")
     assert event_version(moved) != event_version(event_on(10))
-    assert "Room 5" in memory.notes.read(write(moved, memory).path).text
+    again = write(moved, memory)
+    assert again.path == first.path
+    assert "Room 5" in memory.notes.read(first.path).text
+
+
+def test_who_declined_is_said_and_the_person_themselves_is_not_listed(memory: Memory) -> None:
+    """Neither is linked or named among the attendees; a change of either is a change of the event."""
+    zoe, own = Attendee("Zoe", "zoe@x.org", has_declined=True), Attendee("ana", "ana@x.org", is_owner=True)
+    event = event_on(10, attendees=(ADA, zoe, own), organizer=own)
+    note = memory.notes.read(write(event, memory).path)
+
+    assert note.frontmatter["attendees"] == ["Ada Lovelace"]
+    assert "- Declined: Zoe\n" in note.text
+    assert [link.target for link in note.links] == ["Ada Lovelace"]
+    assert event_version(event) != event_version(event_on(10, attendees=(ADA, own), organizer=own))
+    assert event.takes_place
+    assert not event_on(10, attendees=(ADA, replace(own, has_declined=True))).takes_place
+
+
+def test_a_person_is_linked_by_their_alias_and_what_the_reader_owes_them_is_named(memory: Memory) -> None:
+    """The link leads to the one note that has the name; my own commitment is there because it names Ada."""
+    memory.notes.write("People/Ada.md", "---\naliases: [Ada Lovelace]\n---\n# Ada\n")
+    memory.notes.write(
+        "Projects/Plan.md",
+        "- [ ] I: send Ada the contract by 2026-03-25\n- [ ] I: ask Marco about glass\n- [ ] Ada: sign it\n",
+    )
+    memory.index.sync()
+    text = memory.notes.read(write(event_on(10), memory).path).text
+
+    assert "- [[People/Ada|Ada Lovelace]]" in text
+    assert "You, send Ada the contract (due 2026-03-25) [[Projects/Plan|Plan]]" in text
+    assert "You, ask Marco about glass" in text
+    assert "Ada, sign it [[Projects/Plan|Plan]]" in text
+
+
+@pytest.mark.parametrize(
+    ("description", "agenda"),
+    [
+        ("Price\n\nJoin with Google Meet: https://meet.example/abc\nPIN: 1234", "Price"),
+        ("<p>Price &amp; plan</p><ul><li>One</li><li>Two</li></ul>", "Price & plan\n- One\n- Two"),
+        ("Eve is inviting you to a scheduled Zoom meeting.\nPasscode: 1", ""),
+        ("a < b and c > d", "a < b and c > d"),
+        ("_" * 40 + "\nMicrosoft Teams meeting", ""),
+    ],
+)
+def test_an_agenda_is_words_without_how_to_dial_in(description: str, agenda: str) -> None:
+    """The note is about the meeting, not about its line."""
+    assert agenda_text(description) == agenda

@@ -263,10 +263,74 @@ def test_the_earliest_failure_wins_and_nothing_is_written(
     assert not note(tmp_path).exists()
 
 
-def test_a_path_that_policy_forbids_fails_before_everything(session: Session) -> None:
+def test_a_path_that_policy_forbids_fails_before_everything(tmp_path: Path, calendar: Calendar) -> None:
     """Step 1 raises, whatever would fail later."""
+    memory = make_memory(tmp_path, clock=calendar, settings={"safety.path_allowlist": ["Projects"]})
+    session = memory.acting(Actor("job", "meeting"))._session
     with pytest.raises(Refused, match="outside the folders"):
         write_from_template(replace(REQUEST, target_path="Diary/x.md"), never, session)
+
+
+def test_a_template_whose_folder_is_not_on_the_allowlist_writes_to_the_inbox(session: Session) -> None:
+    """A vault with other folders gets its notes all the same, where programs may write."""
+    elsewhere = replace(REQUEST, target_path="Diary/x.md")
+    result = write_from_template(elsewhere, gathered, session)
+
+    assert result.path.startswith("Inbox/Diary-x"), result.reason
+    assert result.redirected_to_inbox
+    assert write_from_template(elsewhere, never, session).reason == "idempotent"
+
+
+@pytest.mark.requirement("D-101")
+def test_a_note_that_the_person_moved_is_found_by_its_key(tmp_path: Path, person: Memory, session: Session) -> None:
+    """Nothing is written twice; a changed source is rendered where the note is now."""
+    write_from_template(REQUEST, gathered, session)
+    moved = note(tmp_path, "Projects/Review of Ada.md")
+    moved.parent.mkdir(exist_ok=True)
+    note(tmp_path).rename(moved)
+    person.index.sync()
+    again = write_from_template(REQUEST, never, session)
+    changed = replace(REQUEST, values={"title": "Review, moved"}, source_version="2")
+    result = write_from_template(changed, gathered, session)
+
+    assert (again.reason, again.path) == ("idempotent", "Projects/Review of Ada.md")
+    assert (result.path, result.skipped) == ("Projects/Review of Ada.md", False), result.reason
+    assert "# Review, moved" in moved.read_text()
+    assert not note(tmp_path).exists()
+
+
+def test_a_note_that_the_person_moved_out_of_reach_is_theirs(tmp_path: Path, person: Memory, session: Session) -> None:
+    """Outside of the allowlist, and out of the Inbox where autonomy is low."""
+    low = replace(REQUEST, autonomy="low", idempotency_key="event-2", target_path="Meetings/low.md")
+    write_from_template(REQUEST, gathered, session)
+    inbox = write_from_template(low, gathered, session).path
+    for old, new in ((REQUEST.target_path, "Archive/review.md"), (inbox, "Meetings/low.md")):
+        note(tmp_path, new).parent.mkdir(exist_ok=True)
+        note(tmp_path, old).rename(note(tmp_path, new))
+    person.index.sync()
+    results = [write_from_template(replace(each, source_version="2"), never, session) for each in (REQUEST, low)]
+
+    assert [(each.path, each.reason) for each in results] == [
+        ("Archive/review.md", "taken_over"),
+        ("Meetings/low.md", "taken_over"),
+    ]
+
+
+@pytest.mark.parametrize("by", ["hand", "undo"])
+def test_a_note_that_the_person_removed_comes_back_only_if_they_ask(
+    tmp_path: Path, person: Memory, session: Session, by: str
+) -> None:
+    """Neither the same request nor a changed source brings it back, also before the index knows that it is gone."""
+    write_from_template(REQUEST, gathered, session)
+    if by == "hand":
+        note(tmp_path).unlink()
+    else:
+        person.notes.undo()
+    later = replace(REQUEST, source_version="2")
+
+    assert [write_from_template(each, never, session).reason for each in (REQUEST, later)] == ["removed"] * 2
+    assert not is_due(later, session)
+    assert write_from_template(replace(later, is_asked=True), gathered, session).skipped is False
 
 
 @pytest.mark.requirement("D-104")
@@ -371,9 +435,9 @@ def server() -> Iterator[ModelScript]:
         yield script
 
 
-def with_model(folder: Path, server: ModelScript, calendar: Calendar) -> Session:
+def with_model(folder: Path, server: ModelScript, calendar: Calendar, **more: object) -> Session:
     """The session of a memory with a model."""
-    model = {"provider": "openai", "base_url": server.openai, "model": MODEL, "price_in": 1.0, "price_out": 2.0}
+    model = {"provider": "openai", "base_url": server.openai, "model": MODEL, "price_in": 1.0, "price_out": 2.0, **more}
     memory = make_memory(folder, clock=calendar, settings={f"llm.{name}": value for name, value in model.items()})
     save_template(folder, TEMPLATE)
     return memory.acting(Actor("job", "meeting"))._session
@@ -391,6 +455,21 @@ def test_a_model_drafts_in_one_call_and_its_words_are_plain(
     assert result.text.count("\n## ") == 2
     (call,) = session.stores.history.calls(task_type="draft")
     assert call.cost > 0
+
+
+def test_beyond_the_days_budget_or_without_an_answer_for_long_a_note_has_no_draft(
+    tmp_path: Path, server: ModelScript, calendar: Calendar, events: list[dict[str, Any]]
+) -> None:
+    """The global cost guard: nothing is sent, the note is there at once, and an event says why it has no summary."""
+    session = with_model(tmp_path, server, calendar, daily_tokens=100)
+    result = write_from_template(REQUEST, gathered, session)
+
+    assert "Nothing yet." in result.text
+    assert [each["reason"] for each in named(events) if "without_draft" in each["event"]] == ["budget"]
+    with serving_models(default=Failure(500)) as broken:
+        session = with_model(tmp_path / "other", broken, calendar)
+        outcomes = [write_from_template(REQUEST, gathered, session).skipped for _ in range(4)]
+    assert outcomes == [True, True, True, False]
 
 
 def test_a_draft_beyond_the_skills_budget_is_left_out(tmp_path: Path, server: ModelScript, calendar: Calendar) -> None:

@@ -14,7 +14,8 @@ import pytest
 from commonplace.errors import VaultUnavailable
 from commonplace.history.base import HistoryLoss, NewThread
 from commonplace.history.sqlite.conversation_files import ConversationFiles
-from commonplace.history.sqlite.history import MIGRATIONS, SqliteHistory
+from commonplace.history.sqlite.history import SqliteHistory
+from commonplace.history.sqlite.schema import MIGRATIONS
 from commonplace.model import Message, TranscriptCursor
 from tests.raw_files import raw_bytes
 

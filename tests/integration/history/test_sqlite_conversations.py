@@ -9,8 +9,9 @@ import pytest
 
 from commonplace.errors import VaultUnavailable
 from commonplace.history.base import NewThread
-from commonplace.history.sqlite import conversations as in_sql
-from commonplace.history.sqlite.history import MIGRATIONS, SqliteHistory
+from commonplace.history.sql import conversations as in_sql
+from commonplace.history.sqlite.history import SqliteHistory
+from commonplace.history.sqlite.schema import MIGRATIONS
 from commonplace.model import Message
 from tests.raw_files import raw_bytes
 

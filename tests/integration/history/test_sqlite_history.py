@@ -14,7 +14,8 @@ import pytest
 from commonplace.database import translate_errors
 from commonplace.errors import VaultUnavailable
 from commonplace.history.base import AuditEntry, ModelCall, NewThread, stored_moment
-from commonplace.history.sqlite.history import HISTORY_ERRORS, MIGRATIONS, SqliteHistory
+from commonplace.history.sqlite.history import SqliteHistory
+from commonplace.history.sqlite.schema import HISTORY_ERRORS, MIGRATIONS
 from commonplace.model import Message
 from tests.raw_files import raw_bytes
 
@@ -134,8 +135,8 @@ def test_a_batch_goes_with_its_last_text(file: Path) -> None:
 
     assert history.forget_calls(["b" * 64]) == 2
     assert history.calls() == (one,)
-    with history._database.read_transaction() as connection:
-        assert connection.execute("SELECT count(*) FROM invocation_batches").get == 1
+    with history._database.read_transaction() as transaction:
+        assert transaction.rows("SELECT count(*) FROM invocation_batches") == [(1,)]
     history.close()
 
 

@@ -10,8 +10,10 @@ import pytest
 
 from commonplace.errors import VaultUnavailable
 from commonplace.history.base import ContextState, NewThread, Use
-from commonplace.history.sqlite import conversations as in_sql
-from commonplace.history.sqlite.history import MIGRATIONS, SqliteHistory
+from commonplace.history.sql import conversations as in_sql
+from commonplace.history.sql.transaction import sqlite_statement
+from commonplace.history.sqlite.history import SqliteHistory
+from commonplace.history.sqlite.schema import MIGRATIONS
 from commonplace.model import Message, TopicLock
 from tests.raw_files import raw_bytes
 
@@ -121,7 +123,7 @@ def test_the_uses_of_a_fact_are_found_by_key(file: Path) -> None:
     with closing(apsw.Connection(str(file))) as connection:
         plans = [
             [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", {"ids": "[]", "since": ""})]
-            for query in (in_sql._USES, in_sql._FORGET_USES)
+            for query in map(sqlite_statement, (in_sql._USES, in_sql._FORGET_USES))
         ]
 
     assert all(any(step.startswith("SEARCH fact_uses USING PRIMARY KEY") for step in plan) for plan in plans)

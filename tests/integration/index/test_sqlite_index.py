@@ -244,7 +244,7 @@ def test_an_erased_document_is_in_no_file(file: Path) -> None:
     assert len(search(index)) == 31
     assert not set(before) & set(segment_files(file))
     with index.reader() as reader:
-        assert all(near not in segment.numbers for segment in index._snapshots.at(reader._connection).segments)  # type: ignore[union-attr]
+        assert all(near not in segment.numbers for segment in index._snapshots.at(reader._open).segments)  # type: ignore[union-attr]
 
 
 def test_users_of_one_file_do_not_see_each_others_facts(file: Path) -> None:
@@ -539,10 +539,10 @@ def test_a_vector_search_reads_no_row(file: Path) -> None:
         return True
 
     with index.reader() as reader:
-        reader._connection.exec_trace = note
+        reader._open.exec_trace = note
         matches = reader.match_vector(vector("soil"), Filters(), version=VERSION, limit=2)
         again = reader.score_vector(vector("soil"), [match.number for match in matches], version=VERSION)
-        reader._connection.exec_trace = None
+        reader._open.exec_trace = None
     assert (len(matches), again, asked) == (2, matches, [])
 
 

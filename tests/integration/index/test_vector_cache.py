@@ -18,6 +18,7 @@ from commonplace.index.segments.quantize import quantize
 from commonplace.index.sqlite.schema import VECTOR_MIGRATIONS
 from commonplace.index.sqlite.vector_cache import SqliteVectorCache
 from tests.index_documents import vector
+from tests.postgresql_index import new_postgresql_cache
 from tests.raw_files import raw_bytes
 
 
@@ -30,6 +31,7 @@ DAY = date(2026, 3, 1)
 TWINS: dict[str, Callable[[Path], VectorCache]] = {
     "sqlite": lambda folder: SqliteVectorCache(folder / "vectors.db"),
     "in-memory": lambda folder: InMemoryVectorCache(),
+    "postgresql": lambda folder: new_postgresql_cache(),
 }
 
 

@@ -385,7 +385,11 @@ def test_an_agent_proposes_a_better_directive_and_the_person_decides(house: Hous
         style, "# Plain\n\nShort words. One idea each.\n", why="you asked twice", expected=version
     )
     waiting = house.person.reviews.show_proposal(proposed.proposal.id)
+    told = [line for line in house.person.digests.read().lines if line.group == "proposed"]
 
+    assert [(line.said, line.command) for line in told] == [
+        (f"change of {style} (claude)", f"commonplace review approve {waiting.id}")
+    ]
     assert house.person.notes.read(style).body == "# Plain\n\nShort words.\n"
     assert (waiting.target, waiting.by, waiting.why) == (style, "claude", "you asked twice")
     assert "+Short words. One idea each." in waiting.difference
@@ -411,8 +415,12 @@ def test_a_proposal_of_a_note_has_bounds(house: House) -> None:
     house.person.reviews.reject_proposals(made.proposal.id)
 
     assert (again.proposal.id, again.changed) == (made.proposal.id, False)
-    with pytest.raises(Refused, match="rejected"):
-        house.agent.reviews.propose(style, text, why="x")
+    for proposer in (house.agent, house.person.acting(Actor("agent", "another"))):
+        with pytest.raises(Refused, match="rejected"):
+            proposer.reviews.propose(style, text, why="x")
+    for name in ("new ", " new", "n\u200bew", "a /new", "new\u00a0"):
+        with pytest.raises(UsageError, match="not a name"):
+            house.agent.reviews.propose(f"Agent/styles/{name}.md", text, why="x")
     with pytest.raises(Refused):
         house.agent.reviews.propose(
             "Agent/styles/key.md", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", why="x"

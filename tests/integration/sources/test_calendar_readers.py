@@ -1,18 +1,20 @@
 """Readers of calendars: files, addresses with their limits, and a real CalDAV server."""
 
 import os
+import socket
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from commonplace.errors import CommonplaceError, ProviderFailed, Refused, UsageError
 from commonplace.model.calendar import CalendarResource
-from commonplace.sources.calendars.address import AddressReader
 from commonplace.sources.calendars.base import Reading
 from commonplace.sources.calendars.caldav import CalDavReader
-from commonplace.sources.calendars.files import FileReader
+from commonplace.sources.calendars.files import AddressReader, FileReader
 from commonplace.sources.calendars.https import CalendarServer, checked_address, is_public
 from tests.calendar_servers import PASSWORD, USER, Page, Radicale, event_text, radicale, serving
 
@@ -240,3 +242,51 @@ def test_xml_that_is_not_caldav_is_refused(body: str, monkeypatch: pytest.Monkey
 
     with pytest.raises(ProviderFailed):
         dav_reader("https://example.org/").read("", {})
+
+
+def test_a_server_may_name_a_host_of_its_own_domain_and_no_other() -> None:
+    """As iCloud does; the password goes there alone, over https."""
+    icloud = server("https://caldav.icloud.com/", user=USER, password=PASSWORD)
+
+    assert icloud.admits("https://p42-caldav.icloud.com:443/123/calendars/")
+    for other in ("https://icloud.com.evil.org/", "http://p42-caldav.icloud.com/", "https://evil.org/", "https://com/"):
+        assert not icloud.admits(other)
+    assert icloud.siblings == [("https", "p42-caldav.icloud.com", 443)]
+    assert not server("https://example.org/").admits("https://evil.org/")
+
+
+@pytest.fixture
+def proxy() -> Iterator[tuple[str, list[bytes]]]:
+    """A proxy that connects nobody, and the first line and headers of what it was asked."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        heard: list[bytes] = []
+
+        def answer() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                heard.append(connection.recv(4096))
+                connection.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+
+        thread = Thread(target=answer, daemon=True)
+        thread.start()
+        yield f"http://me:pass@127.0.0.1:{listener.getsockname()[1]}", heard
+
+
+def test_a_proxy_of_the_environment_is_asked_for_the_host_and_for_no_private_one(
+    proxy: tuple[str, list[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gets the host and its own login, never the path; a calendar on this machine is asked directly."""
+    address, heard = proxy
+    monkeypatch.setenv("HTTPS_PROXY", address)
+    with pytest.raises(ProviderFailed, match="the proxy did not connect"):
+        AddressReader(lambda: server("https://calendar.invalid/secret-1234.ics")).read("", {})
+    with serving(Page(TEXT)) as page:
+        assert AddressReader(lambda: server(page.address)).read("", {}).changed
+    monkeypatch.setenv("HTTPS_PROXY", "socks5://127.0.0.1:1")
+    with pytest.raises(UsageError, match="HTTPS_PROXY"):
+        AddressReader(lambda: server("https://calendar.invalid/secret-1234.ics")).read("", {})
+
+    (request,) = heard
+    assert request.startswith(b"CONNECT calendar.invalid:443")
+    assert b"Proxy-Authorization: Basic bWU6cGFzcw==" in request
+    assert b"secret" not in request

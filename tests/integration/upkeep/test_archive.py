@@ -170,3 +170,19 @@ def test_a_curated_note_is_archived_when_another_supersedes_it(tmp_path: Path) -
     assert again == []
     assert (vault / "Agent/playbooks/_archive/Release 1.md").read_text() == "Tag by hand.\n"
     assert row.in_digest
+
+
+def test_a_programs_note_does_not_put_away_what_the_person_wrote(tmp_path: Path) -> None:
+    """Superseded by an agent's note, the person's is proposed; the agent's own is archived."""
+    newer = '---\nsupersedes: "[[{}]]"\n---\nSkip the backup.\n'
+    with make_memory(tmp_path) as memory, make_memory(tmp_path, actor="agent") as agent:
+        memory.notes.write("Agent/rules/Backup.md", "Back up each night.\n")
+        agent.notes.write("Agent/rules/Theirs.md", "Back up each week.\n")
+        agent.notes.write("Agent/rules/Backup 2.md", newer.format("Backup"))
+        agent.notes.write("Agent/rules/Theirs 2.md", newer.format("Theirs"))
+        done = run_job(JOB, memory)
+
+    assert [(each.step.subject, each.step.action, each.outcome) for each in done] == [
+        ("Agent/rules/Backup.md", "propose", "proposed"),
+        ("Agent/rules/Theirs.md", "archive", "done"),
+    ]

@@ -5,15 +5,17 @@ from pathlib import Path
 import pytest
 
 from commonplace.memory import Memory
+from commonplace.model import Actor
 from commonplace.upkeep.archive import JOB as ARCHIVE
 from commonplace.upkeep.consolidate import CONSOLIDATE, DREAM
+from tests.llm_server import MODEL, Answer, Failure, ModelScript, serving_models
 from tests.memories import Calendar, make_memory
 from tests.stores import save
-from tests.upkeep_jobs import job_run, plan_job, run_job
+from tests.upkeep_jobs import held, job_run, plan_job, run_job
 
 TWIN = """---
 id: 01a0b000-0000-7000-8000-000000{digits}
-kind: fact
+kind: {kind}
 recorded: 2026-03-0{day}T08:00:00Z
 source: {{interface: other-device, trust: {trust}}}
 ---
@@ -21,11 +23,17 @@ The harbour office closes at noon.
 """
 
 
-def twin(vault: Path, digits: str, *, day: int, trust: str = "said") -> str:
+def twin(vault: Path, digits: str, *, day: int, trust: str = "said", kind: str = "fact") -> str:
     """An entry that came from another device."""
     path = f"Agent/Memory/fact/2026-03/the-harbour-office-closes-at-noon-{digits[-6:]}.md"
-    save(vault, path, TWIN.format(digits=digits, day=day, trust=trust))
+    save(vault, path, TWIN.format(digits=digits, day=day, trust=trust, kind=kind))
     return f"01a0b000-0000-7000-8000-000000{digits}"
+
+
+def _routed(server: ModelScript) -> dict[str, object]:
+    """Settings that name this server for the task."""
+    given = {"provider": "openai", "base_url": server.openai, "model": MODEL}
+    return {f"llm.consolidate.{name}": value for name, value in given.items()}
 
 
 def active(memory: Memory) -> set[str]:
@@ -55,6 +63,29 @@ def test_entries_that_say_the_same_become_one_and_undo_brings_them_back(tmp_path
     assert {(fact.status, fact.place, fact.superseded_by) for fact in sources} == {("superseded", "archive", merged.id)}
     assert in_march == {"The harbour office closes at noon."}
     assert (restored, then) == (before, [])
+
+
+def test_more_of_what_was_merged_before_goes_to_the_archive_for_the_merged_entry(tmp_path: Path) -> None:
+    """It is planned once, not every night; where the person has forgotten the merged entry, nothing is planned."""
+    with make_memory(tmp_path) as memory:
+        for number in (1, 2):
+            twin(tmp_path / "vault", f"0000c{number}", day=number)
+        memory.index.sync()
+        run_job(DREAM, memory)
+        (merged,) = active(memory)
+        late = [twin(tmp_path / "vault", f"0000c{number}", day=number) for number in (3, 4)]
+        memory.index.sync()
+        done, again = run_job(DREAM, memory), run_job(DREAM, memory)
+        archived = [memory.entries.show(id).fact.superseded_by for id in late]
+        memory.entries.forget(merged)
+        for number in (5, 6):
+            twin(tmp_path / "vault", f"0000c{number}", day=number)
+        memory.index.sync()
+        after = run_job(DREAM, memory)
+
+    assert [(each.step.action, each.outcome) for each in done] == [("archive", "done")] * 2
+    assert archived == [merged, merged]
+    assert (again, after) == ([], [])
 
 
 @pytest.mark.requirement("A-37")
@@ -114,7 +145,6 @@ def test_an_event_of_three_days_becomes_an_insight_and_the_events_stay(tmp_path:
     assert same == raw
 
 
-@pytest.mark.requirement("A-35")
 def test_a_way_of_working_in_three_projects_becomes_a_procedure_for_all(tmp_path: Path) -> None:
     """What was imported makes the result wait for the person."""
     calendar = Calendar()
@@ -128,6 +158,100 @@ def test_a_way_of_working_in_three_projects_becomes_a_procedure_for_all(tmp_path
 
     assert (done.outcome, again) == ("done", [])
     assert (made.text, made.project) == ("Run the linter before each commit.", "")
+
+
+@pytest.mark.requirement("A-35")
+def test_a_model_words_what_recurs_and_the_person_approves_its_words(tmp_path: Path) -> None:
+    """The dry run shows what is saved; words with a new name, and a server that fails, leave our own wording."""
+    calendar = Calendar()
+    with serving_models() as server, make_memory(tmp_path, clock=calendar, settings=_routed(server)) as memory:
+        agent = memory.acting(Actor("agent", "codex"))
+        for _ in range(3):
+            calendar.pass_(days=7)
+            agent.entries.save("Had a migraine after red wine.", kind="event", valid_from=f"{calendar.at:%Y-%m-%d}")
+        plain = []
+        for turn in (Answer({"text": "Ada has a migraine after red wine."}), Failure(500)):
+            server.default = turn
+            plain.append(memory.jobs.run("consolidate", dry_run=True).steps)
+        server.default = Answer({"text": "Red wine is followed by a migraine."})
+        (planned,) = memory.jobs.run("consolidate", dry_run=True).steps
+        (done,) = memory.jobs.run("consolidate").steps
+        (waiting,) = memory.reviews.list().entries
+        again = memory.jobs.run("consolidate").steps
+
+    assert all("in a model's words" not in each.step.said for steps in plain for each in steps)
+    assert [len(steps) for steps in plain] == [1, 1]
+    assert done.step.said == planned.step.said
+    assert (done.outcome, again) == ("proposed", ())
+    assert waiting.fact.text == "Red wine is followed by a migraine (3 times between 2026-03-08 and 2026-03-22)."
+    assert waiting.fact.origins.extractor == f"{MODEL}@127.0.0.1 consolidate.v1"
+    assert "red wine" in server.requests[0].words
+
+
+@pytest.mark.requirement("A-35")
+def test_a_way_of_working_that_three_days_agree_on_becomes_a_procedure(tmp_path: Path) -> None:
+    """It replaces the program's entry, undo brings that back, and the job does not do it again."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory, make_memory(tmp_path, clock=calendar, actor="agent") as agent:
+        for _ in range(3):
+            early = run_job(CONSOLIDATE, memory)
+            fact = agent.entries.save("Run the linter before each commit.", kind="workflow", project="atlas").fact
+            memory.entries.save("Water the plants before each trip.", kind="workflow")
+            calendar.pass_(days=1)
+        planned = plan_job(CONSOLIDATE, memory).steps
+        (done,) = run_job(CONSOLIDATE, memory)
+        again = run_job(CONSOLIDATE, memory)
+        made = held(memory)["Run the linter before each commit."].fact
+        own = held(memory)["Water the plants before each trip."].fact
+        memory.notes.undo(commit=done.commit)
+        then, back = run_job(CONSOLIDATE, memory), held(memory)["Run the linter before each commit."].fact
+
+    assert (early, [done.step], done.outcome, again) == ([], [*planned], "done", [])
+    assert (made.kind, made.project, own.kind) == ("procedural", "atlas", "workflow")
+    assert made.bonds == (("derive", fact.id),)
+    assert (then, back.id, back.kind) == ([], fact.id, "workflow")
+
+
+def test_entries_of_three_days_that_were_merged_become_a_procedure(tmp_path: Path) -> None:
+    """The merged entry has the days of those that it was made of; neither they nor it stand in the way."""
+    with make_memory(tmp_path) as memory:
+        for number in (1, 2, 3):
+            twin(tmp_path / "vault", f"0000c{number}", day=number, kind="workflow")
+        memory.index.sync()
+        merged = run_job(DREAM, memory)
+        done = run_job(CONSOLIDATE, memory)
+        again = [*run_job(DREAM, memory), *run_job(CONSOLIDATE, memory)]
+        (made,) = held(memory).values()
+
+    assert [each.outcome for each in (*merged, *done)] == ["done", "done"]
+    assert (again, made.fact.kind) == ([], "procedural")
+
+
+@pytest.mark.requirement("A-36")
+def test_what_was_saved_in_a_phase_becomes_a_digest_when_the_phase_ends(tmp_path: Path) -> None:
+    """Of the entries since the phase before, also those that become a procedure; a session's end is no phase's."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory, make_memory(tmp_path, clock=calendar, actor="agent") as agent:
+        for phase in ("design", "build"):
+            for number, text in enumerate(
+                (f"{phase}: maps go to SQLite.", f"Ask Ada about {phase}.", f"A {phase} fee.")
+            ):
+                memory.entries.save(text, kind="decision", project="Atlas")
+                agent.entries.save("Run the linter before each commit.", kind="workflow", project="Atlas")
+                memory.projects.add_progress(f"{phase} {number}", project="Atlas", phase="session", ends_phase=True)
+                calendar.pass_(days=1)
+            memory.projects.add_progress(f"The {phase} is over.", project="Atlas", phase=phase, ends_phase=True)
+            calendar.pass_(days=1)
+            planned = plan_job(CONSOLIDATE, memory).steps
+            done = run_job(CONSOLIDATE, memory)
+            again = run_job(CONSOLIDATE, memory)
+            assert [(each.step, each.outcome) for each in done] == [(step, "done") for step in planned]
+            assert again == []
+        digests = [each.fact for each in memory.facts.about() if each.fact.kind == "crystallized"]
+
+    assert [len(digest.bonds) for digest in digests] == [4, 4]
+    assert any("the phase build of the project Atlas" in digest.text for digest in digests)
+    assert not any("design" in digest.text and "build" in digest.text for digest in digests)
 
 
 @pytest.mark.requirement("A-36")

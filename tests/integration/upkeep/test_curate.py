@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.errors import Conflict, ProviderFailed
 from commonplace.memory import Memory
-from commonplace.model import Actor
+from commonplace.model import Actor, Message
 from commonplace.upkeep.curate import JOB, MOST_DAY_CHARACTERS
 from tests.llm_server import MODEL, Answer, Failure, ModelScript, serving_models
 from tests.memories import Calendar, make_memory
@@ -96,6 +96,28 @@ def test_the_persons_own_words_change_by_proposal_alone(memory: Memory, server: 
     assert "- Lives in York.\n" in memory.profiles.show().text
 
 
+@pytest.mark.parametrize("claimed", ["conversation", "entry"])
+def test_what_a_program_said_and_the_person_did_not_waits_for_the_person(
+    memory: Memory, server: ModelScript, claimed: str
+) -> None:
+    """A line that only an agent's words support is proposed; the same words of the person are applied."""
+    agent, words = memory.acting(Actor("agent", "codex")), "Keeps bees on the roof."
+    if claimed == "entry":
+        agent.entries.save(f"{words} And hens.", kind="identity", subject="me")
+    else:
+        said = [Message("user", words, at=Calendar().at)]
+        thread = agent.conversations.record(said, interface="codex", source_id="1")
+        memory.notes.write("Agent/memories/2026-03-01.md", f"- {words} ^{thread.id}\n")
+    (result,) = run_job(JOB, memory)
+    (waiting,) = memory.reviews.list().proposals
+
+    assert (result.outcome, memory.profiles.show().text) == ("proposed", TEXT)
+    assert f"+- {words}" in waiting.difference
+    memory.reviews.reject_proposals(waiting.id)
+    memory.notes.write("Agent/memories/2026-02-28.md", f"- {words}\n")
+    assert [each.outcome for each in run_job(JOB, memory)] == ["done"]
+
+
 def test_an_edit_while_the_model_thinks_stops_the_step(memory: Memory) -> None:
     """The note that the person saved meanwhile stays as it is, and the step fails with the reason."""
     run = job_run(JOB, memory)
@@ -135,12 +157,80 @@ def test_words_that_instruct_a_model_do_not_reach_the_note(memory: Memory, serve
     assert [each.outcome for each in memory.profiles.log()] == ["rejected", "proposed"]
 
 
-def test_without_a_model_nothing_is_curated(tmp_path: Path) -> None:
+def test_without_a_model_nothing_is_added(tmp_path: Path) -> None:
     """The plan says why."""
     with make_memory(tmp_path) as memory:
         memory.notes.write("Agent/memories/2026-03-01.md", "- Something.\n")
+        memory.notes.write(USER, TEXT)
+        plan = plan_job(JOB, memory)
 
-        assert "No model is set" in plan_job(JOB, memory).said
+    assert "No model is set" in plan.said
+    assert plan.steps == ()
+
+
+def _tidied(memory: Memory, calendar: Calendar) -> None:
+    """A profile that says something twice, something that is over, and something below the wrong heading."""
+    for text in ("Prefers tea over coffee.", "Wants short answers."):
+        memory.entries.save(text, kind="preference")
+    old = memory.entries.save("Lives in Leeds.", kind="identity", subject="me").fact
+    calendar.pass_(days=1)
+    memory.entries.evolve(old.id, "Lives in York.", reason="moved")
+    memory.entries.save("The sale of umbrellas runs.", kind="fact", subject="me", valid_until="2026-03-10")
+    calendar.pass_(days=30)
+
+
+LINES = (
+    ("Preferences", "Prefers tea over coffee."),
+    ("Preferences", "Prefers tea to coffee."),
+    ("Constraints", "Wants short answers."),
+    ("Home", "Lives in Leeds."),
+    ("Home", "The sale of umbrellas runs."),
+)
+TIDY = (
+    "# Me\n\n## Home\n\n- Lives in York.\n\n## Preferences\n\n- Prefers tea over coffee.\n- Wants short answers.\n\n"
+    "## Constraints\n"
+)
+
+
+@pytest.mark.requirement("I-34")
+def test_without_a_model_what_programs_wrote_is_tidied(tmp_path: Path) -> None:
+    """Doubled, outdated and misplaced lines; the dry run is the run, and a second one plans nothing."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory, make_memory(tmp_path, clock=calendar, actor="agent") as agent:
+        _tidied(memory, calendar)
+        memory.notes.write(USER, "# Me\n\n## Home\n\n## Preferences\n\n## Constraints\n")
+        agent.profiles.edit([{"op": "append", "heading": heading, "line": line} for heading, line in LINES])
+        before = memory.profiles.show().text
+        planned = plan_job(JOB, memory).steps
+        (done,) = run_job(JOB, memory)
+        again = run_job(JOB, memory)
+        after = memory.profiles.show().text
+        memory.notes.undo(commit=done.commit)
+        back = memory.profiles.show().text
+
+    assert ([done.step], done.outcome, again) == ([*planned], "done", [])
+    assert [line for line in after.split("\n") if line] == [line for line in TIDY.split("\n") if line]
+    assert back == before
+
+
+def test_without_a_model_the_persons_lines_change_by_proposal_alone(tmp_path: Path) -> None:
+    """All in one proposal: a line that moves is not added before the person agrees; asked once."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory:
+        _tidied(memory, calendar)
+        text = "# Me\n"
+        for heading in ("Home", "Preferences", "Constraints"):
+            text += f"\n## {heading}\n\n" + "".join(f"- {line}\n" for name, line in LINES if name == heading)
+        memory.notes.write(USER, f"{text}- Wants short answers\n")
+        (done,) = run_job(JOB, memory)
+        again = plan_job(JOB, memory).steps
+        kept = memory.profiles.show().text
+        memory.reviews.approve_proposals(done.review)
+        then, after = plan_job(JOB, memory).steps, memory.profiles.show().text
+
+    assert (done.outcome, again, then) == ("proposed", (), ())
+    assert kept == f"{text}- Wants short answers\n"
+    assert [line for line in after.split("\n") if line] == [line for line in TIDY.split("\n") if line]
 
 
 def test_a_model_that_is_away_is_told_to_the_runner(memory: Memory, server: ModelScript) -> None:

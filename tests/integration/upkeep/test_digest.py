@@ -404,3 +404,18 @@ def test_the_self_probe_is_in_no_digest_and_an_agent_cannot_hide_in_its_note(per
 
     agent.notes.write("Agent/self-probe.md", "Hidden here.\n")
     assert only(person.digests.read(advance=False), "changed").said == "wrote Agent/self-probe.md (claude-code)"
+
+
+def test_a_note_that_a_job_writes_again_and_again_is_one_line(person: Memory, calendar: Calendar) -> None:
+    """The line says how often, and its command takes back the newest change."""
+    for number in range(3):
+        person.notes.write("Projects/Roof.md", f"- [ ] @Ben lay {number} rows of slates\n")
+        person.jobs.run("commitment_log")
+        calendar.pass_(minutes=10)
+    before = person.notes.read("Commitments/Commitment log.md").text
+    (line,) = person.digests.read(advance=False).of("changed")
+    person.notes.undo(commit=line.command.rpartition(" ")[2])
+
+    assert line.said == "changed Commitments/Commitment log.md (commitment_log), 3 times; the newest"
+    assert "lay 2 rows" in before
+    assert "lay 1 rows" in person.notes.read("Commitments/Commitment log.md").text

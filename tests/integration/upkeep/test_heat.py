@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.errors import Refused
+from commonplace.errors import Conflict, Refused
 from commonplace.upkeep.heat import JOB
 from tests.memories import Calendar, make_memory
 from tests.upkeep_jobs import plan_job, run_job, use_daily
@@ -64,6 +64,32 @@ def test_the_word_of_a_program_is_only_proposed_and_the_person_decides_once(tmp_
     assert (again, then) == ([], [])
     assert sorted(fact.always_load for fact in loaded) == [False, True]
     assert {fact.origins.trust for fact in loaded} == {"said"}
+
+
+def test_a_person_approves_the_words_that_they_were_shown(tmp_path: Path) -> None:
+    """The proposal shows the entry's text; an entry that changed since is not loaded, and is proposed anew."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory, make_memory(tmp_path, clock=calendar, actor="agent") as agent:
+        fact = agent.entries.save("Releases go out on Tuesdays.", kind="workflow").fact
+        use_daily(fact.id, memory, calendar, days=15)
+        run_job(JOB, memory)
+        (shown,) = memory.reviews.list().proposals
+        (tmp_path / "vault" / fact.path).write_text(
+            (tmp_path / "vault" / fact.path).read_text().replace("Tuesdays", "Fridays")
+        )
+        with pytest.raises(Conflict, match="has changed since"):
+            memory.reviews.approve_proposals(shown.id, dry_run=True)
+        with pytest.raises(Conflict, match="has changed since"):
+            memory.reviews.approve_proposals(shown.id)
+        (anew,) = run_job(JOB, memory)
+        (second,) = memory.reviews.list().proposals
+        memory.reviews.approve_proposals(second.id)
+        loaded = memory.entries.show(fact.id).fact
+
+    assert shown.text == "Releases go out on Tuesdays."
+    assert (anew.outcome, anew.review, second.text) == ("proposed", second.id, "Releases go out on Fridays.")
+    assert shown.id != second.id
+    assert loaded.always_load
 
 
 def test_pinned_entries_are_out_of_reach_and_only_a_person_pins(tmp_path: Path) -> None:

@@ -150,6 +150,26 @@ def test_related_notes_are_suggested_for_a_note_without_links(tmp_path: Path, va
     assert again.steps == ()
 
 
+def test_a_suggestion_that_was_rejected_does_not_come_back_with_another_link(tmp_path: Path, vault: Path) -> None:
+    """The person decided about links for this note, not about these very two; other notes are not meant."""
+    shed = "The shed in Leipzig is painted by Ada; the beds are watered on Sundays too."
+    put(vault, "People/Ada.md", f"# Ada\n\n{BODY}")
+    put(vault, "Projects/Shed.md", f"# Shed\n\n{shed}\n")
+    with make_memory(tmp_path) as memory:
+        memory.index.sync()
+        memory.jobs.run("links")
+        proposed = {each.target: each.id for each in memory.reviews.list().proposals}
+        memory.reviews.reject_proposals(proposed["Projects/Shed.md"])
+        put(vault, "Projects/Leipzig.md", f"# Leipzig\n\n{shed} Ada and the shed. See [[Ada]].\n")
+        put(vault, "Projects/Beds.md", f"# Beds\n\n{shed} Ada paints in Leipzig.\n")
+        memory.index.sync()
+        record = memory.jobs.run("links")
+
+    subjects = [each.step.subject for each in record.steps]
+    assert "Projects/Shed.md" not in subjects
+    assert "Projects/Beds.md" in subjects
+
+
 def test_nothing_is_suggested_for_or_from_the_notes_of_other_jobs(tmp_path: Path, vault: Path) -> None:
     """Dated notes and digests come every night: their proposals would fill the review, and make them the person's."""
     for day in ("2026-02-01", "2026-02-02"):

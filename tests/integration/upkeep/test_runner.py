@@ -144,6 +144,25 @@ def test_an_overdue_job_runs_once_after_sleep(memory: Memory, clock: Calendar) -
     assert len(counter.plans) == 1
 
 
+def test_a_job_that_another_process_ran_meanwhile_is_not_due_any_more(memory: Memory, clock: Calendar) -> None:
+    """Two daemons find the same job due: the one that gets the lease later looks again."""
+    counter = Counter()
+    first, second = jobs_of(memory, counter.job()), jobs_of(memory, counter.job())
+    first.run_due()
+    clock.at += timedelta(days=2)
+    in_between: list[JobRecord] = []
+
+    def let_the_first_run() -> bool:
+        in_between.extend(first.run_due())
+        return False
+
+    late = second.run_due(stops=let_the_first_run)
+
+    assert [each.outcome for each in in_between] == ["done"]
+    assert late == ()
+    assert len(counter.plans) == 1
+
+
 def test_a_job_that_is_switched_off_does_not_run_by_itself(memory: Memory, clock: Calendar) -> None:
     """By its own setting or by that of all jobs; a person can still run it."""
     counter = Counter()
@@ -325,10 +344,11 @@ def test_the_lease_of_a_dead_process_is_taken_over_at_once(memory: Memory, chang
     assert jobs_of(memory, Counter().job()).run("count").outcome == "done"
 
 
-def test_the_lease_of_another_container_is_waited_for(memory: Memory, clock: Calendar) -> None:
-    """Its process ids say nothing here; when it expires it is taken over."""
+@pytest.mark.parametrize("place", ["{boot}/pid:[1]", "another/pid:[1]/another-machine"], ids=["container", "machine"])
+def test_the_lease_of_a_process_elsewhere_is_waited_for(memory: Memory, clock: Calendar, place: str) -> None:
+    """In another container, or on another machine that shares the database; when it expires it is taken over."""
     boot, process = this_process()
-    elsewhere = lease(memory, boot=f"{boot.partition('/')[0]}/pid:[1]", process=process)
+    elsewhere = lease(memory, boot=place.format(boot=boot.partition("/")[0]), process=process)
     memory._session.stores.history.take_lease(elsewhere, now=clock.at)
     jobs = jobs_of(memory, Counter().job())
 
@@ -417,6 +437,16 @@ def test_an_agent_may_look_and_plan_but_not_run(memory: Memory) -> None:
         jobs.run_due()
     assert len(jobs.run("count", dry_run=True).steps) == 3
     assert len(jobs.list()) == 1
+
+
+def test_jobs_are_listed_in_the_order_in_which_they_run(memory: Memory) -> None:
+    """Those that do not run by themselves come last."""
+    times = [status.next for status in memory.jobs.list()]
+    named = [time for time in times if time]
+
+    assert named == sorted(named)
+    assert times == [*named, *[""] * (len(times) - len(named))]
+    assert len({*named}) > 3
 
 
 def test_an_unknown_job_is_not_found(memory: Memory) -> None:

@@ -140,10 +140,10 @@ def test_a_folder_swapped_for_a_link_before_it_is_entered_is_not_entered(
     """What was a folder when it was looked at is opened without following a link."""
     real = tree._Descent.enter
 
-    def swap_then_enter(descent: tree._Descent, name: str) -> None:
+    def swap_then_enter(descent: tree._Descent, name: str, *, flags: int = tree.FOLDER_FLAGS) -> None:
         (root / "real").rename(root / "was real")
         (root / "real").symlink_to(root.parent / "outside")
-        real(descent, name)
+        real(descent, name, flags=flags)
 
     monkeypatch.setattr(tree._Descent, "enter", swap_then_enter)
     with pytest.raises(Refused, match="'real' is a symbolic link"):

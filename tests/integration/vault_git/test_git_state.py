@@ -107,7 +107,8 @@ def test_git_that_does_not_come_back_is_ended(tmp_path: Path, monkeypatch: pytes
     """A call that hangs is stopped after its limit, and says so."""
     folder = adopted(tmp_path)
     repository = opened(folder)
-    script(tmp_path / "bin/git", "exec sleep 60")
+    assert repository._git.try_run("version").ok  # the configuration is read before the script is git
+    script(tmp_path / "bin/git", 'test "$1" = version && { echo git version 2.40.0; exit; }\nexec sleep 60')
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
 
     with pytest.raises(VaultUnavailable, match=r"git version did not finish within 0\.2 seconds"):

@@ -79,7 +79,7 @@ def test_a_token_of_an_agent_is_refused_with_a_clear_message(client_for: ClientF
     _done(client_for("admin"), "/review/reject", ids=[new])
 
     assert {answer.status_code for answer in answers} == {403}
-    assert refusal["message"] == "tester acts as an agent, and only the person may review what waits"
+    assert refusal["message"] == "tester acts as an agent, and only the person may do this"
     assert "commonplace review" in refusal["hint"]
 
 

@@ -129,7 +129,7 @@ def test_a_fact_is_a_flat_object_for_programs() -> None:
     fact: dict[str, object] = dict(fact_shape(NEW, _link))
 
     source = {"interface": "cli", "conversation": "c-4f1d", "trust": "told"}
-    assert fact["source"] == {**source, "extractor": "", "note": "", "turn": 0, "quote": ""}
+    assert fact["source"] == {**source, "extractor": "", "note": "", "turn": 0, "quote": "", "author": ""}
     assert fact["bonds"] == [{"bond": "extend", "target": "0199f3c2-3333-7000-8000-0000000ccccc"}]
     assert (fact["id"], fact["object"], fact["topics"]) == (NEW.id, "Beta", ("work",))
     assert "origins" not in fact

@@ -55,7 +55,7 @@ def test_the_help_lists_commands_by_task_with_those_of_every_day_first() -> None
     assert headings == ["Options", *get_args(Group)]
     assert listed == [*COMMANDS]
     assert listed[0] == "search"
-    assert [name for name, each in COMMANDS.items() if each.group == "Every day"] == listed[:12]
+    assert [name for name, each in COMMANDS.items() if each.group == "Every day"] == listed[:14]
     assert [each.group for each in COMMANDS.values()] == sorted(
         (each.group for each in COMMANDS.values()), key=get_args(Group).index
     )
@@ -71,7 +71,7 @@ def test_one_word_for_each_way_of_taking_back() -> None:
     assert names == {
         *("note delete", "forget", "fact forget", "fact end", "review reject", "undo"),
         *("note erase", "erase", "conversation erase", "settings unset", "token revoke", "vault remove", "uninstall"),
-        *("task erase", "correction erase", "calendar remove", "user remove"),
+        *("task erase", "correction erase", "calendar remove", "user remove", "person remove"),
     }
     for name in ("note erase", "erase", "conversation erase", "task erase", "correction erase"):
         assert "cannot be undone" in commands[name].help, name

@@ -92,6 +92,24 @@ def test_unimportant_items_and_those_beyond_the_limit_are_refused() -> None:
     assert [each.reason for each in extraction.rejections] == ["unimportant", "too_many"]
 
 
+@pytest.mark.parametrize(
+    ("quote", "is_kept"),
+    [
+        ("We moved to Ghent, where the bread is better than anywhere else", True),
+        ("My manager is Lotte Maes, who answers every mail within the hour", True),
+        ("The van is a Berlingo, which explains the smell of onions in it", True),
+        ("I have one free evening, which film should I watch tomorrow", False),
+        ("Where the bread is better in Ghent", False),
+    ],
+)
+def test_a_clause_that_tells_more_of_the_statement_is_no_question(quote: str, is_kept: bool) -> None:
+    """A question has its verb before the subject, or stands alone."""
+    turns = [Turn(1, "user", f"{quote}.")]
+    extraction = read_answer({"facts": [item(f"{quote}.", quote, 1)]}, turns)
+
+    assert bool(extraction.facts) is is_kept
+
+
 def test_a_wrong_number_of_the_message_is_corrected() -> None:
     """The words decide; if only the assistant has them, they are not the person's."""
     (fact,) = read(item("Prefers tea.", "I prefer tea", 1)).facts

@@ -7,11 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commonplace.extraction.clause_classifier import LabelledClause, fit_classifier
-from commonplace.extraction.clause_features import ClauseInContext, signs_of, words_of_clause
-from commonplace.extraction.plain_clauses import plain_statement
+from commonplace.extraction.clause_classifier import (
+    ClauseInContext,
+    LabelledClause,
+    fit_classifier,
+    signs_of,
+    words_of_clause,
+)
 from commonplace.extraction.rules import extract_by_rules
 from commonplace.extraction.speech import is_played
+from commonplace.extraction.statement import plain_statement
 from commonplace.model.learning import Turn
 
 EXAMPLES = Path(__file__).parents[2] / "learn_examples"

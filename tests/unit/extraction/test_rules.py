@@ -27,6 +27,24 @@ STATED = {
     "I'm 34": "Is 34.",
     "I am allergic to walnuts.": "Is allergic to walnuts.",
     "I'm 1.87": "Is 1.87 m tall.",
+    "before I forget: my dentist is Dr Moss": "The dentist is Dr Moss.",
+    "lest we forget, rule: no deploys on a Friday afternoon": "No deploys on a Friday afternoon.",
+    "while I think of it: my role is lead nurse": "The role is lead nurse.",
+    "my job title is now senior auditor": "The job title is now senior auditor.",
+    "we live in Ghent, as you may know": "Lives in Ghent.",
+    "I'm pescatarian now, not just vegetarian any more": "Is pescatarian now, not just vegetarian any more.",
+    "I get to the office by tram": "Gets to the office by tram.",
+    "Ingrid works at the town hall": "Ingrid works at the town hall.",
+    "Ingrid works as a school librarian now": "Ingrid works as a school librarian now.",
+    "we changed the rule, a release needs one sign-off now instead of two": (
+        "A release needs one sign-off now instead of two."
+    ),
+    # things with a name
+    "Atlas uses Django 5": "Atlas uses Django 5.",
+    "Atlas's workers run on Graviton now instead of Xeon": "Atlas's workers run on Graviton now instead of Xeon.",
+    "Atlas is hosted on Render": "Atlas is hosted on Render.",
+    "our policy has changed: the region is now Frankfurt, not Dublin": "The region is now Frankfurt, not Dublin.",
+    "the house rule has changed: visitors sign the book at the gate": "Visitors sign the book at the gate.",
     # tastes and habits
     "I prefer early returns over nested ifs": "Prefers early returns over nested ifs.",
     "I can't stand cilantro": "Can't stand cilantro.",
@@ -128,6 +146,9 @@ REJECTED = {
 }
 
 SILENT = (
+    "Docker works at scale",
+    "Pizza works as a dinner",
+    "Python works for small scripts",
     "write a mail to the supplier",
     "there are boxes everywhere",
     "the kitchen is tiny",

@@ -251,6 +251,13 @@ def test_facts_that_claim_the_same_are_told_at_the_one_that_lost() -> None:
     assert "2026-04-01" in problem.message
 
 
+def test_a_task_that_was_copied_from_note_to_note_is_no_problem() -> None:
+    """Meetings have the same action items week after week."""
+    old, new = (fact(number, subject="Ada", predicate="committed_to", object="send the offer") for number in (1, 2))
+
+    assert lint_facts([], twins=(), contests=[Contest(old, new, "2026-04-01T00:00:00Z")]) == ()
+
+
 def test_an_id_at_two_paths_is_told_at_each_that_does_not_keep_it() -> None:
     """The one that keeps it is named."""
     problems = lint_facts([], twins=[(ID, ("a.md", "b.md", "c.md"))], contests=())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonplace.facts.playbooks import Playbook, find_playbooks, fits_trigger, read_steps, rewording
+from commonplace.facts.playbooks import Playbook, find_playbooks, fits_trigger, rewording
 from commonplace.model import Message
 
 STEPS = "1. Run the tests.\n2. Build with `make site`.\n3. Copy dist/ to the server.\n"
@@ -41,8 +41,7 @@ def test_steps_below_a_line_that_names_their_task_are_a_procedure(text: str, tas
     assert playbook == Playbook(
         task, ("Run the tests.", "Build with `make site`.", "Copy dist/ to the server."), 1, is_explained=True
     )
-    assert playbook.text.startswith(f"{task}:\n1. Run the tests.\n2. ")
-    assert read_steps(playbook.text) == playbook.steps
+    assert playbook.text == f"{task}:\n1. Run the tests.\n2. Build with `make site`.\n3. Copy dist/ to the server."
 
 
 @pytest.mark.parametrize("text", sorted(SEQUENCES))

@@ -1,17 +1,18 @@
 """The profile: groups, whom a statement is about, and what is chosen when not everything fits."""
 
+from random import Random
 from typing import Any
 
 import pytest
 
 from commonplace.facts.profile import (
     MAX_LINE,
+    ProfileRanking,
     choose_profile,
     group_of,
     is_about_person,
     is_constraint,
     person_names,
-    rank_profile,
 )
 from commonplace.model import Fact, FactSnapshot
 
@@ -28,7 +29,7 @@ def known(text: str, kind: str = "fact", *, importance: float = 0.5, **more: Any
 
 
 def chosen(*snapshots: FactSnapshot, budget: int, project: str = "") -> list[str]:
-    lines, left_out = choose_profile(rank_profile(snapshots, project=project, user=""), budget=budget)
+    lines, left_out = choose_profile(ProfileRanking().rank(snapshots, project=project, user=""), budget=budget)
     assert len(lines) + len(left_out) == len(snapshots)
     return [line.snapshot.fact.text for line in lines]
 
@@ -49,6 +50,7 @@ def chosen(*snapshots: FactSnapshot, budget: int, project: str = "") -> list[str
         ("fact", "Joan runs the bakery on the corner.", "People, projects, things"),
         ("workflow", "Release: tag, build, push.", "How to"),
         ("fix", "ENOSPC: clear the cache.", "How to"),
+        ("decision", "We keep the old barn.", "Decisions"),
         ("idea", "A library of seeds.", "Ideas"),
     ],
 )
@@ -218,3 +220,21 @@ def test_the_choice_does_not_depend_on_the_order_in_which_entries_come() -> None
     snapshots = [known(f"Likes {word}.", "preference") for word in ("tea", "rye", "rain", "maps", "owls", "moss")]
 
     assert chosen(*snapshots, budget=40) == chosen(*reversed(snapshots), budget=40)
+
+
+def test_a_ranking_that_goes_on_from_the_last_one_is_the_same_as_a_new_one() -> None:
+    """After facts are added, removed, and change in importance; for two projects, and with a name of the person."""
+    random, kept = Random(3), ProfileRanking()
+    kinds = ("fact", "preference", "constraint", "decision", "identity")
+    facts = {number: known(f"Likes {number} cups.", kinds[number % 5], project="shed") for number in range(90)}
+    for step in range(60):
+        for number in random.sample(range(140), random.choice((0, 1, 3, 60))):
+            if number in facts and random.random() < 0.5:
+                del facts[number]
+            else:
+                importance = random.choice((0.1, 0.5, 0.9))
+                facts[number] = known(f"Likes {number} cups.", kinds[number % 5], importance=importance, project="shed")
+        asked = {"project": random.choice(("", "shed")), "user": "Robin" if step > 30 else ""}
+        given = random.sample([*facts.values()], len(facts))
+
+        assert kept.rank(given, **asked) == ProfileRanking().rank([*facts.values()], **asked)

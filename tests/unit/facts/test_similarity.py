@@ -291,3 +291,10 @@ def test_a_word_of_change_about_the_same_place_purpose_or_thing_is_a_change(old:
 def test_what_was_over_and_is_said_again_has_changed(old: str, new: str) -> None:
     """It does not confirm that it is over."""
     assert similarity(new, old, cosine=0.85) == "changed"
+
+
+def test_one_is_a_number_beside_another_number_of_the_same_thing() -> None:
+    """One approval instead of two is a change; one sister is a sister."""
+    assert similarity("A merge needs one approval now.", "A merge needs two approvals.", cosine=0.9) == "changed"
+    assert similarity("Has two cats.", "Has one cat.", cosine=0.9) == "changed"
+    assert similarity("Has one sister.", "Has a sister.", cosine=0.9) == "same"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.notes.patches import apply_patch, make_patch, patch_changes
+from commonplace.notes.note_text import apply_patch, make_patch, patch_changes
 
 BASE = "".join(f"line {number}\n" for number in range(20))
 LINES = ["a\n", "b\n", "- x\n", "--- \n", "@@ -1 +1 @@\n", "\n", "\\ No newline\n"]

@@ -195,3 +195,12 @@ def test_lint_finds_dated_doubled_and_long_statements() -> None:
         (4, "profile-dated"),
         (7, "profile-double"),
     ]
+
+
+def test_replacing_a_doubled_statement_by_its_own_words_leaves_one_less() -> None:
+    """The last copy goes; other words for several copies stay ambiguous."""
+    doubled = NOTE.replace(b"- Likes tea.\n", b"- Likes tea.\n- likes tea\n")
+    edit = apply_operations(doubled, [{"op": "replace", "match": "Likes tea", "line": "Likes tea."}])
+
+    assert edit.content == NOTE
+    assert outcome(doubled, op="replace", match="Likes tea", line="Likes mint tea.") == "rejected:ambiguous"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from commonplace.questions.prompt_needs import asks_for_notes, is_follow_up, need_of
+from commonplace.questions.prompt_needs import asks_for_commitments, asks_for_notes, is_follow_up, need_of
 
 
 @pytest.mark.parametrize(
@@ -144,3 +144,21 @@ def test_a_prompt_asks_for_what_was_written_or_said_only_if_it_says_so(prompt: s
 def test_what_says_too_little_alone_is_a_follow_up(prompt: str, *, follows: bool) -> None:
     """At most two words of content, in at most seven words, that point back or stand alone."""
     assert is_follow_up(prompt) is follows
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asks"),
+    [
+        ("What did Joan promise me?", True),
+        ("any open points from the kickoff?", True),
+        ("list everything that is overdue", True),
+        ("Who still owes us a quote?", True),
+        ("write a poem about promises", False),
+        ("Fix the deadline parser.", False),
+        ("What does `is_overdue` return?", False),
+        ("Where does Joan live?", False),
+    ],
+)
+def test_a_prompt_asks_for_commitments_by_a_question_about_what_is_to_be_done(prompt: str, asks: bool) -> None:
+    """A word alone does not ask, nor does code."""
+    assert asks_for_commitments(prompt) is asks

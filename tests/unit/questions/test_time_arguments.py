@@ -1,12 +1,12 @@
 """Times given as arguments."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from commonplace.errors import UsageError
-from commonplace.questions.time_arguments import parse_time
+from commonplace.questions.time_arguments import day_named, end_of, parse_time, start_of
 
 NOW = datetime(2026, 3, 31, 22, 30, 15, 500_000, tzinfo=UTC)
 
@@ -56,3 +56,18 @@ def test_other_words_are_refused_with_a_hint(text: str) -> None:
         parse_time(text, now=NOW, zone=UTC)
 
     assert "2026-03-01" in (caught.value.hint or "")
+
+
+def test_a_time_as_text_begins_and_ends_and_a_moment_stays() -> None:
+    """Text is read as a window; what is no text needs no reading."""
+    zone = ZoneInfo("Europe/Berlin")
+
+    assert start_of("2026-03-01", now=NOW, zone=zone) == datetime(2026, 2, 28, 23, tzinfo=UTC)
+    assert end_of("2026-03-01", now=NOW, zone=zone) == datetime(2026, 3, 1, 23, tzinfo=UTC)
+    assert start_of(NOW, now=NOW, zone=zone) is end_of(NOW, now=NOW, zone=zone) is NOW
+    assert start_of(None, now=NOW, zone=zone) is None
+
+
+def test_the_day_of_a_time_is_that_of_the_zone() -> None:
+    """Midnight in Berlin is still the day before in UTC."""
+    assert day_named("2026-03-01", now=NOW, zone=ZoneInfo("Europe/Berlin")) == date(2026, 3, 1)

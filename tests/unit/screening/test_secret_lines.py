@@ -2,8 +2,7 @@
 
 import pytest
 
-from commonplace.screening.secret_lines import match_across_lines
-from commonplace.screening.secrets import find_secrets, redact
+from commonplace.screening.secrets import find_secrets, match_across_lines, redact
 
 WALLET = "1. ozone\n2. drill\n3. grab\n4. fiber\n5. curtain\n6. grace\n7. pudding\n8. thank\n9. cruise\n10. elder"
 ACROSS_LINES = (

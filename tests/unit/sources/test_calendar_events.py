@@ -47,7 +47,8 @@ def test_google_moved_cancelled_and_excluded_instances() -> None:
         ("20260323T080000Z", "03-23 08:00", "cancelled"),
         ("20260330T070000Z", "03-30 07:00", "confirmed"),
     ]
-    ana, bo = Attendee("Ana Bélanger", "ana@example.org"), Attendee("bo.lund", "bo.lund@example.org")
+    ana = Attendee("Ana Bélanger", "ana@example.org", is_owner=True)  # the calendar is named by her address
+    bo = Attendee("bo.lund", "bo.lund@example.org")
     assert (standups[0].attendees, standups[0].organizer) == ((ana, bo), ana)
     assert standups[1].attendees == (Attendee("Cy Dorn", "cy@example.org"),)
     assert standups[0].description == "Weekly sync\nAgenda: https://example.org/agenda"
@@ -156,6 +157,9 @@ def test_a_calendar_with_too_many_events_is_refused() -> None:
         "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30,31",
         "FREQ=WEEKLY;BYYEARDAY=400",
         "FREQ=DAILY;BYMONTH=x",
+        "FREQ=DAILY;INTERVAL=0",
+        "FREQ=YEARLY;INTERVAL=-1",
+        f"FREQ=YEARLY;BYMINUTE={','.join(map(str, range(60)))};BYSECOND={','.join(map(str, range(60)))}",
         "FREQ=DAILY\r\nRRULE:FREQ=WEEKLY",
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.templates.sections import is_untouched, marks_of, merge_sections, read_marks, split_sections
+from commonplace.templates.sections import marks_of, merge_sections, read_marks, split_sections
 
 NOTE = "# Day\n\n## Done\n- one\n\n## Open\n- two\n\n## Notes\n\n"
 NEW = "# Day\n\n## Done\n- one\n- more\n\n## Decided\n- yes\n\n## Open\n- three\n\n## Notes\n\n"
@@ -31,8 +31,12 @@ def test_a_heading_in_a_fence_begins_no_section() -> None:
 
 
 def test_blanks_at_line_ends_are_no_change() -> None:
-    """Editors trim them."""
-    assert is_untouched(NOTE.replace("- one", "- one  ").replace("\n\n## Open", "\n\n\n## Open"), MARKS)
+    """Editors trim them: such a section is still ours, and is replaced."""
+    trimmed = NOTE.replace("- one", "- one  ").replace("\n\n## Open", "\n\n\n## Open")
+    merged = merge_sections(trimmed, NEW, MARKS)
+
+    assert merged.text == NEW
+    assert merged.changed == ()
 
 
 def test_sections_that_nobody_touched_are_replaced() -> None:

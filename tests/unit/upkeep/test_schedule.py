@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from commonplace.upkeep.options import JobOptions, UpkeepOptions
-from commonplace.upkeep.schedule import named_zone, parse_schedule
+from commonplace.upkeep.schedule import named_zone, parse_schedule, schedule_words
 
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -91,3 +91,23 @@ def test_a_bad_zone_is_refused_when_the_settings_are_made(name: str) -> None:
 
     assert "Europe/Berlin" in caught.value.args[1]
     assert named_zone("Europe/Berlin").key == "Europe/Berlin"
+
+
+@pytest.mark.parametrize(
+    ("schedule", "words"),
+    [
+        ("every 10m", "every 10 minutes"),
+        ("every 1h", "every hour"),
+        ("20 0 * * *", "every day at 00:20"),
+        ("0 7 * * MON", "every Monday at 07:00"),
+        ("30 9 * * 7", "every Sunday at 09:30"),
+        ("0 5 1 * *", "on day 1 of every month at 05:00"),
+        ("@hourly", "every hour at minute 0"),
+        ("@daily", "every day at 00:00"),
+        ("*/5 8-18 * * MON-FRI", "*/5 8-18 * * MON-FRI"),
+        ("0 5 1 * MON", "0 5 1 * MON"),
+    ],
+)
+def test_a_simple_schedule_is_said_in_words(schedule: str, words: str) -> None:
+    """One that has no simple words stays a cron expression."""
+    assert schedule_words(schedule) == words

@@ -351,7 +351,9 @@ class CaptureStep:
         if cursor.offset >= transcript.recorded:
             return cursor
         if conversations.vault_folder != transcript.vault_folder:
-            return cursor_at(file, min(transcript.recorded, os.fstat(file).st_size), name=name)
+            cursor = cursor_at(file, min(transcript.recorded, os.fstat(file).st_size), name=name)
+            conversations.move_cursor(cursor, host=transcript.host, session_id=transcript.session_id)
+            return cursor
         conversations.note_older_history(transcript.path, is_gone=False)
         return cursor
 

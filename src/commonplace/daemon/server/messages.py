@@ -4,12 +4,13 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
 from commonplace.errors import CommonplaceError, Refused, UsageError, VaultUnavailable
 from commonplace.model import Scope
+from commonplace.web.page.sessions import ASSETS, AUTHORIZE, is_page_path
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive, Send
@@ -21,7 +22,26 @@ SECURITY_HEADERS: Final[Headers] = (
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
 )
-_REPLACED_HEADERS: Final = frozenset({name for name, _ in SECURITY_HEADERS} | {b"server", b"vary"})
+_POLICY: Final = b"content-security-policy"
+_PAGE_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+PAGE_HEADERS: Final[Headers] = (
+    (b"cache-control", b"no-store"),
+    (_POLICY, _PAGE_POLICY.encode("ascii")),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"referrer-policy", b"same-origin"),  # without a referrer a browser hides the origin of a form, too
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+)
+"""For the page that the daemon serves; no other page may read it, so it has no CORS headers."""
+ASSET_HEADERS: Final[Headers] = (
+    (b"cache-control", b"public, max-age=31536000, immutable"),  # the address has a hash of the content
+    *PAGE_HEADERS[1:],
+)
+_REPLACED_HEADERS: Final = frozenset({name for name, _ in (*SECURITY_HEADERS, *PAGE_HEADERS)} | {b"server", b"vary"})
 _LINGER_SECONDS: Final = 0.5  # a caller that is still sending would otherwise see a broken pipe, and not the reason
 _REQUEST_TIMEOUT: Final = 408
 _CORS_METHODS: Final = b"GET, POST, PUT, PATCH, DELETE"
@@ -31,11 +51,26 @@ _CORS_HEADERS: Final = frozenset(
 _CORS_MAX_AGE: Final = b"600"  # seconds for which a browser need not ask again
 
 
+@dataclass(slots=True)
+class ConnectionFacts:
+    """What was found out about a connection; it holds for all requests that come over it.
+
+    `is_own` tells whether the program at its other end is one of this user; None if that was not asked yet.
+    """
+
+    is_own: bool | None = None
+
+
+CONNECTION: Final = "commonplace.connection"
+"""The key of a connection's facts in the state of an ASGI scope."""
+
+
 @dataclass(frozen=True, slots=True)
 class RequestHead:
     """Method, path without its query, headers as they came, and the port of ours that was reached.
 
-    `size` counts the bytes of the whole target and of the headers. `peer` is the caller's end of a TCP connection.
+    `size` counts the bytes of the whole target and of the headers. `peer` is the caller's end of a TCP connection, and
+    `connection` what is known about it.
     """
 
     method: str
@@ -44,6 +79,7 @@ class RequestHead:
     port: int | None
     size: int
     peer: tuple[str, int] | None = None
+    connection: ConnectionFacts = field(default_factory=ConnectionFacts)
 
     def all(self, name: str) -> list[str]:
         """Every value of a header, in order."""
@@ -73,7 +109,8 @@ def request_head(scope: Mapping[str, Any]) -> RequestHead:
     size = target + sum(len(name) + len(value) for name, value in scope["headers"])
     peer, headers = scope.get("client"), tuple(scope["headers"])
     peer = (peer[0], peer[1]) if peer else None
-    return RequestHead(scope["method"], scope["path"], headers, port=server[1], size=size, peer=peer)
+    known = scope.get("state", {}).get(CONNECTION) or ConnectionFacts()
+    return RequestHead(scope["method"], scope["path"], headers, port=server[1], size=size, peer=peer, connection=known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +132,14 @@ def malformed(message: str, *, hint: str) -> ErrorResponse:
     return ErrorResponse(400, UsageError(message, hint=hint))
 
 
-def wrong_host() -> ErrorResponse:
+def wrong_host(*, is_team: bool) -> ErrorResponse:
     """421: the Host header names another machine."""
-    error = Refused(
-        "the Host header does not name this daemon", hint="Call the daemon as 127.0.0.1 or localhost, with its port."
+    hint = (
+        "It must be that of serve.public_url: let the proxy pass the Host on."
+        if is_team
+        else "Call the daemon as 127.0.0.1 or localhost, with its port."
     )
-    return ErrorResponse(421, error)
+    return ErrorResponse(421, Refused("the Host header does not name this daemon", hint=hint))
 
 
 def wrong_origin() -> ErrorResponse:
@@ -109,16 +148,65 @@ def wrong_origin() -> ErrorResponse:
     return ErrorResponse(403, Refused("web pages from this origin may not call the daemon", hint=hint))
 
 
-def invalid_token() -> ErrorResponse:
-    """401: no token, or not a valid one. All cases have the same text, so that a guess reveals nothing."""
+def invalid_token(metadata: str = "", *, was_sent: bool = False) -> ErrorResponse:
+    """401: no token, or not a valid one. All cases have the same text, so that a guess reveals nothing.
+
+    `metadata` is the address at which an OAuth client reads how to get a token; empty where OAuth is not offered. It is
+    told whether a token `was_sent`, so that it gets a new one.
+    """
     hint = "Run `commonplace token create NAME` and send what it prints as `Authorization: Bearer ...`."
-    return ErrorResponse(401, Refused("missing or invalid token", hint=hint), ((b"www-authenticate", b"Bearer"),))
+    error = 'error="invalid_token", ' if was_sent else ""
+    challenge = f'Bearer {error}resource_metadata="{metadata}", scope="read write"' if metadata else "Bearer"
+    headers = ((b"www-authenticate", challenge.encode("ascii")),)
+    return ErrorResponse(401, Refused("missing or invalid token", hint=hint), headers)
+
+
+def not_by_proxy() -> ErrorResponse:
+    """403: a machine that is not one of the trusted proxies."""
+    hint = "Use the public address of this server, or add the proxy to serve.trusted_proxies."
+    return ErrorResponse(403, Refused("this server is reached through its proxy alone", hint=hint))
+
+
+def without_person() -> ErrorResponse:
+    """403: a token or a session of the user who runs a team server, from which people connect as themselves."""
+    hint = "Use a token of a person: `commonplace token create NAME --person ID`; or the socket, on the server itself."
+    return ErrorResponse(403, Refused("a team server accepts the tokens of people alone", hint=hint))
+
+
+def not_for_members() -> ErrorResponse:
+    """403: a page of the server's own settings, or of a vault that is not the person's."""
+    hint = "Whoever runs the server does that with `commonplace` on the server."
+    return ErrorResponse(403, Refused("this page is for whoever runs the server", hint=hint))
+
+
+def not_your_metrics() -> ErrorResponse:
+    """403: a token of a person who does not run the server, whose metrics count what everybody does."""
+    hint = "Use a token of a person with the role owner or admin: `commonplace person set ID --role admin`."
+    return ErrorResponse(403, Refused("the metrics are those of the whole server", hint=hint))
+
+
+def signed_out() -> ErrorResponse:
+    """303 to the start: a form was sent after its session had ended; the start page says how to sign in."""
+    hint = "Run `commonplace open`."
+    return ErrorResponse(303, Refused("this browser is not signed in", hint=hint), ((b"location", b"/"),))
+
+
+def foreign_form() -> ErrorResponse:
+    """403: a change that was sent with the page's cookie, but not by the page."""
+    hint = "Reload the page, and send the form again from there."
+    return ErrorResponse(403, Refused("this request did not come from the page itself", hint=hint))
 
 
 def other_user() -> ErrorResponse:
     """403: a token that another user of this machine presents, who may have got it where a host sent it by mistake."""
     hint = "If that user may use your memory, run `commonplace settings set serve.other_users true`."
     return ErrorResponse(403, Refused("this token is used by another user of this machine", hint=hint))
+
+
+def browser_of_other_user() -> ErrorResponse:
+    """403: a link or a cookie of the page that another user of this machine presents."""
+    hint = "Run `commonplace open` as yourself: the page is that of your own memory."
+    return ErrorResponse(403, Refused("this page belongs to another user of this machine", hint=hint))
 
 
 def missing_scope(scope: Scope) -> ErrorResponse:
@@ -128,7 +216,7 @@ def missing_scope(scope: Scope) -> ErrorResponse:
 
 
 def other_vault() -> ErrorResponse:
-    """403: a token that is bound to another vault."""
+    """403: a token that does not open this vault; it does not tell whether there is such a vault."""
     hint = "Leave out the header Commonplace-Vault, or create a token for that vault."
     return ErrorResponse(403, Refused("this token is for another vault", hint=hint))
 
@@ -185,19 +273,26 @@ def internal_error() -> ErrorResponse:
 
 
 class ResponseSender:
-    """An ASGI `send` whose responses carry our security headers, and CORS headers for an admitted page."""
+    """An ASGI `send` whose responses carry our security headers, and CORS headers for an admitted page.
+
+    What is sent for a path of our own page carries the headers of that page instead.
+    """
 
     def __init__(self, send: "Send", head: RequestHead | None = None) -> None:
         self._send = send
-        self._headers = (*SECURITY_HEADERS, *(cors_headers(head) if head else ()))
+        self._headers = _headers_for(head) if head else SECURITY_HEADERS
+        self._keeps_policy = head is not None and head.path == AUTHORIZE  # its form leads to the client's address
         self.is_started = False
 
     async def __call__(self, message: "Message") -> None:
         """Pass a message on."""
         if message["type"] == "http.response.start":
             self.is_started = True
-            own = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in _REPLACED_HEADERS]
-            message = {**message, "headers": [*own, *self._headers]}
+            sent = [(name.lower(), value) for name, value in message.get("headers", ())]
+            policies = [each for each in sent if each[0] == _POLICY and self._keeps_policy]
+            own = [each for each in sent if each[0] not in _REPLACED_HEADERS]
+            ours = [each for each in self._headers if not policies or each[0] != _POLICY]
+            message = {**message, "headers": [*own, *policies, *ours]}
         await self._send(message)
 
     async def send_empty(self, status: int, headers: Headers) -> None:
@@ -212,6 +307,12 @@ class ResponseSender:
         start = {"type": "http.response.start", "status": error.status}
         await self({**start, "headers": (*content, *error.headers, *headers)})
         await self({"type": "http.response.body", "body": body, "more_body": more})
+
+
+def _headers_for(head: RequestHead) -> Headers:
+    if not is_page_path(head.path):
+        return (*SECURITY_HEADERS, *cors_headers(head))
+    return ASSET_HEADERS if head.path.startswith(ASSETS) else PAGE_HEADERS
 
 
 async def refuse_request(

@@ -1,1 +1,1 @@
-"""Labelled clauses that the classifier of clauses is fitted on (`flows/learn/clause_weights.py`)."""
+"""Labelled clauses that the classifier of clauses is fitted on (`flows/learn/extract.py`)."""

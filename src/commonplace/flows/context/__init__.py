@@ -2,7 +2,7 @@
 
 In: a `ContextRequest`. Out: a `Context`: one fenced text, what is in it and what was left out, each with the reason.
 
-    build     plan -> gather the parts side by side until the deadline -> compose -> record what was given and used
+    build     plan -> gather the parts until the deadline -> compose -> record what was given and used
     conversation_state  what a conversation has been given; the prompts a new one is read with
     session_start  once in a session: the person's own memory, always-loaded, channel and dated notes; the profile,
               which is the standing picture of the person and the project; the last session

@@ -1,4 +1,4 @@
-"""Build a context: a request -> parts gathered side by side until the deadline -> composed within the budget.
+"""Build a context: a request -> parts gathered until the deadline -> composed within the budget.
 
 The parts of a session (the person's own notes, the profile, the last session) are given once to a conversation; the
 parts of a prompt leave out what the conversation has been given. No model but the encoder is asked. What was given, and
@@ -8,7 +8,10 @@ its use, is recorded here and nowhere else, on this device.
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, Generic, TypeVar
@@ -22,6 +25,7 @@ from commonplace.events import emit
 from commonplace.flows.context.conversation_state import (
     PROFILE_GIVEN,
     after_context,
+    kept_text,
     prompts_to_judge,
     read_state,
     why_silent,
@@ -39,8 +43,8 @@ from commonplace.flows.context.topics import lock_topics, match_topics, style_fo
 from commonplace.flows.digest import note_announcement
 from commonplace.flows.project import project_at
 from commonplace.flows.stores import QueryCache, Session
-from commonplace.history.base import ContextState
-from commonplace.model import Actor, InferredTopics, Style
+from commonplace.history.base import ContextState, GivenContext, GivenPiece
+from commonplace.model import InferredTopics, Style
 from commonplace.model.context import SESSION_SECTIONS, Context, ContextSection, OmittedPiece, Piece
 from commonplace.model.layout import is_recallable
 from commonplace.questions.question import query_of_prompt
@@ -53,6 +57,10 @@ _SECTIONS_OF: Final[Mapping[str, tuple[ContextSection, ...]]] = {
     "facts": ("facts",),
     "recall": ("facts", "playbooks", "recalled"),
 }
+_PROMPT_CHARS: Final = 80  # of a prompt in the log of contexts
+_SLOW: Final = 0.05  # seconds of one part after which the next begins beside it
+GATHER_THREAD: Final = "gather"
+"""The name of a thread that gathers parts."""
 _SESSION_PARTS: Final = ("notes", "marked", "profile", "session")
 
 _T = TypeVar("_T")
@@ -181,19 +189,18 @@ def _notes_mode(name: str) -> NotesMode:
 def _model_session(session: Session, *, waits: bool) -> Session:
     """The session at one moment, as an agent: whoever asks, the context goes to a model."""
     stores = replace(session.stores, waits_for_encoder=waits, query_cache=QueryCache())
-    agent = Actor("agent", session.actor.origin)
-    return replace(session.at(session.clock()), stores=stores, actor=agent)
+    return replace(session.at(session.clock()), stores=stores, actor=replace(session.actor, kind="agent"))
 
 
 def _parts(plan: _Plan, session: Session) -> dict[str, Callable[[], _Part]]:
-    """The parts that are gathered side by side."""
+    """The parts to gather, first what this prompt is about: the rest of a session comes with the next if it is late."""
     parts: dict[str, Callable[[], _Part]] = {
         "notes": partial(_notes, plan, session),
         "marked": partial(_marked_entries, plan, session),
-        "profile": partial(_profile, plan, session),
-        "session": partial(_last_session, plan, session),
         "facts": partial(_facts, plan, session),
         "recall": partial(_recall, plan, session),
+        "profile": partial(_profile, plan, session),
+        "session": partial(_last_session, plan, session),
     }
     has_prompt, options = bool(plan.request.prompt.strip()), session.stores.context
     left_out = {name for name, sections in _SECTIONS_OF.items() if set(sections) <= plan.skips}
@@ -305,29 +312,41 @@ class GatherResult(Generic[_T]):
 
 
 def gather(parts: Mapping[str, Callable[[], _T]], *, within: float | None) -> GatherResult[_T]:
-    """Run all parts at once, for `within` seconds at most, or until all are done.
+    """Run all parts, for `within` seconds at most, or until all are done.
 
-    A late part runs on in the background, so that what it loads is there the next time; if it fails then, that is an
-    event. An error that is not a CommonplaceError is raised.
+    They run one after another, which is quicker than side by side: most of it is computing, and Python computes in one
+    thread at a time. Whenever one takes long, as it waits for a disk or a model, the others go on beside it. A late
+    part runs on in the background, so that what it loads is there the next time; if it fails then, that is an event.
+    An error that is not a CommonplaceError is raised.
     """
     until = None if within is None else time.monotonic() + within
     done: dict[str, _T] = {}
     errors: dict[str, BaseException] = {}
-    over = threading.Event()
+    waiting, ended, over = deque(parts.items()), threading.Semaphore(0), threading.Event()
 
-    def run(name: str, part: Callable[[], _T]) -> None:
-        try:
-            done[name] = part()
-        except BaseException as error:  # noqa: BLE001 (the waiting thread raises or reports it)
-            errors[name] = error
-            if over.is_set():  # no thread is waiting any more
-                emit("late_part_failed", level="warning", part=name, error=type(error).__name__)
+    def run() -> None:
+        with suppress(IndexError):  # none is left
+            while True:
+                name, part = waiting.popleft()
+                try:
+                    done[name] = part()
+                except BaseException as error:  # noqa: BLE001 (the waiting thread raises or reports it)
+                    errors[name] = error
+                    if over.is_set():  # no thread is waiting any more
+                        emit("late_part_failed", level="warning", part=name, error=type(error).__name__)
+                ended.release()
 
-    threads = [threading.Thread(target=run, args=each, name=f"gather-{each[0]}") for each in parts.items()]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(None if until is None else max(0.0, until - time.monotonic()))
+    count = 0
+    _start(run)
+    while count < len(parts):
+        left = threading.TIMEOUT_MAX if until is None else max(0.0, until - time.monotonic())
+        patience = min(left, _SLOW) if waiting else left
+        if ended.acquire(timeout=patience):
+            count += 1
+        elif patience == left:
+            break
+        else:
+            _start(run)
     over.set()
     ready, failures = dict(done), dict(errors)  # a late part may end at any moment from here on
     failed: dict[str, CommonplaceError] = {}
@@ -336,6 +355,10 @@ def gather(parts: Mapping[str, Callable[[], _T]], *, within: float | None) -> Ga
             raise error
         failed[name] = error
     return GatherResult(ready, tuple(name for name in parts if name not in ready and name not in failed), failed)
+
+
+def _start(run: Callable[[], None]) -> None:
+    threading.Thread(target=copy_context().run, args=(run,), name=GATHER_THREAD).start()
 
 
 def new_nonce() -> str:
@@ -377,6 +400,7 @@ def _record(composed: ComposedContext, parts: GatherResult[_Part], plan: _Plan, 
     try:
         if not plan.request.private:
             history.record_use(used, now=session.clock())
+            history.record_context(_given(composed, plan, session))
             lock_topics(recall.inferred, session, conversation=conversation)
         if any(each.piece.key == DIGEST_PIECE for each in composed.included):
             note_announcement(session)
@@ -386,6 +410,28 @@ def _record(composed: ComposedContext, parts: GatherResult[_Part], plan: _Plan, 
     except CommonplaceError as error:
         return (f"the use of these memories was not recorded: {error}",)
     return ()
+
+
+def _given(composed: ComposedContext, plan: _Plan, session: Session) -> GivenContext:
+    """What is remembered of the context: ids, paths, reasons and sizes; of the prompt its beginning, without secrets.
+
+    The prompt of a call that names no conversation is not kept, as nothing could ever remove it.
+    """
+    request = plan.request
+    silences = (each.said for each in composed.left_out if each.section == "recalled" and not each.source)
+    pieces = (
+        GivenPiece(each.piece.section, each.piece.key, each.piece.document, each.piece.why, each.chars)
+        for each in composed.included
+    )
+    return GivenContext(
+        at=session.clock(),
+        origin=session.actor.origin,
+        conversation=request.conversation,
+        prompt=kept_text(request.prompt)[:_PROMPT_CHARS] if request.conversation else "",
+        chars=len(composed.text),
+        silence=next(silences, ""),
+        pieces=tuple(pieces),
+    )
 
 
 def _used_facts(composed: ComposedContext, parts: GatherResult[_Part], plan: _Plan) -> list[str]:

@@ -70,7 +70,7 @@ def note_reflection(conversation: str, session: Session) -> None:
 
 def take_back(before: ContextState, session: Session, *, prompt: str) -> None:
     """Record that nobody read a conversation's last context: it has what it had `before`, and missed the prompt."""
-    state = replace(before, missed=_kept_text(prompt) or before.missed)
+    state = replace(before, missed=kept_text(prompt) or before.missed)
     session.stores.history.save_context_state(state, now=session.clock())
 
 
@@ -101,7 +101,7 @@ def why_silent(prompt: str, state: ContextState) -> str:
 
 def after_context(state: ContextState, *, marks: Collection[str], prompt: str, is_missed: bool) -> ContextState:
     """The state once the conversation was given these pieces; `is_missed` says that recall was late for the prompt."""
-    text = _kept_text(prompt)
+    text = kept_text(prompt)
     is_kept = text and not is_follow_up(text) and not _without_content(text)
     return replace(
         state,
@@ -116,7 +116,7 @@ def _without_content(prompt: str) -> str:
     return courtesy_reason(prompt) or ("only stop words" if has_nothing_to_search(prompt) else "")
 
 
-def _kept_text(prompt: str) -> str:
+def kept_text(prompt: str) -> str:
     """The beginning of a prompt, without secrets."""
     from commonplace.screening.secrets import redact  # its expressions are compiled at first use
 

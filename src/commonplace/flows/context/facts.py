@@ -17,6 +17,7 @@ from commonplace.facts.playbooks import fits_trigger
 from commonplace.facts.profile import is_about_person, is_constraint, person_names
 from commonplace.facts.relevance import fair_share, possible_names
 from commonplace.facts.triples import ME, triple_sentence
+from commonplace.flows.calendars import next_meetings_line
 from commonplace.flows.encode import query_vectors, vector_warnings
 from commonplace.flows.memory.commitments import commitments_named
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots, facts_for_prompt
@@ -27,7 +28,7 @@ from commonplace.model import Fact, FactSnapshot, Filters
 from commonplace.model.context import ContextSection, OmittedPiece, Piece
 from commonplace.model.layout import MEMORY, is_entry_path
 from commonplace.model.moment import long_day
-from commonplace.questions.prompt_needs import need_of
+from commonplace.questions.prompt_needs import asks_for_commitments, asks_for_meetings, need_of
 from commonplace.questions.question import query_of_prompt
 from commonplace.questions.words import query_words
 
@@ -65,12 +66,26 @@ def fact_pieces(prompt: str, session: Session, *, topics: Sequence[str]) -> tupl
     chosen = fair_share(best, lambda piece: by_id[piece.key], limit=most)
     keys, said = {piece.key for piece in chosen}, f"the {most} most relevant facts were included"
     left_out = (OmittedPiece("facts", piece.source, "section", said) for piece in best if piece.key not in keys)
-    return (*chosen, *_promises(prompt, session), *left_out)
+    return (*chosen, *_promises(prompt, session), *_meetings(prompt, session), *left_out)
+
+
+def _meetings(prompt: str, session: Session) -> Iterator[Piece]:
+    """The next meetings of the person's calendars in one line, for a prompt that asks about them."""
+    if not asks_for_meetings(prompt) or not (line := next_meetings_line(session)):
+        return
+    digest = hashlib.sha256(line.encode(errors="surrogatepass")).hexdigest()[:12]
+    why = "the prompt asks for them"
+    yield Piece(section="facts", key=f"meetings#{digest}", document="", source="calendar", text=line, why=why)
 
 
 def _promises(prompt: str, session: Session) -> Iterator[Piece]:
-    """The open commitments of the people whom the prompt names, in one line; it comes again when they change."""
-    line, commitments = commitments_named(prompt, session)
+    """The open commitments of the people whom the prompt names, in one line; it comes again when they change.
+
+    A prompt that asks for commitments and names nobody gets those of all. Where it does not ask, the line yields: a
+    preference that applies now is worth more.
+    """
+    is_asked = asks_for_commitments(prompt)
+    line, commitments = commitments_named(prompt, session, or_all=is_asked)
     if not line:
         return
     first = commitments[0]
@@ -81,8 +96,9 @@ def _promises(prompt: str, session: Session) -> Iterator[Piece]:
         document=first.path,
         source=f"{first.path}:{first.line}",
         text=line,
-        why="the prompt names someone who has something to do",
+        why=f"the prompt {'asks for them' if is_asked else 'names someone who has something to do'}",
         day=first.since,
+        yields=not is_asked,
     )
 
 
@@ -123,7 +139,7 @@ def fact_piece(snapshot: FactSnapshot, session: Session) -> Piece:
 
 
 def fact_line(snapshot: FactSnapshot, session: Session, *, longest: int = 0) -> str:
-    """The fact in one line that says whom it is about and when it begins or ends, if that is ahead.
+    """The fact in one line that says whom it is about, who said it and when it begins or ends, if that is ahead.
 
     A text with more than `longest` characters is cut; 0 cuts nothing.
     """
@@ -139,7 +155,8 @@ def fact_line(snapshot: FactSnapshot, session: Session, *, longest: int = 0) -> 
         text = f"{subject}{kind}: {text}"
     if longest and len(text) > longest:
         text = f"{text[:longest].rpartition(' ')[0] or text[:longest]} ..."
-    return f"{text}{_ahead(snapshot)}"
+    said_by = f" (said by {fact.origins.author})" if fact.origins.author else ""
+    return f"{text}{said_by}{_ahead(snapshot)}"
 
 
 def _ahead(snapshot: FactSnapshot) -> str:
@@ -243,10 +260,9 @@ def _matches(phrasing: Phrasing, reader: IndexReader) -> tuple[dict[str, EntryMa
     """The nearest entries by path, and how many entries there are."""
     filters = Filters(path=f"{MEMORY}/", sensitive="out")
     found = CandidateSearch(reader, filters, mode="hybrid", pool=_POOL).matches(phrasing)
-    numbers = sorted(found.numbers)
     best: dict[str, EntryMatch] = {}
-    for number, stored in zip(numbers, reader.chunks(numbers), strict=True):
-        path, words, sense = stored.document.source_id, found.words.get(number), found.vectors.get(number)
+    for number, attributes in reader.chunk_attributes(sorted(found.numbers)).items():
+        path, words, sense = attributes.path, found.words.get(number), found.vectors.get(number)
         match = EntryMatch(sense.best if sense else None, words.score if words else 0.0)
         best[path] = max(match, best.get(path, match), key=EntryMatch.score)
     return best, reader.count_documents(filters)

@@ -14,7 +14,7 @@ from commonplace.errors import NotFound
 from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_format import read_entry
 from commonplace.facts.entry_paths import id_digits
-from commonplace.facts.profile import MAX_LINE, ProfileLine, choose_profile, rank_profile
+from commonplace.facts.profile import MAX_LINE, ProfileLine, choose_profile
 from commonplace.facts.triples import EPHEMERAL, ME, predicate_key
 from commonplace.facts.validity import state_of
 from commonplace.flows.context.facts import PieceOrOmission, fact_line, fact_piece, is_elsewhere, withheld_note
@@ -23,6 +23,7 @@ from commonplace.flows.digest import session_line
 from commonplace.flows.memory.commitments import deadline_line
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots
 from commonplace.flows.memory.review import waiting_count, waiting_text
+from commonplace.flows.notes.proposals import proposal_count
 from commonplace.flows.project_state import read_project_state
 from commonplace.flows.read import is_hidden, list_notes, read_note, stat_or_none
 from commonplace.flows.stores import Session
@@ -151,8 +152,9 @@ _WORTH_A_LINE: Final = 8  # characters below which a message says nothing: "ok",
 def profile_pieces(session: Session, *, project: str, channel: str) -> tuple[PieceOrOmission, ...]:
     """A line for each entry and fact of the profile, the most important first. Raises IndexDamaged."""
     known = [each for each in _known(session) if is_recallable(each.fact.path, channel=channel)]
-    here = [each for each in known if not is_elsewhere(each.fact, session, project=project)]
-    ranked = rank_profile(here, project=project, user=session.stores.rules.user)
+    if project:
+        known = [each for each in known if not is_elsewhere(each.fact, session, project=project)]
+    ranked = session.stores.profile.rank(known, project=project, user=session.stores.rules.user)
     chosen, left_out = choose_profile(ranked, budget=session.stores.context.profile)
     doubts = doubts_of([line.snapshot for line in chosen], session, below=session.stores.context.doubt_below)
     pieces = [_piece(line, session, doubt=doubts[line.snapshot.fact.id]) for line in chosen]
@@ -189,8 +191,7 @@ def _lasts(fact: Fact) -> bool:
         not fact.always_load
         and not fact.triggers
         and not is_foreign
-        and not is_commitment(fact)
-        and predicate_key(fact.predicate) not in EPHEMERAL
+        and not (fact.predicate and (is_commitment(fact) or predicate_key(fact.predicate) in EPHEMERAL))
     )
 
 
@@ -218,7 +219,7 @@ def session_pieces(session: Session, *, project: str, conversation: str) -> tupl
     waiting = waiting_count(session)
     news = session_line(session, waiting=waiting)
     if not news and waiting:
-        lines.append(waiting_text(waiting))
+        lines.append(waiting_text(waiting, proposals=proposal_count(session.stores)))
     pieces = [
         Piece(section="session", key=f"session#{number}", document="", source="", text=text, why="the last session")
         for number, text in enumerate(lines)

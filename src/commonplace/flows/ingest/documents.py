@@ -27,7 +27,7 @@ from commonplace.sources.renames import original_of_conflict
 
 VAULT: Final = "vault"
 _FORM: Final = (
-    10  # incremented when chunks, words, parts, kinds, places or facts are made differently: all are made again
+    11  # incremented when chunks, words, parts, kinds, places or facts are made differently: all are made again
 )
 _NAMESPACE: Final = UUID("6d1f7a8e-50f4-5c1a-9a52-0b1c3f0d7e21")
 _UPDATED_KEYS: Final = ("updated", "modified", "date")
@@ -252,15 +252,15 @@ def _word(value: object) -> str:
 
 
 def _as_json(frontmatter: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The frontmatter as JSON values, key by key while there is room."""
+    """The frontmatter as JSON values; a value for which there is no room is left out."""
     values: dict[str, Any] = {}
     room = _LONGEST_METADATA
     for key, value in frontmatter.items():
         text = json.dumps(value, default=str, ensure_ascii=False)
-        room -= len(text) + len(str(key))
-        if room < 0:
-            break
-        values[str(key)] = json.loads(text)
+        size = len(text) + len(str(key))
+        if size <= room:
+            room -= size
+            values[str(key)] = json.loads(text)
     return values
 
 

@@ -453,6 +453,7 @@ class Batch:
             "memory_ingest_batch",
             documents=len(documents),
             encoded=encoding.encoded if encoding else 0,
+            reencoded=sum(map(self._had_vectors, ready)) if encoding and encoding.encoded else 0,
             latency_ms=round((time.perf_counter() - start) * 1000, 1),
         )
 
@@ -467,10 +468,14 @@ class Batch:
         texts = sum(key not in known for key in document_texts(document))
         if self._backlog is None or not self._backlog.takes(texts):
             return False
-        stamp = self.stamps.get(document.source_id)
-        had_vectors = bool(stamp and not stamp.deleted and stamp.version)
+        had_vectors = self._had_vectors(document)
         self._backlog.waiting.append(PendingDocument(document.source_id, texts, document.updated, had_vectors))
         return True
+
+    def _had_vectors(self, document: Document) -> bool:
+        """True if the index has an earlier text of the document with its vectors."""
+        stamp = self.stamps.get(document.source_id)
+        return bool(stamp and not stamp.deleted and stamp.version)
 
     def _store_words(self, document: Document, *, now: float) -> None:
         """Index the document by its words alone; if the index has it so already, its chunks are left as they are."""

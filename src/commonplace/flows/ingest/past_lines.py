@@ -41,7 +41,7 @@ _PATH: Final = "Commonplace-Path"
 EVERY_COMMIT: Final = 1 << 62
 """A note that is covered up to here is covered in every commit."""
 
-_FORM: Final = 2  # of what is stored; another number reads the history again
+_FORM: Final = 3  # of what is stored; another number reads the history again
 _ATTEMPTS: Final = 5  # while other processes read the same commits
 _COMMITS_AT_ONCE: Final = 200  # in one transaction
 _NOTES_AT_ONCE: Final = 2000

@@ -34,7 +34,7 @@ from commonplace.flows.ingest.line_writers import read_new_commits
 from commonplace.flows.ingest.past_lines import update_past
 from commonplace.flows.read import NOTE_ENDING
 from commonplace.flows.stores import Stores
-from commonplace.index.base import Index
+from commonplace.index.base import EncodedDocument, Index
 from commonplace.model import Document, Stamp, Stat
 from commonplace.model.moment import moment_text
 from commonplace.model.progress import Progress, ignore_progress
@@ -114,6 +114,19 @@ def index_new_vault(stores: Stores, *, progress: Progress = ignore_progress) -> 
         return False
     with stores.encode_lock() as is_locked:
         return _index_words(stores, SyncReport(), {}, _Run(progress, is_locked=is_locked))
+
+
+def catch_up(stores: Stores) -> None:
+    """Bring the index up to date before something is made from it; a vault that is away is left to who reads it next.
+
+    Stores that wait for nothing are left alone: they are the daemon's, which watches the vault.
+    """
+    if not stores.waits_for_encoder:
+        return
+    try:
+        sync(stores)
+    except VaultUnavailable as error:
+        emit("catch_up_failed", level="warning", said=str(error))
 
 
 def _recover_vault(stores: Stores) -> None:
@@ -540,11 +553,11 @@ class FreshIndex:
     def put(self, documents: Sequence[Document]) -> None:
         """Add these documents, without vectors if there are none."""
         encoding = self._encode(documents)
-        for document in documents:
-            if encoding:
-                self.index.put(document, encoding.of(document), now=self.now.timestamp())
-            else:
-                self.index.put(replace(document, version=""), (), now=self.now.timestamp())
+        if encoding:
+            encoded: list[EncodedDocument] = [(document, encoding.of(document)) for document in documents]
+        else:
+            encoded = [(replace(document, version=""), ()) for document in documents]
+        self.index.put_all(encoded, now=self.now.timestamp())
         self.documents += len(documents)
 
     def finish(self) -> None:

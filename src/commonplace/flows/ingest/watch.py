@@ -129,7 +129,7 @@ def _decide(
 ) -> Iterator[Decision]:
     gone = [each.path for each in events if each.kind == "gone"]
     for each in events:
-        emit("vault_watch_event", path=each.path, what=each.kind)
+        emit("vault_watch_event", path=each.path, what=each.kind, vault=stores.vault_folder)
         if each.kind == "saved" and each.path.lower().endswith(NOTE_ENDING):
             yield from _saved(each.path, pending, stores, now=now)
     for path, content_hash in _indexed_at(gone, stores):

@@ -10,17 +10,22 @@ from typing import Final
 
 from commonplace.errors import Refused
 from commonplace.events import emit
+from commonplace.extraction.speech import SpokenClause, clauses_of, is_played
+from commonplace.facts.commitments import COMMITTED, COMPLETED, Commitment
+from commonplace.facts.spoken_commitments import Promise, completed_commitment, promise_of
+from commonplace.facts.triples import ME, strip_links
 from commonplace.flows.conversations import find_thread, may_learn_from
 from commonplace.flows.learn.extract import Extractor, extract
 from commonplace.flows.learn.settle import JOB, preview, settle_pending
 from commonplace.flows.memory.amend import cite_fact, erase_entry
+from commonplace.flows.memory.commitments import list_commitments
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.llm.base import LanguageModel
 from commonplace.model import Message, Thread
 from commonplace.model.fact import RULES
-from commonplace.model.learning import Extraction, LearnedBatch, LearnedItem, LearnResult, Turn
+from commonplace.model.learning import ExtractedFact, Extraction, LearnedBatch, LearnedItem, LearnResult, Turn
 from commonplace.model.untrusted_text import clean_text
 
 _MOST_CHARACTERS: Final = 48_000  # of the turns that are read at once: some 12,000 tokens, which small models can hold
@@ -113,7 +118,73 @@ def _extracted(
         return Extraction(), _NOBODY
     if extractor:
         return extractor(part.turns), RULES
-    return extract(part.turns, session, first=part.after + 1, model=model)
+    extraction, name = extract(part.turns, session, first=part.after + 1, model=model)
+    promised = [*_promises(part, session)] if name == RULES else []
+    quotes = {(each.turn, each.quote) for each in promised}
+    facts = [each for each in extraction.facts if (each.turn, each.quote) not in quotes]
+    return replace(extraction, facts=(*facts, *promised, *_completions(part, session))), name
+
+
+def _promises(part: ConversationPart, session: Session) -> Iterator[ExtractedFact]:
+    """What the person's plain words say that someone has to do by a day; for rules, since a model tells by itself."""
+    for turn in _own_turns(part):
+        for clause in clauses_of(turn.text):
+            is_told = _is_plain(clause) or clause.reason == "third_party"
+            promise = promise_of(clause.text, day=turn.day or session.now[:10]) if is_told else None
+            if promise and (_is_plain(clause) or promise.who != ME):
+                yield _commitment(promise, turn, quote=turn.text[clause.start : clause.end].strip())
+
+
+def _own_turns(part: ConversationPart) -> list[Turn]:
+    """The new turns in which the person speaks for themselves."""
+    is_spoken = not is_played(part.turns)
+    return [each for each in part.turns if is_spoken and each.role == "user" and each.number > part.after]
+
+
+def _is_plain(clause: SpokenClause) -> bool:
+    return clause.reason in (None, "passing")
+
+
+def _commitment(promise: Promise, turn: Turn, *, quote: str) -> ExtractedFact:
+    who = "Committed" if promise.who == ME else f"{promise.who} committed"
+    return ExtractedFact(
+        text=f"{who} to {promise.what} by {promise.due}.",
+        quote=quote,
+        turn=turn.number,
+        kind="event",
+        fact="event",
+        subject=promise.who,
+        predicate=COMMITTED,
+        object=promise.what,
+        due=promise.due,
+    )
+
+
+def _completions(part: ConversationPart, session: Session) -> Iterator[ExtractedFact]:
+    """The open commitments of which the person's plain words say that they are done, each once."""
+    turns = _own_turns(part)
+    left = list(list_commitments(session, states=("open", "overdue"))) if turns else []
+    for turn in turns:
+        for clause in clauses_of(turn.text) if left else ():
+            if _is_plain(clause) and (done := completed_commitment(clause.text, left)):
+                left = [each for each in left if (each.who, each.what) != (done.who, done.what)]
+                yield _completion(done, turn, quote=turn.text[clause.start : clause.end].strip())
+
+
+def _completion(commitment: Commitment, turn: Turn, *, quote: str) -> ExtractedFact:
+    who = "" if commitment.who == ME else f"{strip_links(commitment.who)} "
+    text = f"{who}completed: {strip_links(commitment.what)}."
+    return ExtractedFact(
+        text=f"{text[0].upper()}{text[1:]}",
+        quote=quote,
+        turn=turn.number,
+        kind="event",
+        fact="event",
+        subject=commitment.who,
+        predicate=COMPLETED,
+        object=strip_links(commitment.what),
+        valid_from=turn.day,
+    )
 
 
 def _settled(id: str, session: Session, *, newest: int) -> tuple[LearnedItem, ...]:
@@ -180,7 +251,13 @@ def _turn(number: int, message: Message, owners: frozenset[str]) -> Turn | None:
 
 
 def _owners(messages: Sequence[Message], session: Session) -> frozenset[str]:
-    """The names under which the person speaks: no name, their own, or the only one that anybody has."""
+    """The names under which the person speaks: no name, their own, or the only one that anybody has.
+
+    In a vault that several people share nobody is "the person": what one of them says of themselves is not learned as
+    if it were true of all.
+    """
+    if session.stores.members():
+        return frozenset({""})
     names = {each.author for each in messages if each.role == "user"}
     if len(names) == 1:
         return frozenset(names)

@@ -11,7 +11,7 @@ import json
 import secrets
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from commonplace.errors import ProviderFailed, Refused
 from commonplace.events import emit
 from commonplace.flows.encode import text_hash
 from commonplace.flows.stores import ModelRoute, Session
-from commonplace.history.base import ModelCall, ModelState, Spending, day_bounds
+from commonplace.history.base import ModelCall, ModelState, Spending, TaskSpending, day_bounds
 from commonplace.llm.base import LanguageModel, ModelAnswer, Prompt, estimate_tokens
 from commonplace.llm.options import MOST_TOKENS, Task
 from commonplace.llm.prompts import PromptText, load_prompt
@@ -121,8 +121,11 @@ def _ask_within_limits(
         answer = model.ask(prompts, schema, most_tokens=route.most_tokens)
     except ProviderFailed as failure:
         emit("model_failed", task=call.task_type, model=model.name, reason=failure.reason)
-        if not failure.may_be_billed:  # else what was reserved stays counted
-            _settle(number, call, session, tokens=(failure.tokens_in, failure.tokens_out), route=route, start=start)
+        tokens = (failure.tokens_in, failure.tokens_out)
+        if failure.may_be_billed:  # what was reserved stays counted
+            _emit_called(call, tokens=tokens, cost=call.cost, start=start, answered=False)
+        else:
+            _settle(number, call, session, tokens=tokens, route=route, start=start, answered=False)
         _note_failure(state, failure, session)
         raise
     _settle(number, call, session, tokens=(answer.tokens_in, answer.tokens_out), route=route, start=start)
@@ -186,6 +189,7 @@ def _reserve(call: ModelCall, session: Session) -> int:
     """The number of the call in the log. Raises ProviderFailed (`budget`)."""
     number = session.stores.history.reserve_call(call, budget=_budget(session))
     if number is not None:
+        _charge_person(number, call, session)
         return number
     failure = ProviderFailed(
         f"the next call may cost {call.tokens:,} tokens and ${call.cost:.4f}; {spending_text(session)}",
@@ -196,8 +200,56 @@ def _reserve(call: ModelCall, session: Session) -> int:
     raise failure
 
 
+def _charge_person(number: int, call: ModelCall, session: Session) -> None:
+    """Reserve the call in the budget of its person, else of the vault's owner. Raises ProviderFailed (`budget`)."""
+    allowance = session.stores.models.allowance
+    reason = ""
+    if allowance is not None:
+        reason = allowance.reserve(session.actor.person, tokens=call.tokens, cost=call.cost, at=call.at)
+    if not reason:
+        return
+    session.stores.history.settle_call(number, tokens=0, cost=0.0, duration_ms=0.0)
+    failure = ProviderFailed(
+        f"the next call may cost {call.tokens:,} tokens and ${call.cost:.4f}; {reason}",
+        reason="budget",
+        hint="Wait until midnight UTC, or ask whoever runs the server: `commonplace person set ID --daily-dollars X`.",
+    )
+    failure.retry_after = (day_bounds(call.at)[1] - call.at).total_seconds()
+    raise failure
+
+
 def _budget(session: Session) -> Spending:
     return Spending(tokens=session.stores.models.daily_tokens, cost=session.stores.models.daily_dollars)
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingReport:
+    """What language models cost: a row for each UTC day and task, the total, and the budget of one day.
+
+    `left` is what is left of the budget for today; its `calls` is 0, as calls are not limited.
+    """
+
+    since: str
+    rows: tuple[TaskSpending, ...]
+    total: Spending
+    today: Spending
+    budget: Spending
+    left: Spending
+
+
+def spending_report(session: Session, *, days: int) -> SpendingReport:
+    """What the calls of the last `days` UTC days came to, today included. Raises VaultUnavailable."""
+    now, history, budget = session.stores.clock(), session.stores.history, _budget(session)
+    since = now - timedelta(days=days - 1)
+    rows, today = history.spending_by_task(since=since), history.spending(now)
+    return SpendingReport(
+        since=f"{day_bounds(since)[0]:%Y-%m-%d}",
+        rows=rows,
+        total=Spending(sum(row.calls for row in rows), sum(row.tokens for row in rows), sum(row.cost for row in rows)),
+        today=today,
+        budget=budget,
+        left=Spending(tokens=max(0, budget.tokens - today.tokens), cost=max(0.0, budget.cost - today.cost)),
+    )
 
 
 def spending_text(session: Session) -> str:
@@ -207,19 +259,36 @@ def spending_text(session: Session) -> str:
 
 
 def _settle(
-    number: int, call: ModelCall, session: Session, *, tokens: tuple[int, int], route: ModelRoute, start: float
+    number: int,
+    call: ModelCall,
+    session: Session,
+    *,
+    tokens: tuple[int, int],
+    route: ModelRoute,
+    start: float,
+    answered: bool = True,
 ) -> None:
     tokens_in, tokens_out = tokens
     cost, ms = _cost(route, tokens_in, tokens_out), (time.perf_counter() - start) * 1000
     session.stores.history.settle_call(number, tokens=tokens_in + tokens_out, cost=cost, duration_ms=ms)
+    if allowance := session.stores.models.allowance:
+        less = tokens_in + tokens_out - call.tokens
+        allowance.settle(session.actor.person, tokens=less, cost=cost - call.cost, at=call.at)
+    _emit_called(call, tokens=tokens, cost=cost, start=start, answered=answered)
+
+
+def _emit_called(call: ModelCall, *, tokens: tuple[int, int], cost: float, start: float, answered: bool) -> None:
+    """Report a call, once, however it ended."""
+    tokens_in, tokens_out = tokens
     emit(
         "model_called",
         level="debug",
         task=call.task_type,
         model=call.model_alias,
         prompt=call.version,
+        answered=answered,
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         cost=round(cost, 6),
-        ms=round(ms),
+        ms=round((time.perf_counter() - start) * 1000),
     )

@@ -140,7 +140,9 @@ def _candidate(item: LearnedItem, fact: ExtractedFact, session: Session) -> Cand
     return replace(
         candidate,
         project=thread.project,
-        origins=replace(origins, interface=thread.interface, conversation=thread.id),
+        origins=replace(
+            origins, interface=thread.interface, conversation=thread.id, author=_author(item, thread, session)
+        ),
         doubt=_CLAIMED if thread.is_claim else "",
         # a model's reading of the person's words is not the person's word: there, a replacement waits for review
         is_spoken=not thread.is_claim and item.extractor == RULES,
@@ -157,6 +159,13 @@ def _thread(id: str, session: Session) -> Thread:
     if thread is None or not may_learn_from(thread, session.stores):
         raise Refused(_OFF, hint="`commonplace conversation memory` switches it on.")
     return thread
+
+
+def _author(item: LearnedItem, thread: Thread, session: Session) -> str:
+    """Who said it, if several people share the vault and the message is one of theirs; empty otherwise."""
+    members = session.stores.members()
+    messages = session.stores.history.messages(thread.id, first=item.turn, last=item.turn) if members else ()
+    return next((each.author for each in messages if each.author in members), "")
 
 
 def _day_of(item: LearnedItem, session: Session) -> str:

@@ -16,6 +16,7 @@ from commonplace.flows.memory.facts import entry_reader, find_fact
 from commonplace.flows.memory.new_entry import with_keys
 from commonplace.flows.notes.erase import begin_erasure, erase_places, erasing, finish_erasure
 from commonplace.flows.notes.write import (
+    FORGETS,
     KIND,
     Edit,
     Permit,
@@ -79,7 +80,8 @@ def drop_evidence(fact: Fact, session: Session) -> EntryResult:
     with session.stores.save_lock():
         here = session.at(session.clock())
         without = replace(fact, origins=replace(fact.origins, quote="", turn=0))
-        return _amend(fact, without, here, verb="confirm", action="confirm", reason="its conversation is forgotten")
+        reason = "its conversation is forgotten"
+        return _amend(fact, without, here, verb="confirm", action="confirm", reason=reason, trailers={FORGETS: "yes"})
 
 
 def forget(name: str, session: Session, *, reason: str = "") -> EntryResult:
@@ -163,7 +165,15 @@ def archive_entry(name: str, session: Session, *, reason: str) -> EntryResult:
 
 
 def _amend(
-    fact: Fact, changed: Fact, session: Session, *, verb: Verb, action: str, reason: str, dry_run: bool = False
+    fact: Fact,
+    changed: Fact,
+    session: Session,
+    *,
+    verb: Verb,
+    action: str,
+    reason: str,
+    dry_run: bool = False,
+    trailers: Mapping[str, str] | None = None,
 ) -> EntryResult:
     """Write the changed keys into the entry's note, and move it if its path changed, in one commit."""
     stores, is_moved = session.stores, changed.path != fact.path
@@ -179,8 +189,8 @@ def _amend(
         refuse_redirect(permit.ask(changed.path, there=note, moved_from=fact.path), changed.path)
         return (replace(edit, moved_to=locate(changed.path, stores.vault)),)
 
-    trailers = move_trailers((fact.path, changed.path)) if is_moved else {}
-    (edit,), result = change(plan, [permit], path=changed.path, trailers=trailers)
+    moves = move_trailers((fact.path, changed.path)) if is_moved else {}
+    (edit,), result = change(plan, [permit], path=changed.path, trailers={**(trailers or {}), **moves})
     outcome = change_result(edit, permit, result)
     return EntryResult(action, changed, reason, old=fact.id, commit=outcome.commit, changed=outcome.changed)
 

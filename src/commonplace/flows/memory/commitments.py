@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final
 
-from commonplace.errors import Conflict, NotFound, UsageError
+from commonplace.errors import Conflict, NotFound, Refused, UsageError
 from commonplace.facts.commitments import (
     COMMITTED,
+    COMPLETED,
     Commitment,
     closed_line,
     commitments_of,
@@ -23,11 +24,12 @@ from commonplace.facts.triples import ME, strip_links
 from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import end_fact
 from commonplace.flows.memory.facts import entity_names, entry_reader, fact_snapshots, find_fact, match_entity
+from commonplace.flows.memory.save import save
 from commonplace.flows.notes.write import write_note
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
-from commonplace.index.base import FactQuery, IndexReader
-from commonplace.model import Fact, Terms
+from commonplace.index.base import FactQuery, IndexReader, Rules
+from commonplace.model import Candidate, EntryResult, Fact, Origins, Terms
 from commonplace.notes import parse
 
 _AHEAD: Final = 2  # days before a deadline from which a session is told of it
@@ -62,7 +64,11 @@ def list_commitments(session: Session, *, who: str = "", states: Collection[str]
 
 def _standing(query: FactQuery, reader: IndexReader, session: Session) -> tuple[Commitment, ...]:
     """The commitments that the query finds, as they stand."""
-    records = reader.facts(replace(query, predicate=COMMITTED, sensitive=session.sees_sensitive))
+    query = replace(query, sensitive=session.sees_sensitive)
+    records = (
+        *reader.facts(replace(query, predicate=COMMITTED)),
+        *reader.facts(replace(query, predicate=COMPLETED, origins=("entry",))),
+    )
     snapshots = [each for each in fact_snapshots(records, session) if each.state != "superseded"]
     return standing_commitments(snapshots, today=session.now[:10])
 
@@ -70,7 +76,8 @@ def _standing(query: FactQuery, reader: IndexReader, session: Session) -> tuple[
 def close_commitment(name: str, session: Session, *, dry_run: bool = False) -> ClosedCommitment:
     """Close the commitment with that id: tick its line, or end its entry. One that is closed stays as it is.
 
-    Raises NotFound, Conflict, Refused, and UsageError for a fact that is not a commitment.
+    Raises NotFound, Conflict, Refused (also for a task that repeats), and UsageError for a fact that is not a
+    commitment.
     """
     with entry_reader(session.stores) as reader:
         record = find_fact(name, reader, session)
@@ -82,9 +89,37 @@ def close_commitment(name: str, session: Session, *, dry_run: bool = False) -> C
         raise NotFound(f"the commitment {fact.id} was replaced by a newer line", hint="Close that one.")
     if not commitment.is_open:
         return ClosedCommitment(commitment, None, changed=False)
+    if commitment.repeats:
+        raise Refused(
+            "this task repeats, and only the plugin Tasks adds the next one",
+            path=fact.path,
+            hint="Tick it in Obsidian.",
+        )
     if fact.origin == "entry":
         return _end_entry(fact, commitment, session, dry_run=dry_run)
     return _tick(fact, commitment, session, dry_run=dry_run)
+
+
+def complete_commitment(name: str, session: Session) -> EntryResult:
+    """Save an entry that says that the commitment with that id is done; its line stays as it is. Raises as `save`."""
+    with entry_reader(session.stores) as reader:
+        fact = find_fact(name, reader, session).fact
+    return save(_completion(fact, session), session)
+
+
+def _completion(fact: Fact, session: Session) -> Candidate:
+    who, what = strip_links(fact.subject), strip_links(fact.object)
+    text = f"Completed: {what}." if fact.subject == ME else f"{who} completed: {what}."
+    return Candidate(
+        text=text,
+        kind="event",
+        fact="event",
+        subject=fact.subject,
+        predicate=COMPLETED,
+        object=what,
+        valid_from=session.now,
+        origins=Origins(trust="said"),
+    )
 
 
 def _end_entry(fact: Fact, commitment: Commitment, session: Session, *, dry_run: bool) -> ClosedCommitment:
@@ -124,25 +159,35 @@ def deadline_line(session: Session) -> str:
     first, last = (today - timedelta(days=_LATE)).isoformat(), (today + timedelta(days=_AHEAD)).isoformat()
     with session.stores.index.reader() as reader:
         standing = _standing(FactQuery(), reader, session)
-    near = [each for each in _told(standing) if each.is_open and first <= each.due <= last]
+    near = [each for each in told(standing) if each.is_open and first <= each.due <= last]
     return _line("Open commitments", near, today=today.isoformat()) if near else ""
 
 
-def commitments_named(prompt: str, session: Session) -> tuple[str, tuple[Commitment, ...]]:
+def commitments_named(prompt: str, session: Session, *, or_all: bool = False) -> tuple[str, tuple[Commitment, ...]]:
     """One line about the open commitments of the people whom a prompt names, and all of these; empty if none.
 
-    The person's own come with a deadline, not with a name.
+    Those of the person count that name one of them: "what did I promise Ada?". With `or_all`, those of everyone if the
+    prompt names nobody. Else the person's own come with a deadline, not with a name.
     """
     stores = session.stores
     with stores.index.reader() as reader:
         named = reader.existing_names(possible_names(prompt, stores.rules))
         names = {name for each in named for name in entity_names(each, reader, session)} - {ME}
-        standing = _standing(FactQuery(names=tuple(sorted(names))), reader, session) if names else ()
-    theirs = [each for each in _told(standing) if each.is_open and stores.rules.entity(each.who) in names]
+        query = FactQuery(names=tuple(sorted({*names, ME} if names else ())))
+        standing = _standing(query, reader, session) if names or or_all else ()
+    is_meant = [each for each in told(standing) if not names or concerns(each, names, stores.rules)]
+    theirs = [each for each in is_meant if each.is_open]
     return (_line("Open commitments", theirs, today=session.now[:10]) if theirs else ""), tuple(theirs)
 
 
-def _told(commitments: Iterable[Commitment]) -> list[Commitment]:
+def concerns(commitment: Commitment, names: Collection[str], rules: Rules) -> bool:
+    """True if it is that of someone with one of these normalized names, or the person's own and names one of them."""
+    who = rules.entity(commitment.who)
+    words = f" {rules.entity(strip_links(commitment.what))} " if who == rules.entity(ME) else ""
+    return who in names or any(f" {name} " in words for name in names)
+
+
+def told(commitments: Iterable[Commitment]) -> list[Commitment]:
     """Those that may be told unasked: anyone may have written what was imported."""
     return [each for each in commitments if each.trust != "imported"]
 

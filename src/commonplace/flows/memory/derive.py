@@ -48,7 +48,7 @@ def derive_entry(
             _refuse_replacing(fact, here)
         bonds: tuple[tuple[Bond, str], ...] = tuple(("derive", fact.id) for fact in facts)
         candidate = complete_candidate(replace(candidate, bonds=bonds), here)
-        known = _known(candidate, facts, here)
+        known = known_entry(candidate, facts, here)
         if known:
             return EntryResult("confirm", known, "it is known already", old=known.id, changed=False)
         gate = screen_candidate(candidate, here)
@@ -81,13 +81,16 @@ def supersede_entry(name: str, by: str, session: Session) -> EntryResult:
         return EntryResult("archive", old, reason, old=old.id, commit=changed.commit, changed=changed.changed)
 
 
-def derived_from(ids: Iterable[str], reader: IndexReader) -> dict[str, frozenset[str]]:
-    """The entries, whatever became of them, that are derived from one of these; each with all of its sources."""
+def derived_from(ids: Iterable[str], reader: IndexReader, *, kind: str | None = None) -> dict[str, frozenset[str]]:
+    """The entries, whatever became of them, that are derived from one of these; each with all of its sources.
+
+    With `kind` only those of that kind.
+    """
     sources = frozenset(ids)
     edges = reader.bonds(sorted(sources))
     heirs = {edge.source for edge in edges if edge.bond == "derive" and edge.target in sources}
     records = reader.facts(FactQuery(ids=tuple(sorted(heirs)), staged=True)) if heirs else ()
-    return {each.fact.id: sources_of(each.fact) for each in records}
+    return {each.fact.id: sources_of(each.fact) for each in records if kind in (None, each.fact.kind)}
 
 
 def sources_of(fact: Fact) -> frozenset[str]:
@@ -101,8 +104,9 @@ def _refuse_replacing(fact: Fact, session: Session) -> None:
         raise Refused(f"only a person replaces {fact.path}", path=fact.path, hint="Leave it as it is.")
 
 
-def _known(candidate: Candidate, sources: Sequence[Fact], session: Session) -> Fact | None:
-    """An entry that is derived from all of these, or has the words; whatever became of it, the job is done."""
+def known_entry(candidate: Candidate, sources: Sequence[Fact], session: Session) -> Fact | None:
+    """An entry of that kind which is derived from all of these, or another one with the words: one that holds if there
+    is one, else whatever became of it, for then the job is done, too. What one of these replaced is no other entry."""
     ids = {fact.id for fact in sources}
     print_ = session.stores.rules.fingerprint(
         subject=candidate.subject, predicate=candidate.predicate, object=candidate.object, text=candidate.text
@@ -111,8 +115,9 @@ def _known(candidate: Candidate, sources: Sequence[Fact], session: Session) -> F
         heirs = [id for id, its in derived_from(ids, reader).items() if ids <= its]
         same = [each.fact for each in reader.facts(FactQuery(fingerprint=print_, staged=True))]
         derived = reader.facts(FactQuery(ids=tuple(heirs), staged=True)) if heirs else ()
-    others = [fact for fact in same if fact.id not in ids and fact.project == candidate.project]
-    return next(iter((*(each.fact for each in derived), *others)), None)
+    known = [each.fact for each in derived if each.fact.kind == candidate.kind]
+    others = [fact for fact in same if not {fact.id, fact.superseded_by} & ids and fact.project == candidate.project]
+    return min((*known, *others), key=lambda fact: fact.status != "active" or bool(fact.place), default=None)
 
 
 def _confirmations(facts: Sequence[Fact]) -> tuple[str, ...]:

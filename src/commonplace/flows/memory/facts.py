@@ -18,17 +18,17 @@ from typing import Final, NamedTuple
 from commonplace.errors import CommonplaceError, NotFound, UsageError
 from commonplace.events import emit
 from commonplace.facts.claims import is_own_word
-from commonplace.facts.commitments import is_commitment
+from commonplace.facts.commitments import is_commitment, may_be_label, with_known_names
 from commonplace.facts.profile import is_about_person, person_names
 from commonplace.facts.relevance import (
     USE_WINDOW,
     RelevantFact,
-    aged_importance,
     doubt_of,
     is_naming,
     possible_names,
     relevant_facts,
 )
+from commonplace.facts.snapshots import UNUSED, FactUse
 from commonplace.facts.triples import ME, predicate_key
 from commonplace.facts.validity import (
     LineSpan,
@@ -38,18 +38,15 @@ from commonplace.facts.validity import (
     facts_known,
     lines_in_time,
     merge_names,
-    state_until,
     timeline_of,
-    until_of,
 )
 from commonplace.flows.ingest.index_notes import catch_up_commits, index_entries
 from commonplace.flows.ingest.past_lines import past_line_facts, update_past
-from commonplace.flows.read import entry_versions
+from commonplace.flows.read import entry_versions, list_notes
 from commonplace.flows.stores import Session, Stores
-from commonplace.history.base import Use
 from commonplace.index.base import ID_SUFFIX_LENGTH, Edge, FactQuery, IndexReader
 from commonplace.model import Chain, Fact, FactRecord, FactSnapshot, FactState, Filters
-from commonplace.model.layout import MEMORY
+from commonplace.model.layout import MEMORY, PEOPLE, is_below
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.questions.words import query_words
 
@@ -59,7 +56,6 @@ _LASTING: Final = ("constraint", "identity")  # kinds that are considered howeve
 _MENTIONS: Final = 2000  # entries that mention an entity, the last updated first
 _KNOWN_WORDS: Final = 16_384  # names of which the words are kept: those of the facts that a new name is compared with
 _PROMPT_POOL: Final = 1000  # facts, the last updated first, that are ranked for a prompt
-_UNUSED: Final = Use(0, 0, "")
 _WIDER: Final = 4  # times as many are read if too few of the newest hold
 _SHORTEST_PREFIX: Final = 4  # characters at the beginning of an id that suffice to name a fact
 _NAME_POOL: Final = 5000  # facts, the last updated first, whose names are compared with a name that is not known
@@ -126,7 +122,7 @@ def match_entity(entity: str, session: Session) -> EntityMatch:
             return EntityMatch()
         records = reader.facts(replace(query, limit=_NAME_POOL))
         is_mentioned = any(True for _ in _mentions({own}, query, reader, session))
-    ends = (end for record in records for end in (record.fact.subject, record.fact.object))
+    ends = (end for record in records for end in _names(record.fact))
     names = {rules.entity(end): end for end in ends if len(_words(end)) <= _LONGEST_NAME}
     names.pop(ME, None)
     containing = [name for folded, name in names.items() if _words(own) <= _words(folded)]
@@ -138,6 +134,11 @@ def match_entity(entity: str, session: Session) -> EntityMatch:
 
     near = [names[each] for each in get_close_matches(own, names, n=_SIMILAR, cutoff=_LIKENESS)]
     return EntityMatch(similar=tuple(near))
+
+
+def _names(fact: Fact) -> tuple[str, ...]:
+    """What a fact is about; a task is no name, such as `Ask Maria about holidays`."""
+    return (fact.subject,) if is_commitment(fact) else (fact.subject, fact.object)
 
 
 @lru_cache(maxsize=_KNOWN_WORDS)
@@ -214,6 +215,12 @@ def chain_of(name: str, session: Session) -> Chain:
     return Chain(record.fact, tuple(ordered), edges)
 
 
+def fact_events(name: str, session: Session) -> tuple[TimelineEvent, ...]:
+    """The events of a fact and of its other versions, oldest first. Raises NotFound and UsageError."""
+    with entry_reader(session.stores) as reader:
+        return timeline_of(_versions(find_fact(name, reader, session), reader, session))
+
+
 def entity_links(entity: str, session: Session, *, hops: int = 1) -> tuple[Edge, ...]:
     """The typed links around an entity's notes and entries, up to that many hops away. Raises NotFound."""
     with session.stores.index.reader() as reader:
@@ -288,22 +295,59 @@ def fact_snapshots(
     """The facts as they are at that moment, or now, those in one of the states if any is given.
 
     Recent use makes a fact more important now. For a moment in the past no use is counted: the history keeps use by
-    day, and only for today's answers.
+    day, and only for today's answers. A commitment of what is no known person but a label is left out.
     """
-    history, when = session.stores.history, at or session.now
-    ids = [] if at else [each.fact.id for each in records]
+    records = _without_labels(records, session)
+    when = at or session.now
+    uses = _uses([] if at else [each.fact.id for each in records], session)
+    snapshots = [session.stores.snapshots.at(each, when, uses.get(each.fact.id, UNUSED)) for each in records]
+    return [each for each in snapshots if each.state in states] if states else snapshots
+
+
+def _uses(ids: Sequence[str], session: Session) -> Mapping[str, FactUse]:
+    """The use of those of these facts that were ever used."""
+    history = session.stores.history
     uses = history.uses(ids) if ids else {}
-    recent_uses = history.uses(uses, since=session.clock() - timedelta(days=USE_WINDOW)) if uses else {}
-    snapshots = []
-    for record in records:
-        fact, (until, ended_by) = record.fact, until_of(record)
-        state = state_until(fact, until, at=when)
-        if states and state not in states:
-            continue
-        recent, use = recent_uses.get(fact.id, _UNUSED), uses.get(fact.id, _UNUSED)
-        importance = round(aged_importance(fact, at=when, use_days=recent.days), 4)
-        snapshots.append(FactSnapshot(fact, state, until, ended_by, importance, use.times, use.last))
-    return snapshots
+    recent = history.uses(uses, since=session.clock() - timedelta(days=USE_WINDOW)) if uses else {}
+    return {id: FactUse(use.times, use.last, recent[id].days if id in recent else 0) for id, use in uses.items()}
+
+
+def _without_labels(records: Sequence[FactRecord], session: Session) -> Sequence[FactRecord]:
+    """The records without commitments of labels, such as `Groceries: milk`; see `facts/commitments.py`."""
+    subjects = {each.fact.subject for each in records if may_be_label(each.fact)}
+    if not subjects:
+        return records
+    first_names = _first_names(session)
+    with session.stores.index.reader() as reader:
+        known = {
+            each
+            for each in subjects
+            if session.stores.rules.entity(each) in first_names or _is_person(each, reader, session)
+        }
+    return with_known_names(records, known)
+
+
+def _is_person(name: str, reader: IndexReader, session: Session) -> bool:
+    """True if a note in `People`, a note of the type person, or an entry is about someone of that name."""
+    entity = session.stores.rules.entity(name)
+    paths = reader.notes_named(entity)
+    if any(is_below(path, PEOPLE) for path in paths):
+        return True
+    typed = (Filters(sources=("vault",), kinds=("person",), path=path) for path in paths)
+    if any(reader.count_documents(filters) for filters in typed):
+        return True
+    entries = reader.facts(FactQuery(names=(entity,), origins=("entry",), statuses=("active",), limit=_AMBIGUOUS))
+    return any(session.stores.rules.entity(each.fact.subject) == entity for each in entries)
+
+
+def _first_names(session: Session) -> frozenset[str]:
+    """The first names of the people who have a note in `People`."""
+    try:
+        stats = list_notes(PEOPLE, session.stores.vault, skip=session.stores.ignored)
+    except NotFound:
+        return frozenset()
+    names = (stat.path.rpartition("/")[2].removesuffix(".md") for stat in stats)
+    return frozenset(session.stores.rules.entity(name.partition(" ")[0]) for name in names)
 
 
 def doubts_of(facts: Sequence[FactSnapshot], session: Session, *, below: float) -> Mapping[str, str]:

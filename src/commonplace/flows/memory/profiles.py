@@ -6,7 +6,7 @@ operation is in the log of the note with its outcome and who asked.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
@@ -39,7 +39,14 @@ from commonplace.model.profile import (
     ProfileText,
 )
 from commonplace.notes import parse
-from commonplace.notes.section_operations import SectionEdit, apply_operations, lint_sections, statement_keys
+from commonplace.notes.section_operations import (
+    SectionEdit,
+    apply_operations,
+    lint_sections,
+    read_operation,
+    statement_key,
+    statement_keys,
+)
 from commonplace.vault.base import Blob, Capability, HistoricBackend, Locator
 
 WAITING: Final = frozenset({"protected", "directive", "trust"})
@@ -83,15 +90,18 @@ def edit_profile(
     expected: str | None = None,
     why: str = "",
     trust: Trust = "said",
+    is_told: Callable[[str], bool] = lambda text: True,
     dry_run: bool = False,
 ) -> ProfileChange:
     """Apply these operations to the profile note, each by itself, in one commit; nothing is written for no-ops alone.
 
-    `expected` is the version that they are based on. Raises Conflict if the note is another one by now, and Refused if
+    `expected` is the version that they are based on. Words for which `is_told` is False, because others than the person
+    said them, wait for the person. Raises Conflict if the note is another one by now, and Refused if
     the note is sensitive or policy says no; a bad operation raises nothing, it is rejected.
     """
     here = session.at(session.clock())
-    return _Run(operations, here, channel=channel, expected=expected, why=why, trust=trust, dry_run=dry_run).result()
+    terms = Terms(expected=expected, why=why, dry_run=dry_run)
+    return _Run(operations, here, channel=channel, terms=terms, trust=trust, is_told=is_told).result()
 
 
 class _Run:
@@ -103,17 +113,18 @@ class _Run:
         session: Session,
         *,
         channel: str,
-        expected: str | None,
-        why: str,
+        terms: Terms,
         trust: Trust,
-        dry_run: bool,
+        is_told: Callable[[str], bool],
     ) -> None:
-        self._operations, self._session, self._trust, self._why = operations, session, trust, why
+        self._operations, self._session, self._trust, self._why = operations, session, trust, terms.why
+        self._is_told = is_told
         self._at = locate(profile_path(channel), session.stores.vault)
-        self._permit = Permit(session, Terms(expected=expected, why=why, dry_run=dry_run), "curate", self._at.path)
+        self._permit = Permit(session, terms, "curate", self._at.path)
         is_person = session.actor.kind == "person"
         self._own = frozenset[str]() if is_person else program_keys(self._at, session.stores)
-        self._is_person, self._dry_run = is_person, dry_run
+        self._is_person, self._dry_run = is_person, terms.dry_run
+        self._moved = frozenset(filter(self._is_protected, _removed_keys(operations)))
         self._edit = SectionEdit(b"", ())
 
     def result(self) -> ProfileChange:
@@ -170,15 +181,21 @@ class _Run:
 
     def _screen(self, text: str) -> str:
         """Why the text may not be added now, in one word."""
-        from commonplace.screening.directives import directive_reason
-        from commonplace.screening.gate import gate  # their expressions take a moment to load
+        from commonplace.screening.gate import (
+            directive_reason,
+            gate,  # their expressions take a moment to load
+        )
 
         staged = self._session.stores.facts.staged_trusts
         actor = self._session.actor.kind
         verdict = gate(text, trust=self._trust, always_load=False, actor=actor, staged_trusts=staged)
         if verdict.verdict != "allow":
             return verdict.reason
-        return "" if self._is_person or not directive_reason(text) else "directive"
+        if statement_key(text) in self._moved:  # the person's words move to another section as a whole, or not at all
+            return "protected"
+        if self._is_person:
+            return ""
+        return "directive" if directive_reason(text) else "" if self._is_told(text) else "trust"
 
     def _is_protected(self, key: str) -> bool:
         """True for what a person wrote, or nobody knows who, if a program asks."""
@@ -268,6 +285,14 @@ class _Run:
             history.record(*entries)
         except CommonplaceError as error:
             emit("audit_failed", level="error", path=changed.path, commit=changed.commit, said=str(error))
+
+
+def _removed_keys(operations: Sequence[object]) -> Iterator[str]:
+    """The keys of the statements that operations remove."""
+    for given in operations:
+        operation, problem = read_operation(given)
+        if operation.op == "remove" and not problem:
+            yield statement_key(operation.match)
 
 
 def _row(operation: Mapping[str, object], outcome: str, reason: str = "", review: str = "") -> dict[str, object]:

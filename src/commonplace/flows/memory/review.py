@@ -50,12 +50,13 @@ def waiting_count(session: Session) -> int:
     return len(paths) - sum(record.fact.status != "active" for record in records)
 
 
-def waiting_text(count: int) -> str:
-    """One line that says how many memories wait, and what to do; empty for none."""
+def waiting_text(count: int, *, proposals: int = 0) -> str:
+    """One line that says how much waits, by kind, and what to do; empty for none. `proposals` of them change notes."""
     if not count:
         return ""
-    many = "1 memory waits" if count == 1 else f"{count} memories wait"
-    return f"{many} for your review: `commonplace review`"
+    kinds = ((count - proposals, "memory", "memories"), (proposals, "proposal", "proposals"))
+    parts = [f"{number} {one if number == 1 else many}" for number, one, many in kinds if number > 0]
+    return f"{' and '.join(parts)} {'waits' if count == 1 else 'wait'} for your review: `commonplace review`"
 
 
 def review_queue(session: Session) -> ReviewQueue:
@@ -297,7 +298,7 @@ def _reworded(fact: Fact, words: tuple[str, str], session: Session) -> Fact:
 
 
 def _own_words(fact: Fact, session: Session) -> Origins:
-    return Origins(session.actor.origin, fact.origins.conversation, "told")
+    return Origins(session.actor.origin, fact.origins.conversation, "told", author=session.author)
 
 
 def _approved(fact: Fact, old: Sequence[Fact], session: Session) -> Fact:

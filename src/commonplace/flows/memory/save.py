@@ -229,7 +229,7 @@ def similar_facts(candidate: Candidate, session: Session) -> tuple[tuple[Similar
     waiting = replace(stores, waits_for_encoder=True)
     vectors = {} if candidate.predicate else query_vectors(candidate.text, versions, waiting)[0]
     with stores.index.reader() as reader:
-        cosines = _nearest(candidate.text, vectors, reader, session)
+        cosines = {} if candidate.predicate else _nearest(candidate.text, vectors, reader, session)
         same = _same_words(candidate, reader, session)
         others = (*_rivals(candidate, reader, session), *_entries_at(cosines, reader), *_replaced(candidate, reader))
     unstaged = [record for record in same if record.fact.place != "staging"]
@@ -270,12 +270,19 @@ def _replaced(candidate: Candidate, reader: IndexReader) -> tuple[FactRecord, ..
     return reader.facts(FactQuery(ids=ids)) if ids else ()
 
 
-def _nearest(text: str, vectors: "Mapping[str, Fixed]", reader: IndexReader, session: Session) -> Mapping[str, float]:
-    """The cosines of the entries nearest in meaning, and of those with the most words in common, by path."""
+def _nearest(
+    text: str, vectors: "Mapping[str, Fixed]", reader: IndexReader, session: Session
+) -> Mapping[str, float | None]:
+    """The cosines of the entries nearest in meaning, and of those with the most words in common, by path.
+
+    Without an encoder they have none.
+    """
     filters = Filters(path=MEMORY, sensitive="" if session.sees_sensitive else "out")
     words = query_words(text).words
-    alike = reader.match_words(words, filters, limit=_SHARING_WORDS, bm25=CHUNK_BM25).matches if vectors else ()
+    alike = reader.match_words(words, filters, limit=_SHARING_WORDS, bm25=CHUNK_BM25).matches
     numbers = [match.number for match in alike[:_SHARING_WORDS]]
+    if not vectors:
+        return {chunk.document.source_id: None for chunk in reader.chunks(numbers)}
     cosines: dict[str, float] = {}
     for version, vector in vectors.items():
         near = reader.match_vector(vector, filters, version=version, limit=_NEAREST)[:_NEAREST]

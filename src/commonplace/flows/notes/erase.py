@@ -1,4 +1,4 @@
-"""Erase a note for good: the file, its rows in history.db and everything derived from it; reports what git still holds.
+"""Erase a note for good: the file, its rows in the history and what is derived from it; reports what git still holds.
 
 The trailers of our commits say which notes were erased, so that `undo` and searches in the past leave them out, and
 `log` keeps only rows without a word of them.
@@ -7,6 +7,7 @@ The trailers of our commits say which notes were erased, so that `undo` and sear
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import cast
 
 from commonplace.errors import CommonplaceError, Refused
 from commonplace.flows.ingest.index_notes import unindex_notes
@@ -28,7 +29,7 @@ from commonplace.flows.stores import Session, Stores
 from commonplace.history.base import ERASED, AuditEntry, UnfinishedErasure
 from commonplace.model import Erasure, Terms
 from commonplace.model.layout import wordless_path
-from commonplace.vault.base import Capability, Locator, Revision, StorageBackend
+from commonplace.vault.base import Capability, ErasableBackend, Locator, Revision, StorageBackend
 
 _PLACEHOLDER = b"erased\n"
 
@@ -85,6 +86,8 @@ def erase_places(begun: UnfinishedErasure, session: Session, terms: Terms) -> Er
     _erase_proposals(begun, session)
     if not has_history:
         return Erasure(at.path, None, 0, (), begun.former)
+    if Capability.ERASABLE in stores.vault.capabilities:
+        return Erasure(at.path, commit, 0, (), begun.former)
     vault = require_history(stores.vault)
     held, remotes = vault.held_by(at, *former)
     return Erasure(at.path, commit, held, remotes, begun.former, tuple(map(vault.path_in_history, (at, *former))))
@@ -132,7 +135,7 @@ def _removal(at: Locator, terms: Terms) -> Plan:
 def _forget(places: Sequence[Locator], contents: Sequence[bytes], stores: Stores) -> None:
     """Delete every row about the notes at these places, in the history and in all indexes.
 
-    The history keeps what `without_words` leaves of its rows.
+    The history keeps what `without_words` leaves of its rows. A vault that can erase its commits does so at last.
     """
     paths = [each.path for each in places]
     rows = dict.fromkeys(row for path in paths for row in reversed(stores.history.entries(path=path)))
@@ -141,7 +144,12 @@ def _forget(places: Sequence[Locator], contents: Sequence[bytes], stores: Stores
     stores.history.record(*(kept for row in rows if (kept := without_words(row, stores))))
     forget_erased(stores)
     unindex_notes(paths, contents, stores)
+    stores.snapshots.clear()
+    stores.profile.clear()
     update_memory_index_note(paths, stores)
+    gone = [each for each in places if not stores.vault.exists(each)]  # another note may be at its path by now
+    if Capability.ERASABLE in stores.vault.capabilities and gone:
+        cast(ErasableBackend, stores.vault).erase_history(gone, wait=stores.lock_wait)
 
 
 def without_words(row: AuditEntry, stores: Stores) -> AuditEntry | None:

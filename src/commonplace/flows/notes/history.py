@@ -4,8 +4,9 @@ The log comes from history.db; rows that are missing are restored from commit tr
 commit by three-way merge, written by the same flow as any change.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
@@ -13,8 +14,10 @@ from commonplace.flows.ingest.line_writers import ACTOR
 from commonplace.flows.ingest.past_lines import moves_of, own_paths
 from commonplace.flows.notes.erase import erased_since, without_words
 from commonplace.flows.notes.write import (
+    FORGETS,
     KIND,
     ORIGIN,
+    PERSON,
     Edit,
     Permit,
     Reader,
@@ -116,6 +119,7 @@ def _entries(revision: Revision, stores: Stores, erased: frozenset[str]) -> Iter
             after=None if came is None else version_of(came),
             commit=revision.commit,
             in_digest=actor != "person" and space_of(path, stores.safety) != "memory",
+            person=trailers.get(PERSON, ""),
         )
         kept = without_words(row, stores) if erased & {path, end} else row
         if kept:
@@ -130,6 +134,7 @@ def _without(erased: Collection[str], reason: str) -> str:
 
 UNDOES = "Commonplace-Undoes"
 MUTATION = "Commonplace-Mutation"
+_THREAD = re.compile(r"(?<![\w-])[cxt]-[0-9a-f]{6,}(?![0-9a-f])")
 _UNDONE_BY_COUNT = ("write", "delete", "move", "curate", "remember", "confirm", "forget")
 _FARTHEST_BACK = 1000  # our commits that are searched for changes to undo
 
@@ -182,6 +187,9 @@ def undo_commit(commit: str, session: Session, terms: Terms) -> Changed:
             f"only the actor that made the change, or a person, may undo {commit}", hint="Ask the person to undo it."
         )
     erased = erased_since(ours)[revision.commit]
+    if FORGETS in revision.trailers:
+        hint = "What was erased cannot be restored."
+        raise Refused(f"{commit} removed words of what was erased", path=next(iter(own_paths(revision)), ""), hint=hint)
     if _is_erased(revision, erased):
         raise Refused(f"a note of {commit} has been erased since", hint="An erased note cannot be restored.")
     return _Undo(revision, session, terms, erased).run()
@@ -195,6 +203,7 @@ def _candidates(session: Session) -> tuple[list[Revision], Mapping[str, frozense
         each
         for each in ours
         if each.trailers.get(KIND) in _UNDONE_BY_COUNT
+        and FORGETS not in each.trailers
         and not _names(each) & undone
         and _may_undo(session, each)
         and not _is_erased(each, erased[each.commit])
@@ -218,6 +227,40 @@ def undone_commits(stores: Stores) -> frozenset[str]:
     return frozenset(each.commit for each in ours if _names(each) & undone)
 
 
+@dataclass(frozen=True, slots=True)
+class UndoOutlook:
+    """Whether a change was undone, and why it cannot be undone now; empty if it can, later edits aside."""
+
+    is_undone: bool
+    why_not: str
+
+
+def undo_outlooks(commits: Collection[str], session: Session) -> Mapping[str, UndoOutlook]:
+    """For those of these commits that are ours, whether they were undone and can be. Raises VaultUnavailable."""
+    vault = require_history(session.stores.vault)
+    ours = vault.revisions(ours=True, limit=_FARTHEST_BACK)
+    if len(ours) == _FARTHEST_BACK and not {*commits} <= {each.commit for each in ours}:
+        ours = vault.revisions(ours=True)
+    undone, erased = _undone(ours), erased_since(ours)
+    return {
+        each.commit: _outlook(each, session, undone=undone, erased=erased[each.commit])
+        for each in ours
+        if each.commit in commits
+    }
+
+
+def _outlook(revision: Revision, session: Session, *, undone: set[str], erased: frozenset[str]) -> UndoOutlook:
+    is_undone = bool(_names(revision) & undone)
+    kind = revision.trailers.get(KIND, "")
+    reasons = {
+        "it was undone already": is_undone,
+        f"a change of the kind {kind!r} cannot be undone": kind not in {*_UNDONE_BY_COUNT, "undo"},
+        "a note of it has been erased since": _is_erased(revision, erased),
+        "only whoever made it, or a person, may undo it": not _may_undo(session, revision),
+    }
+    return UndoOutlook(is_undone, next((why for why, holds in reasons.items() if holds), ""))
+
+
 def _names(revision: Revision) -> set[str]:
     """The names by which an undo can refer to the commit; the mutation id survives a rebase."""
     return {revision.commit, revision.trailers.get(MUTATION, revision.commit)}
@@ -225,8 +268,8 @@ def _names(revision: Revision) -> set[str]:
 
 def _may_undo(session: Session, revision: Revision) -> bool:
     """True if this actor may undo it: a person everything, a program its own changes."""
-    made_by = (revision.trailers.get(ACTOR), revision.trailers.get(ORIGIN))
-    return session.actor.kind == "person" or (session.actor.kind, session.actor.origin) == made_by
+    actor, made_by = session.actor, tuple(revision.trailers.get(name, "") for name in (ACTOR, ORIGIN, PERSON))
+    return actor.kind == "person" or (actor.kind, actor.origin, actor.person) == made_by
 
 
 def _is_erased(revision: Revision, gone: frozenset[str]) -> bool:
@@ -254,7 +297,7 @@ class _Undo:
 
     def __init__(self, revision: Revision, session: Session, terms: Terms, erased: frozenset[str]) -> None:
         self._revision, self._session = revision, session
-        self._erased = frozenset(digits for path in erased if (digits := entry_digits(path)))
+        self._erased = frozenset(entry_digits(path) or path.removesuffix(".md") for path in erased)
         self._moves = moves_of(revision)
         self._ends = [path for move in self._moves for path in move]
         self._paths = [path for path in own_paths(revision) if path not in self._ends]
@@ -281,19 +324,21 @@ class _Undo:
         edits += [back.changed(path) for path in self._paths]
         made = tuple(edit for edit in edits if edit and edit.makes_a_difference)
         for edit in made:
-            self._refuse_erased_id(edit)
+            self._refuse_erased_names(edit)
             self._permit.ask(edit.at.path, there=parse_existing(read_existing(edit.at, read)))
             if is_program:
                 self._refuse_sensitive(edit.at.path, edit.after)
                 self._refuse_gain_of_trust(edit, read)
         return made
 
-    def _refuse_erased_id(self, edit: Edit) -> None:
-        """Raise Refused if the id of an erased entry would stand in the note again."""
-        before, after = edit.before or b"", edit.after or b""
-        if any(digits.encode() in after and digits.encode() not in before for digits in self._erased):
+    def _refuse_erased_names(self, edit: Edit) -> None:
+        """Raise Refused if the name of an erased note, entry or conversation would stand in the note again."""
+        before, after = ((content or b"").decode(errors="replace") for content in (edit.before, edit.after))
+        threads = {*_THREAD.findall(after)} - {*_THREAD.findall(before)}
+        is_forgotten = threads and self._session.stores.history.forgotten(threads)
+        if is_forgotten or any(name in after and name not in before for name in self._erased):
             raise Refused(
-                f"undoing this would link {edit.at.path} to an entry that has been erased since",
+                f"undoing this would bring something back into {edit.at.path} that has been erased since",
                 path=edit.at.path,
                 hint="Edit the note by hand.",
             )

@@ -3,7 +3,8 @@
 A proposal is a note in the staging folder: its keys name the note, the version it was made from and who proposes it,
 its text says why and shows the difference. There is one for each note and proposer: a newer one takes its place, under
 an id of its own, so that nobody approves another change than the one they were shown.
-`approve_proposal` applies the difference to the note as it is then, and says so where it does not fit any more;
+`approve_proposal` applies the difference to the note as it is then, and says so where it does not fit any more; a note
+moves only if it is the version that was proposed;
 `reject_proposal` leaves a mark without words, so that the same change is not proposed again.
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from commonplace.errors import Conflict, NotFound, Refused, UsageError
+from commonplace.errors import Conflict, NotFound, Refused, UsageError, VaultUnavailable
 from commonplace.facts.entry_format import is_entry
 from commonplace.flows.notes.move import move_note
 from commonplace.flows.notes.write import (
@@ -37,27 +38,37 @@ from commonplace.model.moment import moment_text, read_moment
 from commonplace.model.proposal import Proposal, ProposalResult
 from commonplace.model.untrusted_text import clean_text
 from commonplace.notes import parse, set_key
-from commonplace.notes.patches import apply_patch, make_patch, patch_changes
+from commonplace.notes.note_text import apply_patch, make_patch, patch_changes
 from commonplace.policy.write_policy import PROPOSAL
 from commonplace.vault.base import ABSENT, Blob, version_of
 
 PREFIX: Final = "p-"
 LONGEST_TEXT: Final = 60_000
 """Characters of a text that is proposed: a person reads the whole difference."""
+LONGEST_SHOWN: Final = 2000
+"""Characters of a note that are shown with the proposal to move it."""
 _NAME: Final = re.compile(r"proposal-.+-([0-9a-f]{6,16})\.md", re.ASCII | re.DOTALL)
 _FENCED: Final = re.compile(r"^(`{3,})diff\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
 _TICKS: Final = re.compile("`+")
-_DIGITS: Final = 10  # of an id: enough that nobody finds a second change with the same id by chance or by trying
+_DIGITS: Final = 16  # of an id: 64 bits, so that two changes share one neither by chance nor by a few tries
 
 
 def propose(
-    target: str, session: Session, *, why: str, text: bytes | None = None, move_to: str = "", dry_run: bool = False
+    target: str,
+    session: Session,
+    *,
+    why: str,
+    text: bytes | None = None,
+    move_to: str = "",
+    about: str = "",
+    dry_run: bool = False,
 ) -> ProposalResult:
     """Let a change of the note at `target` wait for the person: its new text, or the path it should move to.
 
     What the actor proposed for this note before is replaced. A change that the person rejected is not proposed again:
-    `changed` is False. Raises Refused for a sensitive note and for secrets, NotFound for a move of a missing note,
-    and UsageError unless there is either a text or a place.
+    `changed` is False. With `about`, a word for the kind of change, none of that kind is. Raises Refused for a
+    sensitive note and for secrets, NotFound for a move of a missing note, and UsageError unless there is either a text
+    or a place.
     """
     if (text is None) == (not move_to):
         raise UsageError("a proposal needs either a new text or a new place", hint="Give `text` or `move_to`.")
@@ -71,25 +82,36 @@ def propose(
     _refuse_secrets(before, text, why)
     if session.actor.kind == "agent" and text is not None:
         _refuse_unseen(before, text, path=at.path)
-    proposal = _made(at.path, before, text, move_to, why=why, by=by, session=session)
+    proposal = _made(at.path, before, text, move_to, why=why, by=by, session=session, about=about)
     if text is not None and text == before:
         return ProposalResult(action="propose", proposal=proposal, remarks=("The note says this.",), changed=False)
-    if stores.vault.exists(locate(_rejected_path(proposal), stores.vault)):
+    if _was_rejected(proposal, stores):
         said = ("The person rejected this change before.",)
         return ProposalResult(action="propose", proposal=proposal, remarks=said, changed=False)
     return _stage(proposal, session, dry_run=dry_run)
 
 
-def is_rejected(target: str, session: Session, *, before: bytes | None, text: bytes | None, move_to: str = "") -> bool:
-    """True if the person rejected this very change of the note, proposed by this actor. For plans of jobs."""
-    made = _made(target, before, text, move_to, why="", by=session.actor.origin, session=session)
+def is_kind_rejected(target: str, about: str, session: Session) -> bool:
+    """True if the person rejected a change of that kind of the note, proposed by this actor. For plans of jobs."""
+    made = _made(target, None, None, "", why="", by=session.actor.origin, session=session, about=about)
     return session.stores.vault.exists(locate(_rejected_path(made), session.stores.vault))
+
+
+def is_rejected(target: str, session: Session, *, before: bytes | None, text: bytes | None, move_to: str = "") -> bool:
+    """True if the person rejected this very change of the note, whoever proposed it. For plans of jobs."""
+    made = _made(target, before, text, move_to, why="", by=session.actor.origin, session=session)
+    return _was_rejected(made, session.stores)
 
 
 def proposals(stores: Stores, *, by: str = "") -> tuple[Proposal, ...]:
     """Every proposal that waits, oldest first; those of one job or agent with `by`."""
     found = [proposal for path in _paths(stores) if (proposal := _read(path, stores))]
     return tuple(sorted((each for each in found if by in ("", each.by)), key=lambda each: (each.made, each.id)))
+
+
+def proposal_count(stores: Stores) -> int:
+    """How many proposals wait."""
+    return len(_paths(stores))
 
 
 def proposal_of(name: str, stores: Stores) -> Proposal:
@@ -145,8 +167,17 @@ def _refuse_other_ways(path: str, note: Note | None, *, is_new: bool) -> None:
         raise UsageError(f"{path} changes by operations alone", path=path, hint=hint)
     if is_new and not is_standing(path):
         raise NotFound(f"there is no note {path}", path=path, hint="Only directives and styles can be proposed anew.")
+    if is_new and not _is_plain_path(path):
+        hint = "Leave out blanks at the beginning or end of a name, and characters that cannot be seen."
+        raise UsageError(f"{path!r} is not a name for a new note", path=path, hint=hint)
     if note and (is_entry(note) or is_staged(path)):
         raise UsageError(f"{path} is an entry", path=path, hint="Save what is right, with its id as `replaces`.")
+
+
+def _is_plain_path(path: str) -> bool:
+    """True if the path looks like no other: `x .md` and `x.md` are two notes, and a person sees one."""
+    parts = path.removesuffix(".md").split("/")
+    return path.isprintable() and clean_text(path) == path and all(part == part.strip() for part in parts)
 
 
 def proposal_paths(targets: Collection[str], stores: Stores) -> tuple[str, ...]:
@@ -257,6 +288,22 @@ def show_proposal(name: str, session: Session) -> Proposal:
     return proposal_of(name, _person(session).stores)
 
 
+def proposed_text(name: str, session: Session) -> str:
+    """The whole note as the proposal would have it, for the person to edit; as it is now if that does not fit any more.
+
+    Raises as `show_proposal`, and UsageError for a move.
+    """
+    here = _person(session)
+    proposal = proposal_of(name, here.stores)
+    if proposal.move_to:
+        raise UsageError(f"{name} moves a note and changes no words", hint="Approve or reject it.")
+    vault = here.stores.vault
+    at = vault.resolve(proposal.target)
+    before = vault.read(at).content if vault.exists(at) else None
+    after = text_after(proposal, before)
+    return (before or b"").decode(errors="replace") if after is None else after.decode()
+
+
 def _chosen(names: Iterable[str], session: Session, *, every: bool) -> tuple[Proposal, ...]:
     if every:
         return proposals(session.stores)
@@ -279,7 +326,15 @@ def _with_keys(content: bytes, keys: Mapping[str, Any], *, path: str) -> bytes:
 
 
 def _made(
-    target: str, before: bytes | None, text: bytes | None, move_to: str, *, why: str, by: str, session: Session
+    target: str,
+    before: bytes | None,
+    text: bytes | None,
+    move_to: str,
+    *,
+    why: str,
+    by: str,
+    session: Session,
+    about: str = "",
 ) -> Proposal:
     path = f"{STAGING}/{flat_name(f'proposal/{by}/{target}')}"
     try:
@@ -297,18 +352,29 @@ def _made(
         made=moment_text(session.clock()),
         difference=difference,
         move_to=move_to,
-        fingerprint=_fingerprint(target, difference, move_to),
+        fingerprint=_fingerprint(target, difference, move_to, about),
+        about=about,
     )
 
 
-def _fingerprint(target: str, difference: str, move_to: str) -> str:
-    """What makes two proposals the same change: the note, and the lines that change or the new place."""
-    digest = hashlib.sha256(repr((target, patch_changes(difference), move_to)).encode(errors="surrogatepass"))
+def _fingerprint(target: str, difference: str, move_to: str, about: str) -> str:
+    """What makes two proposals the same change: the note, and the lines that change, the new place or the kind."""
+    change = (target, about) if about else (target, patch_changes(difference), move_to)
+    digest = hashlib.sha256(repr(change).encode(errors="surrogatepass"))
     return digest.hexdigest()[:16]
 
 
 def _rejected_path(proposal: Proposal) -> str:
     return f"{REJECTED}/proposal-{re.sub(r'[^a-z0-9]+', '-', proposal.by.lower())}-{proposal.fingerprint}.md"
+
+
+def _was_rejected(proposal: Proposal, stores: Stores) -> bool:
+    """True if the person rejected this change; the name of the mark says who had proposed it, which does not matter."""
+    try:
+        marks = list_notes(REJECTED, stores.vault, skip=stores.ignored, recursive=False)
+    except NotFound:
+        return False
+    return any(mark.path.endswith(f"-{proposal.fingerprint}.md") for mark in marks)
 
 
 def _id(path: str, base: str, difference: str, move_to: str) -> str:
@@ -356,6 +422,7 @@ def _rendered(proposal: Proposal) -> bytes:
         "made": proposal.made,
         "fingerprint": proposal.fingerprint,
         **({"move_to": proposal.move_to} if proposal.move_to else {}),
+        **({"about": proposal.about} if proposal.about else {}),
     }
     ticks = "`" * max([2, *(len(run) for run in _TICKS.findall(proposal.difference))])
     shown = f"\n{ticks}`diff\n{proposal.difference}{ticks}`\n" if proposal.difference else ""
@@ -365,7 +432,18 @@ def _rendered(proposal: Proposal) -> bytes:
 def _read(path: str, stores: Stores) -> Proposal | None:
     """The proposal that the staged note holds; None if it holds none, or one for another path than its own."""
     blob = read_existing(stores.vault.resolve(path), stores.vault.read)
-    return _parsed(parse_existing(blob), path) if blob else None
+    proposal = _parsed(parse_existing(blob), path) if blob else None
+    return replace(proposal, text=_text_of(proposal.target, stores)) if proposal and proposal.move_to else proposal
+
+
+def _text_of(path: str, stores: Stores) -> str:
+    """What the note says, shortened; empty if it is gone or cannot be read: then the move fails by itself."""
+    try:
+        note = parse_existing(read_existing(stores.vault.resolve(path), stores.vault.read))
+    except (Refused, VaultUnavailable):
+        return ""
+    text = note.body.strip() if note else ""
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} ..."
 
 
 def _parsed(note: Note | None, path: str) -> Proposal | None:
@@ -373,7 +451,7 @@ def _parsed(note: Note | None, path: str) -> Proposal | None:
     if note is None or not is_proposal_note(note) or not _is_name(path):
         return None
     fenced = _FENCED.search(note.body)
-    target, move_to = str(keys.get("target") or ""), str(keys.get("move_to") or "")
+    target, move_to, about = (str(keys.get(name) or "") for name in ("target", "move_to", "about"))
     difference = fenced[2] if fenced else ""
     if not target or not (difference or move_to):
         return None
@@ -388,7 +466,8 @@ def _parsed(note: Note | None, path: str) -> Proposal | None:
         made=read_moment(keys.get("made")),
         difference=difference,
         move_to=move_to,
-        fingerprint=_fingerprint(target, difference, move_to),
+        fingerprint=_fingerprint(target, difference, move_to, about),
+        about=about,
     )
 
 
@@ -427,13 +506,15 @@ def _applied(proposal: Proposal, before: bytes | None) -> bytes:
 
 def _approve_move(proposal: Proposal, session: Session, *, dry_run: bool) -> ProposalResult:
     stores = session.stores
-    terms = Terms(personal=True, dry_run=dry_run, why=proposal.why)
-    places = [stores.vault.resolve(path) for path in (proposal.target, proposal.move_to)]
-    is_there, is_moved = map(stores.vault.exists, places)
-    if not is_there and not is_moved:
+    terms = Terms(personal=True, dry_run=dry_run, why=proposal.why, expected=proposal.base)
+    at, target = (stores.vault.resolve(path) for path in (proposal.target, proposal.move_to))
+    there = read_existing(at, stores.vault.read)
+    if there is None and not stores.vault.exists(target):
         raise _conflict(proposal, f"{proposal.target} is gone")
+    if there and there.version != proposal.base:
+        raise _conflict(proposal, f"{proposal.target} has changed since the move was proposed")
     result = ProposalResult(action="approve", proposal=proposal, remarks=(f"{proposal.move_to} is there already.",))
-    if is_there:
+    if there:
         moved = move_note(proposal.target, proposal.move_to, session, terms)
         left = (f"links in {', '.join(moved.left)} could not be updated",) if moved.left else ()
         result = replace(result, remarks=left, commit=moved.commit, difference=moved.difference)
@@ -444,6 +525,8 @@ def _approve_move(proposal: Proposal, session: Session, *, dry_run: bool) -> Pro
 
 def _conflict(proposal: Proposal, what: str) -> Conflict:
     hint = f"Look at it with `commonplace review show {proposal.id}`, change the note by hand, then reject it."
+    if proposal.move_to:
+        hint = f"Read the note; `commonplace jobs run {proposal.by}` proposes it anew if it still applies."
     return Conflict(f"{what}: the proposal {proposal.id} does not fit any more", path=proposal.target, hint=hint)
 
 

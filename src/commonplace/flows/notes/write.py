@@ -49,6 +49,9 @@ if TYPE_CHECKING:
 
 KIND = "Commonplace-Kind"
 ORIGIN = "Commonplace-Origin"
+PERSON = "Commonplace-Person"
+FORGETS = "Commonplace-Forgets"
+"""The trailer of a commit that removes words of what was erased: it cannot be undone."""
 KEEP_ELSEWHERE = "Keep secrets in a password manager."
 SHORTEST_VERSION = 12  # hex digits that suffice to name a version
 
@@ -78,12 +81,16 @@ Plan = Callable[[Reader], tuple[Edit, ...]]
 """Computes the edits, given how to read; runs under the lock, or without it for a dry run."""
 
 
-def write_note(path: str, content: bytes, session: Session, terms: Terms) -> Changed:
+def write_note(
+    path: str, content: bytes, session: Session, terms: Terms, *, trailers: Mapping[str, str] | None = None
+) -> Changed:
     """Create the note, or merge the content into the existing one. Raises Refused, Conflict or VaultUnavailable."""
-    return write_notes({path: content}, session, terms)[0]
+    return write_notes({path: content}, session, terms, trailers=trailers)[0]
 
 
-def write_notes(contents: Mapping[str, bytes], session: Session, terms: Terms) -> tuple[Changed, ...]:
+def write_notes(
+    contents: Mapping[str, bytes], session: Session, terms: Terms, *, trailers: Mapping[str, str] | None = None
+) -> tuple[Changed, ...]:
     """Write several notes in one commit, all or none. Raises as `write_note` does, for the first that fails."""
     for path, content in contents.items():
         refuse_too_large(content, path, session.stores.safety)
@@ -96,7 +103,8 @@ def write_notes(contents: Mapping[str, bytes], session: Session, terms: Terms) -
 
     path = drafts[0].target.path if len(drafts) == 1 else f"{len(drafts)} notes"
     moves = [(draft.target.path, draft.renamed.path) for draft in drafts if draft.renamed]
-    edits, result = change(plan, [draft.permit for draft in drafts], path=path, trailers=move_trailers(*moves))
+    permits, all_trailers = [draft.permit for draft in drafts], {**(trailers or {}), **move_trailers(*moves)}
+    edits, result = change(plan, permits, path=path, trailers=all_trailers)
     return tuple(change_result(edit, draft.permit, result) for edit, draft in zip(edits, drafts, strict=True))
 
 
@@ -471,6 +479,8 @@ def _label(permit: Permit, path: str, trailers: Mapping[str, str]) -> Label:
     message = permit.terms.message or commit_message(session.stores, verb=permit.verb, path=path)
     message = message.encode(errors="replace").decode()  # bytes that are not text must not fail a change half-way
     ours = {KIND: permit.verb, ACTOR: session.actor.kind, ORIGIN: session.actor.origin, **trailers}
+    if session.actor.person:
+        ours[PERSON] = session.actor.person
     lines = tuple((name, line) for name, value in ours.items() for line in value.split("\n"))
     return Label(message, lines, keeps=permit.verb != "erase")
 
@@ -507,6 +517,7 @@ def _record(edits: tuple[Edit, ...], permits: Sequence[Permit], message: str, co
             after=version_of(edit.after) if edit.after is not None else None,
             commit=commit,
             in_digest=in_digest,
+            person=session.actor.person,
         )
         for edit in edits
         if edit.makes_a_difference

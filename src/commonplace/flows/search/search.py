@@ -5,10 +5,11 @@ hit comes from a note that no longer says it. `search_index` is one reading of o
 """
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from commonplace.errors import CommonplaceError
@@ -17,7 +18,6 @@ from commonplace.flows.as_of import open_past
 from commonplace.flows.encode import never_synced_text, query_vectors, vector_warnings
 from commonplace.flows.ingest.documents import VAULT
 from commonplace.flows.ingest.index_notes import index_notes
-from commonplace.flows.read import stat_or_none
 from commonplace.flows.search.candidates import CandidateSearch, HybridScorer, Phrasing
 from commonplace.flows.search.noise import needed_nearness
 from commonplace.flows.stores import Stores
@@ -93,10 +93,9 @@ def search(query: SearchQuery, stores: Stores, *, audience: Audience, progress: 
     k = effective_k(query.k, default_k=stores.retrieval.default_k, max_k=stores.retrieval.max_k)
     wider = query if query.channel is None else replace(query, k=k + _SPARE)
     past = bool(query.as_of)
-    answer = _search_past(wider, stores, audience, progress) if past else _search_today(wider, stores, audience)
-    answer = replace(answer, hits=_one_of_each_turn(_in_its_source(answer.hits, stores)))
-    if query.channel is not None:
-        answer = _in_channel(answer, query.channel, limit=k)
+    shown = partial(_shown, stores=stores, channel=query.channel, limit=k)
+    answer = _search_past(wider, stores, audience, progress) if past else _search_today(wider, stores, audience, shown)
+    answer = shown(answer)
     answer = replace(answer, took_ms=round((time.perf_counter() - start) * 1000, 1))
     emit(
         "memory_retrieval",
@@ -108,6 +107,12 @@ def search(query: SearchQuery, stores: Stores, *, audience: Audience, progress: 
         times=answer.times,
     )
     return answer
+
+
+def _shown(answer: Answer, *, stores: Stores, channel: str | None, limit: int) -> Answer:
+    """The answer as the caller gets it: without what does not belong there, and without the spare hits."""
+    answer = replace(answer, hits=_one_of_each_turn(_in_its_source(answer.hits, stores)))
+    return answer if channel is None else _in_channel(answer, channel, limit=limit)
 
 
 def _in_its_source(hits: tuple[Hit, ...], stores: Stores) -> tuple[Hit, ...]:
@@ -151,11 +156,15 @@ def _missing_in_past(query: SearchQuery, stores: Stores) -> tuple[str, ...]:
     return ()
 
 
-def _search_today(query: SearchQuery, stores: Stores, audience: Audience) -> Answer:
-    """Search until no hit is from a note that changed since it was indexed; what cannot be settled is left out."""
+def _search_today(query: SearchQuery, stores: Stores, audience: Audience, shown: Callable[[Answer], Answer]) -> Answer:
+    """Search until no hit is from a note that changed since it was indexed; what cannot be settled is left out.
+
+    Of `shown` hits alone the notes are compared: each comparison looks at a file.
+    """
     for _ in range(_ATTEMPTS):
         result = search_index(query, stores, audience)
-        changed = {path for path, indexed in result.stamps.items() if _stamp(path, stores) != indexed}
+        paths = {hit.path for hit in shown(result.answer).hits}
+        changed = _changed(paths & result.stamps.keys(), result, stores)
         if not changed:
             return result.answer
         try:
@@ -163,16 +172,18 @@ def _search_today(query: SearchQuery, stores: Stores, audience: Audience) -> Ans
         except CommonplaceError as error:
             emit("ingest_failed", level="warning", paths=len(changed), said=str(error))
             break
-    answer = result.answer
+    answer, changed = result.answer, _changed(result.stamps, result, stores)
     hits = tuple(hit for hit in answer.hits if hit.path not in changed)
     left_out = len(answer.hits) - len(hits)
     warning = f"index: {left_out} hits left out, whose notes have changed and could not be indexed again"
     return replace(answer, hits=hits, degraded=(*answer.degraded, warning), empty=None if hits else _RESTLESS)
 
 
-def _stamp(path: str, stores: Stores) -> tuple[float, int] | None:
-    stat = stat_or_none(path, stores.vault)
-    return (stat.mtime, stat.size) if stat else None
+def _changed(paths: Collection[str], result: "IndexAnswer", stores: Stores) -> set[str]:
+    """Those of the notes that are not as the index has them."""
+    stats = stores.vault.stats(paths)
+    now = {path: (stat.mtime, stat.size) for path, stat in stats.items()}
+    return {path for path in paths if now.get(path) != result.stamps[path]}
 
 
 @dataclass(frozen=True, slots=True)

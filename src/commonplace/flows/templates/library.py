@@ -20,6 +20,7 @@ from commonplace.templates.render import MOST_SOURCE, render
 DEFAULT_FOLDER: Final = "Templates/commonplace"
 _ENDING: Final = ".md"
 _PACKAGE: Final = "commonplace.templates"
+_BASE: Final = "memory.base"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,11 @@ class RenderedNote:
 
     body: str
     frontmatter: Mapping[str, Any]
+
+
+def memory_base() -> str:
+    """A file for Obsidian's Bases: people, meetings, open commitments, what waits for review, and stale facts."""
+    return files(_PACKAGE).joinpath(_BASE).read_text(encoding="utf-8")
 
 
 class TemplateLibrary:

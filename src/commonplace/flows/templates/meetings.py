@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import tzinfo
+from datetime import datetime, tzinfo
+from html import unescape
 from typing import Any, Final
 
-from commonplace.errors import CommonplaceError, NotFound
-from commonplace.flows.memory.commitments import list_commitments
-from commonplace.flows.read import list_notes, locate
+from commonplace.errors import CommonplaceError
+from commonplace.facts.triples import ME
+from commonplace.flows.memory.commitments import concerns, list_commitments
+from commonplace.flows.read import locate
 from commonplace.flows.search.search import SearchQuery, search
 from commonplace.flows.stores import Session
 from commonplace.flows.templates.people import person_name, person_target
@@ -23,7 +25,8 @@ from commonplace.model import Filters, Hit, Note
 from commonplace.model.calendar import Attendee, Event
 from commonplace.model.moment import moment_text
 from commonplace.model.note_words import plain_words
-from commonplace.model.template import AUTHOR, KEY, WRITTEN_BY, NoteDraft
+from commonplace.model.template import NoteDraft
+from commonplace.model.text import fold_phrase
 from commonplace.notes import parse
 from commonplace.notes.parse import section_named
 from commonplace.policy.sensitivity import is_sensitive
@@ -32,7 +35,6 @@ from commonplace.questions.words import query_words
 NAME: Final = "meeting_note"
 FOLDER: Final = "Meetings"
 KIND: Final = "meeting"
-_FOLDERS: Final = (FOLDER, "Inbox")
 _DAY: Final = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 _SLUG: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_SLUG: Final = 60
@@ -41,6 +43,17 @@ _SPARE: Final = 3  # times as many hits are read, for those that are meetings th
 _MOST_COMMITMENTS: Final = 10
 _MOST_QUESTIONS: Final = 10
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(.+)")
+
+_HTML: Final = re.compile(r"</[a-zA-Z]|<br")
+_ITEM: Final = re.compile(r"<li\b[^<>]{0,200}>", re.IGNORECASE)
+_LINE_END: Final = re.compile(r"<br\b[^<>]{0,20}>|</(?:p|li|ul|ol|div|tr|h[1-6])>", re.IGNORECASE)
+_TAG: Final = re.compile(r"<[^<>]{1,500}>")
+_CONFERENCE: Final = re.compile(
+    r"^-::~|^_{10,}|^─{5,}"
+    r"|\bjoin (?:zoom|webex|microsoft teams|with google meet|on your computer|by phone|the meeting)\b"
+    r"|\bmicrosoft teams meeting\b|\bscheduled zoom meeting\b|^meeting id:|^one tap mobile|^dial[- ]in\b",
+    re.IGNORECASE,
+)
 
 _LISTS: Final = ("action_item_candidates", "open_questions", "links_suggested")
 DRAFT: Final = NoteDraft(
@@ -85,33 +98,34 @@ def event_version(event: Event) -> str:
         event.location,
         event.description,
         *sorted(f"{each.name} {each.email}" for each in attendees_of(event)),
+        *sorted(f"declined {name}" for name in _declined(event)),
     ]
     return hashlib.sha256(json.dumps(shown).encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def attendees_of(event: Event) -> tuple[Attendee, ...]:
-    """Who was invited, and the organizer if the list leaves them out; each once."""
+    """Who was invited and did not decline, and the organizer if the list leaves them out; each once.
+
+    The person whose calendar it is is not listed: they know that they were there.
+    """
     everyone = (*event.attendees, *((event.organizer,) if event.organizer and event.attendees else ()))
     first: dict[str, Attendee] = {}
     for each in everyone:
         first.setdefault(each.email.casefold() or each.name.casefold(), each)
-    return tuple(first.values())
+    return tuple(each for each in first.values() if not (each.has_declined or each.is_owner))
 
 
-def written_notes(session: Session, *, since: str) -> dict[str, str]:
-    """The notes about meetings that we wrote, by the id of their event, with a day in their name from `since` on."""
-    stores, paths = session.stores, dict[str, str]()
-    for folder in _FOLDERS:
-        try:
-            stats = list_notes(folder, stores.vault, skip=stores.ignored)
-        except NotFound:
-            continue
-        for stat in stats:
-            day = _DAY.search(stat.path.rpartition("/")[2])
-            note = _read(stat.path, session) if day and day[1] >= since else None
-            if note and note.frontmatter.get(WRITTEN_BY) == AUTHOR and note.frontmatter.get("calendar_event_id"):
-                paths.setdefault(str(note.frontmatter.get(KEY, "")), stat.path)
-    return paths
+def _declined(event: Event) -> list[str]:
+    return [each.name for each in event.attendees if each.has_declined and not each.is_owner]
+
+
+def changed_events(session: Session, *, since: datetime, until: datetime) -> tuple[Event, ...]:
+    """The events that ended in that time and whose notes show an older version of them, wherever those notes are."""
+    history = session.stores.history
+    with session.stores.index.reader() as reader:
+        written = {each.key: each.version for each in reader.written_notes(template=NAME)}
+    events = (event for event in history.events_ending(since, until) if event.id in written)
+    return tuple(event for event in events if event_version(event) != written[event.id])
 
 
 def gather_meeting(event: Event, session: Session, *, zone: tzinfo, limits: MeetingLimits) -> Mapping[str, Any]:
@@ -124,7 +138,8 @@ def gather_meeting(event: Event, session: Session, *, zone: tzinfo, limits: Meet
         chats = pool.submit(_hits, event, names, session, source="chat", limit=limits.chat)
         tasks = pool.submit(_hits, event, names, session, source="task", limit=limits.task)
     prior = prior_meetings(event, session, limit=limits.vault)
-    shown = {each.path for each in prior}
+    attendees = [{"name": person_name(name), "target": person_target(name, session)} for name in names]
+    shown = {*(each.path for each in prior), *(f"{each['target']}.md" for each in attendees)}
     return {
         "title": plain_words(event.title) or "Meeting",  # a link in a property is a link
         "date": start.date().isoformat(),
@@ -134,16 +149,27 @@ def gather_meeting(event: Event, session: Session, *, zone: tzinfo, limits: Meet
         "end": moment_text(event.end),
         "when": f"{start:%A}, {start.date().isoformat()}, {start:%H:%M} to {end:%H:%M}",
         "location": event.location,
-        "description": event.description,
+        "description": agenda_text(event.description),
+        "declined": _declined(event),
         "attendee_names": [person_name(name) or plain_words(name) for name in names],
-        "attendees": [{"name": each.name, "target": person_target(each.name, session)} for each in people],
+        "attendees": attendees,
         "commitments": [*_commitments(names, session)][:_MOST_COMMITMENTS],
-        "questions": [*_questions(prior)][:_MOST_QUESTIONS],
-        "prior": [{"path": each.path, "title": each.title, "date": _day_of(each)} for each in prior],
+        "questions": [*questions_of(prior)][:_MOST_QUESTIONS],
+        "prior": [{"path": each.path, "title": each.title, "date": day_of(each)} for each in prior],
         "notes": [_named(each) for each in notes.result() if _is_related(each, shown)][: limits.vault],
         "conversations": [{"id": each.path, "title": each.title} for each in chats.result()],
         "tasks": [{"title": each.title} for each in tasks.result()],
     }
+
+
+def agenda_text(description: str) -> str:
+    """The description without HTML, and without how to dial in: the meeting is over."""
+    text = description
+    if _HTML.search(text):
+        text = unescape(_TAG.sub("", _LINE_END.sub("\n", _ITEM.sub("\n- ", text))))
+    lines = [line.strip() for line in text.splitlines()]
+    end = next((number for number, line in enumerate(lines) if _CONFERENCE.search(line)), len(lines))
+    return "\n".join(filter(None, lines[:end]))
 
 
 # ---------------------------------------------------------------- earlier meetings
@@ -153,11 +179,11 @@ def prior_meetings(event: Event, session: Session, *, limit: int) -> tuple[Note,
     """Notes about earlier meetings of the same series or of the same people, the newest first.
 
     A note is one by its `type: meeting`, wherever it is. People are the same if most of the event's attendees were
-    there; the person themselves does not count.
+    there, and if the note has the event's title, if one of them was; the person themselves does not count.
     """
     began, found = moment_text(event.start), list[Note]()
     for path in _meeting_paths(event, session, before=began):
-        note = _read(path, session)
+        note = read_note(path, session)
         if note and note.frontmatter.get("calendar_event_id") != event.id and _is_prior(note, event, session):
             found.append(note)
         if len(found) >= limit:
@@ -191,21 +217,33 @@ def _is_prior(note: Note, event: Event, session: Session) -> bool:
     stated = keys.get("attendees")
     there = {rules.entity(str(each)) for each in (stated if isinstance(stated, list) else ())}
     people = {rules.entity(each.name) for each in attendees_of(event)} - {"me"}
-    return bool(people) and 2 * len(people & there) > len(people)
+    least = 1 if _has_title(note, event.title) else len(people) // 2 + 1
+    return bool(people) and len(people & there) >= least
 
 
-def _questions(prior: Sequence[Note]) -> Iterator[str]:
-    """The questions in the newest earlier meeting that has a section for them."""
-    for note in prior:
+def _has_title(note: Note, title: str) -> bool:
+    """True if the note's first heading, or its name without a day, is the title of the event."""
+    named = (*(heading.text for heading in note.headings[:1]), _DAY.sub("", note.title, count=1).strip(" -–_.,"))
+    return bool(title) and fold_phrase(title) in map(fold_phrase, named)
+
+
+def questions_of(meetings: Iterable[Note]) -> Iterator[str]:
+    """The questions in the first of these notes, the newest, that has a section for them: bullets, and plain lines."""
+    for note in meetings:
         section = section_named(note, "Open questions")
         lines = section.text.splitlines()[1:] if section else []
-        questions = [match[1].strip() for line in lines if (match := _BULLET.fullmatch(line))]
+        questions = [
+            match[1].strip() if (match := _BULLET.fullmatch(line)) else line.strip()
+            for line in lines
+            if _BULLET.fullmatch(line) or line.rstrip().endswith("?")
+        ]
         if questions:
             yield from questions
             return
 
 
-def _day_of(note: Note) -> str:
+def day_of(note: Note) -> str:
+    """The day of a note about a meeting; empty if it has none."""
     day = _DAY.search(note.path)
     return str(note.frontmatter.get("date") or (day[1] if day else ""))[:10]
 
@@ -214,17 +252,22 @@ def _day_of(note: Note) -> str:
 
 
 def _commitments(names: Iterable[str], session: Session) -> Iterator[dict[str, Any]]:
+    """What these people have to do, and what the person has to do that names one of them."""
     rules = session.stores.rules
-    people = {rules.entity(name) for name in names}
+    with session.stores.index.reader() as reader:
+        people = {known for name in names for known in {rules.entity(name), *reader.entity_names(rules.entity(name))}}
+    first = {rules.entity(name.split()[0]) for name in names if name.split()}  # "send Marco the price list"
     for each in list_commitments(session, states=("open", "overdue")):
-        if rules.entity(each.who) in people:
+        is_own = rules.entity(each.who) == rules.entity(ME)
+        if concerns(each, people | first if is_own else people, rules):
             yield {
-                "who": each.who,
+                "who": "You" if is_own else each.who,
                 "what": each.what,
                 "due": each.due,
                 "late": each.state == "overdue",
-                "since": each.since or "an unknown day",
+                "since": each.since or "",
                 "path": each.path,
+                "title": each.path.rpartition("/")[2].removesuffix(".md"),
             }
 
 
@@ -250,7 +293,7 @@ def _named(hit: Hit) -> dict[str, str]:
     return {"path": hit.path, "title": hit.title}
 
 
-def _read(path: str, session: Session) -> Note | None:
+def read_note(path: str, session: Session) -> Note | None:
     """The note; None if it is gone or hidden from programs."""
     vault = session.stores.vault
     try:

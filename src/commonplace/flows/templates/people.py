@@ -1,6 +1,6 @@
 """People in notes that templates write: the link to a person, and a short note for one who has none.
 
-A link never creates a note. After a note was written, the writer creates a stub for each of its people who has no note
+A link never creates a note. Before a note is written, the writer creates a stub for each of its people who has no note
 of that name or alias anywhere in the vault (`skills.person_stubs`); what exists is never touched.
 """
 
@@ -14,11 +14,16 @@ from commonplace.flows.notes.write import write_note
 from commonplace.flows.read import locate, stat_or_none
 from commonplace.flows.stores import Session
 from commonplace.model import Terms
+from commonplace.model.layout import PEOPLE
 from commonplace.model.note_words import plain_words
+from commonplace.model.template import AUTHOR, KEY, SECTIONS, SOURCE_VERSION, TEMPLATE, WRITTEN_BY
 from commonplace.model.untrusted_text import clean_text
+from commonplace.notes import set_key
+from commonplace.templates.sections import marks_of
 from commonplace.vault.base import ABSENT
 
-PEOPLE: Final = "People"
+PROFILE: Final = "person_profile"
+"""The template of a note about a person; a stub is the beginning of such a note."""
 _UNFIT: Final = re.compile(r"[\[\]|#^\\/:*?\"<>\x00-\x1f]+")
 _LONGEST_NAME: Final = 60
 _MOST: Final = 20  # stubs that one note makes
@@ -32,12 +37,17 @@ def person_name(text: str) -> str:
 
 
 def person_target(name: str, session: Session) -> str:
-    """What a link to that person points to: `People/NAME` if that note exists, else the name alone."""
+    """What a link to that person points to: `People/NAME` if that note exists, else the one note of that name or alias.
+
+    The name alone if there is none, or several.
+    """
     named = person_name(name)
-    path = f"{PEOPLE}/{named}.md"
-    return (
-        path.removesuffix(".md") if named and stat_or_none(path, session.stores.vault) else named or plain_words(name)
-    )
+    path, stores = f"{PEOPLE}/{named}.md", session.stores
+    if not named or stat_or_none(path, stores.vault):
+        return path.removesuffix(".md") if named else plain_words(name)
+    with stores.index.reader() as reader:
+        paths = reader.notes_named(stores.rules.entity(named))
+    return paths[0].removesuffix(".md") if len(paths) == 1 and stat_or_none(paths[0], stores.vault) else named
 
 
 def create_person_stubs(names: Iterable[str], session: Session) -> tuple[str, ...]:
@@ -64,5 +74,23 @@ def create_person_stubs(names: Iterable[str], session: Session) -> tuple[str, ..
     return tuple(created)
 
 
+def profile_key(name: str) -> str:
+    """The idempotency key of the note about a person."""
+    return f"{PROFILE}:{name}"
+
+
 def _stub(name: str) -> bytes:
-    return f"---\ntype: person\nautowritten_by: commonplace\n---\n# {name}\n".encode()
+    """A note about a person of whom nothing is told yet; the skill `person_profile` completes it."""
+    own, body = {"type": "person"}, f"# {name}\n"
+    keys = {
+        **own,
+        TEMPLATE: PROFILE,
+        KEY: profile_key(name),
+        SOURCE_VERSION: "stub",
+        WRITTEN_BY: AUTHOR,
+        SECTIONS: [*marks_of(body, own)],
+    }
+    content = body.encode()
+    for key, value in keys.items():
+        content = set_key(content, key, value, path=f"{PEOPLE}/{name}.md")
+    return content

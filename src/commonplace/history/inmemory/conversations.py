@@ -8,9 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from commonplace.history.base import (
     LOSS_DAYS,
+    MOST_CONTEXTS,
     MOST_STATES,
     STATE_DAYS,
     ContextState,
+    GivenContext,
     HistoryLoss,
     NewThread,
     ThreadTraits,
@@ -230,6 +232,7 @@ class InMemoryUsage(InMemoryConversations):
         super().__init__()
         self._days: defaultdict[str, Counter[str]] = defaultdict(Counter)  # fact -> day -> times
         self._topic_locks: dict[str, TopicLock] = {}
+        self._contexts: list[GivenContext] = []
         self._states: dict[str, tuple[datetime, ContextState]] = {}  # the last saved comes last
 
     def record_use(self, ids: Sequence[str], *, now: datetime) -> None:
@@ -273,6 +276,15 @@ class InMemoryUsage(InMemoryConversations):
         with self._lock:
             return self._states[name][1] if name in self._states else ContextState(name)
 
+    def record_context(self, given: GivenContext) -> None:
+        """Remember a context that was given, and drop the oldest of too many."""
+        with self._lock:
+            self._contexts = [*self._contexts, given][-MOST_CONTEXTS:]
+
+    def contexts(self, *, limit: int) -> tuple[GivenContext, ...]:
+        """The contexts that were given last, newest first."""
+        return tuple(reversed(self._contexts))[:limit]
+
     def save_context_state(self, state: ContextState, *, now: datetime) -> None:
         """Store the state of a conversation; drops old ones, and the oldest of too many."""
         stored, at = check_state(state), utc_second(now)
@@ -290,6 +302,7 @@ class InMemoryUsage(InMemoryConversations):
             for name in names:
                 self._topic_locks.pop(name, None)
                 self._states.pop(name, None)
+            self._contexts = [each for each in self._contexts if not _names_one(each, names)]
         return super().forget_conversation(id)
 
 
@@ -332,3 +345,9 @@ def _append(stored: _StoredThread, incoming: IncomingMessage) -> None:
 
 def _day(when: datetime) -> str:
     return utc_second(when).date().isoformat()
+
+
+def _names_one(given: GivenContext, names: Iterable[str]) -> bool:
+    """True if the context was given in a conversation of one of these names, or has a piece of one."""
+    texts = [text for piece in given.pieces for text in (piece.key, piece.path, piece.why)]
+    return any(name and (name == given.conversation or any(name in text for text in texts)) for name in names)

@@ -1,6 +1,6 @@
-"""`History` in lists and dictionaries, lost with the process."""
+"""`History` in lists and dictionaries, lost with the process: audit, grants, model calls, the mirror of calendars."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -11,6 +11,7 @@ from commonplace.history.base import (
     ModelCall,
     ModelState,
     Spending,
+    TaskSpending,
     UnfinishedErasure,
     check_limit,
     day_bounds,
@@ -19,7 +20,89 @@ from commonplace.history.base import (
     token_hash,
     utc_second,
 )
-from commonplace.history.inmemory.calendars import InMemoryCalendars
+from commonplace.history.inmemory.learning import InMemoryJobs
+from commonplace.history.mirror import checked_events, checked_state, checked_window, compare, overlaps
+from commonplace.model.calendar import CalendarResource, CalendarState, Event, EventChanges
+
+
+class InMemoryCalendars(InMemoryJobs):
+    """Events, texts and states of calendars."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._events: dict[str, dict[str, Event]] = {}  # by calendar and id
+        self._calendar_states: dict[str, CalendarState] = {}
+        self._resources: dict[str, dict[str, CalendarResource]] = {}  # by calendar and name
+
+    def save_events(
+        self, calendar: str, events: Iterable[Event], *, window: tuple[datetime, datetime], now: datetime
+    ) -> EventChanges:
+        """Make the mirror of that calendar equal to `events` within the window; all or nothing."""
+        incoming, window = checked_events(calendar, events), checked_window(*window)
+        with self._lock:
+            mirrored = self._events.setdefault(calendar, {})
+            stored, changes = compare(mirrored, incoming, window=window, now=now)
+            mirrored.update({event.id: event for event in stored})
+        return changes
+
+    def events(
+        self, start: datetime, end: datetime, *, calendar: str | None = None, with_removed: bool = False
+    ) -> tuple[Event, ...]:
+        """Events that overlap that time, cancelled ones too, ordered by start and id."""
+        window = checked_window(start, end)
+        found = (
+            event
+            for event in self._all_events()
+            if calendar in (None, event.calendar)
+            and (with_removed or event.removed is None)
+            and overlaps(event, *window)
+        )
+        return tuple(sorted(found, key=lambda each: (each.start, each.id, each.calendar)))
+
+    def events_ending(self, after: datetime, until: datetime) -> tuple[Event, ...]:
+        """Events that end later than `after` and no later than `until`, ordered by end and id; no removed ones."""
+        first, last = utc_second(after), utc_second(until)
+        found = (event for event in self._all_events() if event.removed is None and first < event.end <= last)
+        return tuple(sorted(found, key=lambda each: (each.end, each.id, each.calendar)))
+
+    def event(self, id: str) -> Event | None:
+        """The event with that id, removed or not; of two calendars that have it, one that has not removed it."""
+        found = [event for event in self._all_events() if event.id == id]
+        return min(found, key=lambda each: (each.removed is not None, each.calendar), default=None)
+
+    def calendar_states(self) -> Mapping[str, CalendarState]:
+        """How far each calendar was read, by name; those that were never tried are left out."""
+        with self._lock:
+            return {name: self._calendar_states[name] for name in sorted(self._calendar_states)}
+
+    def save_calendar_state(
+        self, state: CalendarState, *, resources: Iterable[CalendarResource] = (), gone: Iterable[str] = ()
+    ) -> None:
+        """Store how far a calendar was read, with these resources, and without those of the names `gone`."""
+        checked = checked_state(state)
+        with self._lock:
+            self._calendar_states[state.calendar] = checked
+            kept = self._resources.setdefault(state.calendar, {})
+            for href in gone:
+                kept.pop(href, None)
+            kept.update({each.href: each for each in resources})
+
+    def calendar_resources(self, calendar: str) -> Mapping[str, CalendarResource]:
+        """The texts that the calendar was read from, by name."""
+        with self._lock:
+            kept = self._resources.get(calendar, {})
+            return {href: kept[href] for href in sorted(kept)}
+
+    def forget_calendar(self, calendar: str) -> int:
+        """Remove everything about that calendar for good; returns how many events."""
+        with self._lock:
+            self._calendar_states.pop(calendar, None)
+            self._resources.pop(calendar, None)
+            return len(self._events.pop(calendar, {}))
+
+    def _all_events(self) -> list[Event]:
+        with self._lock:
+            return [event for events in self._events.values() for event in events.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +134,13 @@ class InMemoryHistory(InMemoryCalendars):
         *,
         path: str | None = None,
         actor: str | None = None,
+        verb: str | None = None,
         since: datetime | None = None,
+        until: datetime | None = None,
         limit: int | None = None,
     ) -> tuple[AuditEntry, ...]:
-        """Rows about that note, by that actor, since that time; newest first, at most `limit`."""
-        start = utc_second(since) if since else None
+        """Rows of that note, actor and verb, from `since` to `until`, both included; newest first, at most `limit`."""
+        start, end = utc_second(since) if since else None, utc_second(until) if until else None
         check_limit(limit)
         with self._lock:
             oldest_first = sorted(self._audit, key=lambda entry: entry.when)
@@ -64,7 +149,9 @@ class InMemoryHistory(InMemoryCalendars):
             for entry in reversed(oldest_first)
             if (path is None or entry.names(path))
             and (actor is None or entry.actor == actor)
+            and (verb is None or entry.verb == verb)
             and (start is None or entry.when >= start)
+            and (end is None or entry.when <= end)
         )
         return tuple(matching)[:limit]
 
@@ -86,6 +173,7 @@ class InMemoryHistory(InMemoryCalendars):
         self.forget_learning(path)
         with self._lock:
             self._states.clear()
+            self._contexts.clear()
             self._topic_locks.clear()
             removed = [entry for entry in self._audit if entry.names(path)]
             mutations = {entry.mutation for entry in removed}
@@ -175,6 +263,19 @@ class InMemoryHistory(InMemoryCalendars):
         start, end = day_bounds(day)
         calls = [call for call in self._calls if call.tokens and start <= call.at < end]
         return Spending(len(calls), sum(call.tokens for call in calls), sum(call.cost for call in calls))
+
+    def spending_by_task(self, *, since: datetime) -> tuple[TaskSpending, ...]:
+        """What the calls of language models came to since the UTC day of that moment, by day and task."""
+        start = day_bounds(since)[0]
+        by_task: dict[tuple[str, str], list[ModelCall]] = {}
+        with self._lock:
+            for call in self._calls:
+                if call.tokens and call.at >= start:
+                    by_task.setdefault((f"{call.at:%Y-%m-%d}", call.task_type), []).append(call)
+        return tuple(
+            TaskSpending(*key, len(calls), sum(call.tokens for call in calls), sum(call.cost for call in calls))
+            for key, calls in sorted(by_task.items())
+        )
 
     def model_state(self, identity: str) -> ModelState:
         """The failures of that model since it last answered."""

@@ -30,6 +30,7 @@ from commonplace.errors import VaultUnavailable
 from commonplace.events import emit
 from commonplace.history.base import HistoryLoss, NewThread, stored_moment
 from commonplace.history.normalize import IncomingMessage, erasure_mark
+from commonplace.history.sql.conversations import ConversationRecord
 from commonplace.model import MemoryUse, Message, TranscriptCursor
 from commonplace.model.conversation import stricter_use
 from commonplace.model.text import counted
@@ -50,44 +51,6 @@ ON CONFLICT (name) DO UPDATE SET size = excluded.size, last = excluded.last, sum
 """
 _COPY: Final = "Nothing needs to be done; a copy of the old history.db, put in place of the new one, brings these back."
 _BEGUN: Final = ""  # the name in `conversation_files` by which a history knows that its files were looked at
-_ADD_LOSS: Final = """
-INSERT INTO history_losses (at, said, remedy, restored) VALUES (:at, :said, :remedy, :restored)
-ON CONFLICT (said) DO UPDATE SET at = excluded.at
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationRecord:
-    """What one call added: to the conversation `id` at the time `at`.
-
-    `session` names the session whose `cursor` it moves; `closed` is when the conversation was closed. `memory` is what
-    the conversation may be used for from then on; None if that stays as it is.
-    """
-
-    id: str
-    at: str
-    thread: NewThread | None = None
-    messages: tuple[IncomingMessage, ...] = ()
-    session: str = ""
-    cursor: TranscriptCursor | None = None
-    closed: str = ""
-    erased: bool = False
-    memory: MemoryUse | None = None
-
-    def line(self) -> bytes:
-        """The record as one line of a file."""
-        values: dict[str, Any] = {"id": self.id, "at": self.at}
-        if self.thread:
-            values["thread"] = _thread_values(self.thread)
-        if self.messages:
-            values["messages"] = [_message_values(each) for each in self.messages]
-        if self.cursor:
-            values["cursor"] = {"session": self.session, **asdict(self.cursor)}
-        values |= {"closed": self.closed} if self.closed else {}
-        values |= {"erased": True} if self.erased else {}
-        values |= {"memory": self.memory} if self.memory else {}
-        body = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
-        return b"".join((_BEFORE_SUM, _sum(body), _AFTER_SUM, body, b"}\n"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +169,13 @@ class ConversationFiles:
                 for file in self.folder.glob(pattern):
                     file.unlink(missing_ok=True)
 
+    def remove(self) -> None:
+        """Remove all files."""
+        with self._told():
+            for name in self.sizes():
+                (self.folder / name).unlink(missing_ok=True)
+            self.drop_damaged()
+
     def size(self) -> int:
         """The bytes of all files."""
         return sum(self.sizes().values())
@@ -226,13 +196,14 @@ class FileSync:
     """Keeps the tables and the files of one history at the same content; each restores what the other has lost.
 
     `apply` makes the tables say what a record says, and returns False if they did; `stored` gives all conversations
-    as the tables have them, each as one record. `clock` dates what was lost. Methods that change anything are called
-    in a write transaction, while the files are locked.
+    as the tables have them, each as one record. `add_loss` notes what was lost, and `clock` dates it. Methods that
+    change anything are called in a write transaction, while the files are locked.
     """
 
     files: ConversationFiles
     apply: Callable[[apsw.Connection, ConversationRecord], bool]
     stored: Callable[[apsw.Connection], Iterator[ConversationRecord]]
+    add_loss: Callable[[apsw.Connection, HistoryLoss], None]
     clock: Callable[[], datetime]
 
     def add(
@@ -298,6 +269,7 @@ class FileSync:
                 elif record.erased:
                     has_erased = True
                     seen = defaultdict(set, {id_: each for id_, each in seen.items() if erasure_mark(id_) != record.id})
+                    seen[record.id] = set()
                 else:
                     seen[record.id].update(each.identity for each in record.messages)
                     uses[record.id] = _use_after(record, uses.get(record.id, "on"))
@@ -328,7 +300,7 @@ class FileSync:
         self, connection: apsw.Connection, record: ConversationRecord, *, now: datetime, is_forced: bool = True
     ) -> None:
         """Write a record whose content the tables have."""
-        name, line = self.files.name_for(now), record.line()
+        name, line = self.files.name_for(now), _line(record)
         known = _known_files(connection).get(name, FileState())
         _set_file(connection, name, known.after(line))
         self.files.append(name, line, size=known.size, is_forced=is_forced)
@@ -378,7 +350,7 @@ class FileSync:
 
     def _tell(self, connection: apsw.Connection, said: str, *, remedy: str = "", restored: bool = True) -> None:
         emit("history_restored" if restored else "history_lost", level="warning", said=said)
-        note_loss(connection, HistoryLoss(self.clock(), said, remedy, restored))
+        self.add_loss(connection, HistoryLoss(self.clock(), said, remedy, restored))
 
 
 def _use_after(record: ConversationRecord, use: MemoryUse) -> MemoryUse:
@@ -401,12 +373,6 @@ def _count(connection: apsw.Connection) -> int:
     return int(connection.execute("SELECT count(*) FROM conversation_threads").get)
 
 
-def note_loss(connection: apsw.Connection, loss: HistoryLoss) -> None:
-    """Add to the losses; one with the same words is renewed."""
-    values = {"at": stored_moment(loss.at), "said": loss.said, "remedy": loss.remedy, "restored": int(loss.restored)}
-    connection.execute(_ADD_LOSS, values)
-
-
 def _write_at(file: int, line: bytes, *, size: int) -> None:
     """Cut the file to this size and write the line behind it; a failure leaves the file at this size."""
     os.ftruncate(file, size)
@@ -425,6 +391,22 @@ def _force_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _line(record: ConversationRecord) -> bytes:
+    """The record as one line of a file."""
+    values: dict[str, Any] = {"id": record.id, "at": record.at}
+    if record.thread:
+        values["thread"] = _thread_values(record.thread)
+    if record.messages:
+        values["messages"] = [_message_values(each) for each in record.messages]
+    if record.cursor:
+        values["cursor"] = {"session": record.session, **asdict(record.cursor)}
+    values |= {"closed": record.closed} if record.closed else {}
+    values |= {"erased": True} if record.erased else {}
+    values |= {"memory": record.memory} if record.memory else {}
+    body = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
+    return b"".join((_BEFORE_SUM, _sum(body), _AFTER_SUM, body, b"}\n"))
 
 
 def _thread_values(thread: NewThread) -> dict[str, Any]:

@@ -1,11 +1,21 @@
 """Stored documents, and queries of their links, facts and topics, each answered by looking at every one."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, NamedTuple
 
-from commonplace.index.base import VAULT_SOURCE, ClaimConflict, Edge, FactQuery, Linker, Rules, TopicCentroid
+from commonplace.index.base import (
+    VAULT_SOURCE,
+    ClaimConflict,
+    Edge,
+    EntityCount,
+    FactCounts,
+    FactQuery,
+    Linker,
+    Rules,
+    TopicCentroid,
+)
 from commonplace.index.document_values import (
     ends_at,
     entry_fact,
@@ -161,6 +171,35 @@ class InMemoryFactReader(InMemoryLinkReader):
         newest_first = sorted(by_id, key=lambda each: each.fact.updated, reverse=True)
         return tuple(FactRecord(each.fact, ends.get(each.id)) for each in newest_first[: query.limit])
 
+    def count_facts(self, query: FactQuery) -> FactCounts:
+        """How many facts match, by kind, trust and topic."""
+        facts = [each.fact for each in self.facts(replace(query, limit=None, after=None))]
+        topics = Counter(topic for fact in facts for topic in {*map(fold_label, fact.topics)})
+        return FactCounts(
+            len(facts),
+            dict(sorted(Counter(fact.kind for fact in facts).items())),
+            dict(sorted(Counter(fact.origins.trust for fact in facts).items())),
+            dict(sorted(topics.items())),
+        )
+
+    def entity_counts(self, *, sensitive: bool) -> tuple[EntityCount, ...]:
+        """Every subject and object of facts that are not staged, sorted by name."""
+        counts: dict[str, EntityCount] = {}
+        for each in self.facts(FactQuery(sensitive=sensitive)):  # the last updated first
+            fact = each.fact
+            for end, is_subject in ((fact.subject, True), (fact.object, False)):
+                if name := self.rules.entity(end):
+                    known = counts.get(name, EntityCount(name, end, 0, 0, fact.updated))
+                    subjects, objects = known.subjects + is_subject, known.objects + (not is_subject)
+                    counts[name] = known._replace(subjects=subjects, objects=objects)
+        return tuple(counts[name] for name in sorted(counts))
+
+    def mentions(self, *, sensitive: bool) -> tuple[tuple[str, str], ...]:
+        """Every path with the name of a subject or object of a fact there, sorted."""
+        facts = (each.fact for each in self.facts(FactQuery(sensitive=sensitive)))
+        ends = {(fact.path, self.rules.entity(end)) for fact in facts for end in (fact.subject, fact.object)}
+        return tuple(sorted((path, name) for path, name in ends if name))
+
     def bonds(self, ids: Iterable[str]) -> tuple[FactEdge, ...]:
         """Every bond from or to these facts, sorted; includes an `update` for each fact that supersedes another."""
         wanted = {*map(valid_unicode, ids)}
@@ -269,6 +308,8 @@ class InMemoryFactReader(InMemoryLinkReader):
             and (query.sensitive or not document.sensitive)
             and (document.sensitive or not query.only_sensitive)
             and (query.staged or document.place != "staging")
+            and (document.place == "staging" or not query.only_staged)
+            and _is_listed(fact, query)
         )
 
     def _is_about(self, fact: Fact, names: Iterable[str]) -> bool:
@@ -300,6 +341,23 @@ class InMemoryFactReader(InMemoryLinkReader):
             return None
         scale, row = first
         return summable(np.array(row, np.int8), scale)
+
+
+def _is_listed(fact: Fact, query: FactQuery) -> bool:
+    """True if the fact meets the conditions by which people look through facts."""
+    return (
+        _ascii_lower(query.text) in _ascii_lower(fact.text)
+        and _is_among(query.kinds, fact.kind)
+        and _is_among(query.trusts, fact.origins.trust)
+        and fact.recorded >= query.recorded_from
+        and (not query.recorded_until or fact.recorded < query.recorded_until)
+        and (not query.after or fact.updated < query.after[0] or (fact.updated, fact.id) > query.after)
+        and (not query.after or fact.updated <= query.after[0])
+    )
+
+
+def _ascii_lower(text: str) -> str:
+    return "".join(each.lower() if each.isascii() else each for each in text)
 
 
 def _is_among(values: Sequence[str], value: str | None) -> bool:

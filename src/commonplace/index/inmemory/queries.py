@@ -13,15 +13,18 @@ from commonplace.index.base import (
     ChunkAttributes,
     Counts,
     Edge,
+    NoteRow,
     StoredChunk,
     VectorMatch,
     WordMatch,
     WordMatches,
+    WrittenNote,
 )
-from commonplace.index.document_values import document_importance, valid_unicode
+from commonplace.index.document_values import document_importance, entry_fact, note_entity_names, valid_unicode
 from commonplace.index.inmemory.documents import InMemoryFactReader, StoredDocument, passes
 from commonplace.index.segments.quantize import cosine_matrix, quantize_query
 from commonplace.model import Chunk, Document, Filters, Problem
+from commonplace.model.template import KEY, SOURCE_VERSION, TEMPLATE
 
 if TYPE_CHECKING:
     from commonplace.index.base import Fixed
@@ -168,9 +171,32 @@ class InMemoryReader(InMemoryFactReader):
         notes = (each for each in self._documents() if each.source_type == VAULT_SOURCE and not each.sensitive)
         return {each.source_id: each.content_hash for each in notes if _is_memory_source(each)}
 
+    def written_notes(self, *, key: str = "", template: str = "") -> tuple[WrittenNote, ...]:
+        """The notes whose frontmatter has an idempotency key: with that key, or of that template; sorted by path."""
+        notes = (_written_note(each) for each in self._documents() if each.source_type == VAULT_SOURCE)
+        found = (each for each in notes if each and key in ("", each.key) and template in ("", each.template))
+        return tuple(sorted(found))
+
     def problems(self) -> tuple[Problem, ...]:
         """Every Problem of every document, sorted."""
         return tuple(sorted(problem for each in self._documents() for problem in each.problems))
+
+    def note_rows(self) -> tuple[NoteRow, ...]:
+        """Every note, by path."""
+        notes = sorted((each for each in self._documents() if each.source_type == VAULT_SOURCE), key=_path)
+        return tuple(
+            NoteRow(
+                each.source_id,
+                each.title,
+                each.kind,
+                each.place,
+                each.updated,
+                each.sensitive,
+                entry_fact(each) is not None,
+                note_entity_names(each, self.rules),
+            )
+            for each in notes
+        )
 
     def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
         """Links from or to these documents, or all links; then the bonds between facts of different documents."""
@@ -303,6 +329,10 @@ def _document_count(word: str, chunks: Sequence[Chunk], bm25: Bm25Parameters) ->
 # ---------------------------------------------------------------- results
 
 
+def _path(document: Document) -> str:
+    return document.source_id
+
+
 def _returned_chunk(chunk: Chunk) -> Chunk:
     """The chunk without what an index does not return."""
     speaker = valid_unicode(chunk.speaker)
@@ -341,6 +371,13 @@ def _best(matches: Sequence[_Match], limit: int, *, key: Callable[[_Match], floa
     if len(ordered) <= limit:
         return tuple(ordered)
     return tuple(match for match in ordered if limit and key(match) >= key(ordered[limit - 1]))
+
+
+def _written_note(document: Document) -> WrittenNote | None:
+    keys = document.metadata.get("frontmatter", {})
+    if not isinstance(keys.get(KEY), str):
+        return None
+    return WrittenNote(document.source_id, *(str(keys.get(name) or "") for name in (KEY, TEMPLATE, SOURCE_VERSION)))
 
 
 def _is_memory_source(document: Document) -> bool:

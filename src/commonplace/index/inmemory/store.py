@@ -10,7 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from commonplace.errors import Conflict, NotFound, UsageError
-from commonplace.index.base import Linker, PastStep, Rules, vector_texts
+from commonplace.index.base import EncodedDocument, Linker, PastStep, Rules, vector_texts
 from commonplace.index.inmemory.documents import StoredDocument, VectorRows
 from commonplace.index.inmemory.past_lines import PastNotes
 from commonplace.index.inmemory.queries import InMemoryReader
@@ -55,6 +55,20 @@ class InMemoryIndex:
         if _key(document) in self._stored:
             raise Conflict(f"{document.source_id} is already in the index", path=document.source_id)
         self.upsert(document, vectors, now=now)
+
+    def put_all(self, documents: "Sequence[EncodedDocument]", *, now: float) -> None:
+        """Add documents. Raises Conflict if one exists; then none is added."""
+        keys = [_key(document) for document, _ in documents]
+        taken = [path for source, path in keys if (source, path) in self._stored or keys.count((source, path)) > 1]
+        if taken:
+            raise Conflict(f"{taken[0]} is already in the index", path=taken[0])
+        before = dict(self._stored)
+        try:
+            for document, vectors in documents:
+                self.upsert(document, vectors, now=now)
+        except UsageError:
+            self._stored = before
+            raise
 
     def upsert(self, document: Document, vectors: "Sequence[Fixed]", *, now: float) -> None:
         """Add or replace a document. Raises UsageError if the vectors do not match its chunks."""

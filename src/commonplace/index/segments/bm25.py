@@ -7,7 +7,7 @@ are distributed over segments.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -34,11 +34,12 @@ _BODY: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class QueryWord:
-    """A word of the query; `worth` is its inverse document frequency."""
+    """A word of the query; `worth` is its inverse document frequency, `postings` has its slice in each segment."""
 
     text: str
     hash: int
     worth: float
+    postings: tuple[slice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +56,44 @@ class WordQuery:
         """The score that a chunk full of every word would approach."""
         return sum(word.worth for word in self.words) * (self.bm25.k1 + 1)
 
+    def in_segments(self, segments: Sequence[Segment]) -> "WordQuery":
+        """The query, with its statistics, for other segments than those it was built for."""
+        words = (replace(word, postings=_postings(word.hash, segments)) for word in self.words)
+        return replace(self, words=tuple(words))
+
 
 def build_word_query(
     words: Sequence[str], segments: Sequence[Segment], every: ChunkSelection, *, bm25: Bm25Parameters
 ) -> WordQuery:
-    """The query, with statistics over all searchable chunks (`every`): filters change no score."""
+    """The query, with statistics over all searchable chunks (`every`): filters change no score.
+
+    It finds words in these segments alone; `in_segments` gives it others.
+    """
     total = every.size
-    frequencies = {word: _document_frequency(word_hash(word), segments, every) for word in dict.fromkeys(words)}
+    postings = {word: _postings(word_hash(word), segments) for word in dict.fromkeys(words)}
+    frequencies = {word: _document_frequency(each, segments, every) for word, each in postings.items()}
     common = [word for word, frequency in frequencies.items() if frequency > bm25.common * total]
     rarer = [word for word, frequency in frequencies.items() if frequency and word not in common]
     dropped = tuple(common) if len(rarer) > 1 else ()
     counting = tuple(
-        QueryWord(word, word_hash(word), math.log(1 + (total - frequency + 0.5) / (frequency + 0.5)))
+        QueryWord(word, word_hash(word), math.log(1 + (total - frequency + 0.5) / (frequency + 0.5)), postings[word])
         for word, frequency in frequencies.items()
         if word not in dropped
     )
     return WordQuery(counting, dropped, average=every.words / total if every.words else 1.0, bm25=bm25)
 
 
-def _document_frequency(word: int, segments: Sequence[Segment], every: ChunkSelection) -> int:
-    """How many of the selected chunks have the word."""
+def _postings(word: int, segments: Sequence[Segment]) -> tuple[slice, ...]:
+    return tuple(segment.posting(word) for segment in segments)
+
+
+def _document_frequency(postings: Sequence[slice], segments: Sequence[Segment], every: ChunkSelection) -> int:
+    """How many of the selected chunks have the word with these postings."""
     count = 0
-    for segment, mask, size in zip(segments, every.masks, every.sizes, strict=True):
-        rows = segment.rows[segment.posting(word)]
-        count += len(rows) if size == len(mask) else int(np.count_nonzero(mask[rows]))
+    for segment, posting, mask, size in zip(segments, postings, every.masks, every.sizes, strict=True):
+        length = posting.stop - posting.start
+        is_whole = not length or size == len(mask)
+        count += length if is_whole else int(np.count_nonzero(mask[segment.rows[posting]]))
     return count
 
 
@@ -89,17 +104,22 @@ def best_chunks(
     query: WordQuery, segments: Sequence[Segment], selection: ChunkSelection, *, limit: int, also: Sequence[int]
 ) -> WordMatches:
     """The best selected chunks that have one of the words, and those of `also`; ties at the end are not cut."""
-    always = np.sort(np.asarray(also, np.int64))
-    pools = [
-        (segments[at], *_pool(_scores(query, segments[at], selection, at), segments[at], always, limit=limit))
-        for at, count in enumerate(selection.sizes)
-        if count
-    ]
-    threshold = cutoff(np.concatenate([scores for _, _, scores, _ in pools] or [np.empty(0)]), limit)
+    always = np.unique(np.asarray(also, np.int64))
     matches: list[WordMatch] = []
-    for segment, rows, scores, is_always in pools:
-        included = (scores >= threshold) | is_always
-        matches += _matches(query, segment, rows[included], scores[included])
+    if limit:
+        pools = [
+            (at, *_pool(_scores(query, segments[at], selection, at), segments[at], always, limit=limit))
+            for at, count in enumerate(selection.sizes)
+            if count
+        ]
+        threshold = cutoff(np.concatenate([scores for _, _, scores, _ in pools] or [np.empty(0)]), limit)
+        for at, rows, scores, is_always in pools:
+            included = (scores >= threshold) | is_always
+            matches += _matches(query, segments[at], at, rows[included])
+    else:
+        for at, (segment, mask) in enumerate(zip(segments, selection.masks, strict=True)):
+            _, rows = positions_in(always, segment.numbers)
+            matches += _matches(query, segment, at, rows[mask[rows]])
     return WordMatches(tuple(sorted(matches, key=lambda match: (-match.score, match.number))), query.dropped)
 
 
@@ -144,46 +164,68 @@ def _pool(scores: Floats, segment: Segment, always: Numbers, *, limit: int) -> t
 def _scores(query: WordQuery, segment: Segment, selection: ChunkSelection, at: int) -> Floats:
     """The score of each chunk of the segment, not normalized; 0 for chunks that are not selected."""
     mask, is_narrow = selection.masks[at], selection.sizes[at] < _NARROW * len(selection.masks[at])
-    sums = np.zeros(len(segment.numbers))
+    sums, weights = np.zeros(len(segment.numbers)), _pattern_weights(query, segment, at)
     for word in query.words:
-        posting = segment.posting(word.hash)
-        rows, counts = segment.rows[posting], segment.counts(posting)
+        posting = word.postings[at]
+        rows, codes = segment.rows[posting], segment.codes[posting]
+        if not len(rows):
+            continue
         if is_narrow:
             selected = mask[rows]
-            rows, counts = rows[selected], counts[selected]
-        sums[rows] += _contributions(word, query, counts, segment.lengths[rows])
+            rows, codes = rows[selected], codes[selected]
+        weighted = _weighted(query, segment.patterns[codes]) if weights is None else weights[codes]
+        sums[rows] += _contributions(word, query, weighted, segment.lengths[rows])
     if selection.sizes[at] < len(mask):
         sums[~mask] = 0
     return sums
 
 
-def _contributions(
-    word: QueryWord, query: WordQuery, counts: npt.NDArray[np.uint8], lengths: npt.NDArray[np.int32]
-) -> Floats:
-    """What the word contributes to the scores of chunks with these counts and lengths."""
-    k1, b = query.bm25.k1, query.bm25.b
+def _pattern_weights(query: WordQuery, segment: Segment, at: int) -> Floats | None:
+    """The weighted count of each pattern of the segment; None if the words have fewer postings than it has patterns."""
+    postings = sum(word.postings[at].stop - word.postings[at].start for word in query.words)
+    return _weighted(query, segment.patterns) if postings > len(segment.patterns) else None
+
+
+def _weighted(query: WordQuery, counts: npt.NDArray[np.uint8]) -> Floats:
+    """How often a word occurs, by the weight of the fields in which it does."""
     weighted = np.zeros(len(counts))
     for field, weight in enumerate(query.bm25.fields):
         weighted += counts[:, field] * np.float64(weight)
+    return weighted
+
+
+def _contributions(word: QueryWord, query: WordQuery, weighted: Floats, lengths: npt.NDArray[np.int32]) -> Floats:
+    """What the word contributes to the scores of chunks in which it has these counts, of these lengths."""
+    k1, b = query.bm25.k1, query.bm25.b
     return word.worth * (weighted * (k1 + 1)) / (weighted + k1 * (1 - b + b * (lengths / query.average)))
 
 
-def _matches(query: WordQuery, segment: Segment, rows: npt.NDArray[np.int64], scores: Floats) -> list[WordMatch]:
-    by: list[dict[str, float]] = [{} for _ in rows]
+def _matches(query: WordQuery, segment: Segment, at: int, rows: npt.NDArray[np.int64]) -> list[WordMatch]:
+    """Those of these chunks of the segment that have one of the words."""
+    if not len(rows):
+        return []
+    by: list[dict[str, float]] = [{} for _ in range(len(rows))]
     most, wanted = query.most, rows.astype(np.int32)  # the type of the postings: otherwise numpy copies a whole one
+    scores, lengths = np.zeros(len(rows)), segment.lengths[rows]
     for word in query.words:
-        posting = segment.posting(word.hash)
+        posting = word.postings[at]
         having = segment.rows[posting]
         if not len(having):
             continue
-        positions = np.minimum(np.searchsorted(having, wanted), len(having) - 1)
-        contributions = _contributions(word, query, segment.counts(positions + posting.start), segment.lengths[rows])
+        positions = np.minimum(having.searchsorted(wanted), len(having) - 1)
+        (has,) = (having[positions] == wanted).nonzero()
+        if not len(has):
+            continue
+        weighted = _weighted(query, segment.counts(positions[has] + posting.start))
+        contributions = _contributions(word, query, weighted, lengths[has])
+        scores[has] += contributions
         contributions /= most
-        has = np.flatnonzero(having[positions] == rows)
-        for match, contribution in zip(has.tolist(), contributions[has].tolist(), strict=True):
+        for match, contribution in zip(has.tolist(), contributions.tolist(), strict=True):
             by[match][word.text] = contribution
-    numbers, totals = segment.numbers[rows].tolist(), (scores / most).tolist()
-    return [*map(WordMatch._make, zip(numbers, totals, by, strict=True))]
+    (matching,) = (scores > 0).nonzero()
+    numbers, totals = segment.numbers[rows[matching]].tolist(), (scores[matching] / most).tolist()
+    found = (by[match] for match in matching.tolist())
+    return [*map(WordMatch._make, zip(numbers, totals, found, strict=True))]
 
 
 # ---------------------------------------------------------------- whole documents
@@ -197,8 +239,8 @@ def document_scores(
         return [0.0] * len(documents)
     first, last = np.array([(each.first, each.last) for each in documents], np.int64).T
     counts = _DocumentCounts(len(query.words), len(documents))
-    for segment in segments:
-        counts.add(query, segment, first, last)
+    for at, segment in enumerate(segments):
+        counts.add(query, segment, at, first=first, last=last)
     scores: list[float] = _document_scores(query, counts, average=_average_length(query, every)).tolist()
     return scores
 
@@ -211,12 +253,13 @@ class _DocumentCounts:
         self.said, self.replied = np.zeros((2, words * documents))
         self.lengths, self.reply_lengths = np.zeros((2, documents))
 
-    def add(self, query: WordQuery, segment: Segment, first: Numbers, last: Numbers) -> None:
+    def add(self, query: WordQuery, segment: Segment, at: int, *, first: Numbers, last: Numbers) -> None:
         """Count what the segment has of the documents whose chunks have the numbers `first` to `last`."""
-        begins = np.searchsorted(segment.numbers, first)
-        ends = np.searchsorted(segment.numbers, last, side="right")
+        begins, ends = segment.numbers.searchsorted(first), segment.numbers.searchsorted(last, side="right")
+        if (begins == ends).all():
+            return
         self._measure(segment, begins, ends)
-        every, groups = expand_ranges(*_posting_ranges(query, segment, np.concatenate([begins, ends])))
+        every, groups = expand_ranges(*_posting_ranges(query, segment, at, np.concatenate([begins, ends])))
         if not len(every):
             return
         counts, replies = segment.counts(every), segment.replies[segment.rows[every]]
@@ -233,13 +276,13 @@ class _DocumentCounts:
         self.reply_lengths += np.bincount(groups, lengths * replies, len(self.lengths))
 
 
-def _posting_ranges(query: WordQuery, segment: Segment, edges: Numbers) -> tuple[Numbers, Numbers]:
+def _posting_ranges(query: WordQuery, segment: Segment, at: int, edges: Numbers) -> tuple[Numbers, Numbers]:
     """For each word and document, where its rows begin in the word's posting, and how many there are."""
     edges = edges.astype(np.int32)  # the type of the rows: otherwise numpy copies all of them for the search
     positions = []
     for word in query.words:
-        posting = segment.posting(word.hash)
-        positions.append(posting.start + np.searchsorted(segment.rows[posting], edges))
+        posting = word.postings[at]
+        positions.append(posting.start + segment.rows[posting].searchsorted(edges))
     begins, ends = np.concatenate(positions).reshape(len(positions), 2, -1).transpose(1, 0, 2).reshape(2, -1)
     return begins, ends - begins
 

@@ -22,6 +22,7 @@ from commonplace.model import WordCounts
 WORD_ENTRY: Final = np.dtype([("hash", "<u8"), ("counts", "u1", (5,))])
 """One word of one chunk: its hash, and how often it occurs in each of the FIELDS."""
 
+_NO_WORDS: Final = np.empty(0, WORD_ENTRY)
 _MAX_COUNT: Final = 255
 _PIECES: Final = 16  # postings are sorted in this many passes, to bound the memory used at once
 _PIECE_SHIFT: Final = np.uint64(60)
@@ -128,7 +129,7 @@ class Segment:
 
     def posting(self, word: int) -> slice:
         """The slice of `rows` and `codes` that holds the chunks with the word of that hash."""
-        position = int(np.searchsorted(self.hashes, np.uint64(word)))
+        position = int(self.hashes.searchsorted(np.uint64(word)))
         if position == len(self.hashes) or self.hashes[position] != word:
             return slice(0, 0)
         return slice(int(self.starts[position]), int(self.starts[position + 1]))
@@ -158,7 +159,7 @@ def build_segment(
     owners = np.repeat(np.arange(len(chunks.numbers), dtype=np.int32), chunks.entries)
     pieces = [_postings(entries, owners, piece) for piece in range(_PIECES)]
     hashes, frequencies, rows, counts = (np.concatenate(each) for each in zip(*pieces, strict=True))
-    codes, patterns = _patterns(counts)
+    codes, patterns = count_patterns(counts)
     return Segment(
         first=first,
         last=last,
@@ -175,7 +176,7 @@ def build_segment(
     )
 
 
-def _patterns(counts: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint16 | np.uint32], npt.NDArray[np.uint8]]:
+def count_patterns(counts: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.uint16 | np.uint32], npt.NDArray[np.uint8]]:
     """Every different row of counts, in order, and which of them each row is: nearly all are the same few."""
     wide = np.zeros((len(counts), 8), np.uint8)
     wide[:, : counts.shape[1]] = counts
@@ -202,11 +203,11 @@ class SegmentBuilder:
         self._vectors: dict[str, _VectorBuilder] = {}
 
     def add_chunk(self, number: int, length: int, *, is_reply: bool, words: bytes) -> None:
-        """Add a chunk: the length of its body, whether a program speaks in it, and its packed words."""
+        """Add a chunk: the length of its body, whether a program speaks in it, and its packed words, perhaps none."""
         self._numbers.append(number)
         self._lengths.append(length)
         self._replies.append(is_reply)
-        entries = unpack_words(words)
+        entries = unpack_words(words) if words else _NO_WORDS
         self._entries.append(len(entries))
         self._words += entries.tobytes()
 
@@ -403,15 +404,15 @@ def positions_in(wanted: Numbers, numbers: Numbers) -> tuple[Numbers, Numbers]:
     """The positions of those of `wanted` that are in the sorted `numbers`, and the position of each there."""
     if not len(numbers):
         return np.empty(0, np.int64), np.empty(0, np.int64)
-    rows = np.minimum(np.searchsorted(numbers, wanted), len(numbers) - 1)
-    positions = np.flatnonzero(numbers[rows] == wanted)
+    rows = np.minimum(numbers.searchsorted(wanted), len(numbers) - 1)
+    (positions,) = (numbers[rows] == wanted).nonzero()
     return positions, rows[positions]
 
 
 def expand_ranges(begins: npt.NDArray[Any], counts: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
     """Every position in one of the ranges, range after range; and for each the index of its range."""
     groups = np.repeat(np.arange(len(counts)), counts)
-    firsts = np.cumsum(counts) - counts
+    firsts = counts.cumsum() - counts
     return np.arange(len(groups)) + (begins - firsts)[groups], groups
 
 

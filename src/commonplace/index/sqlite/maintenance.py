@@ -26,8 +26,8 @@ from commonplace.index.segments.segment_file import (
     next_range,
     write_segment,
 )
-from commonplace.index.sqlite.schema import INDEX_ERRORS
 from commonplace.index.sqlite.snapshots import KEPT_GENERATIONS, open_segment_folder, read_segment, segment_files
+from commonplace.index.tables.sql import INDEX_ERRORS
 
 # Documents do not overlap: of those that begin before the range, only the last can reach into it.
 _LIVING: Final = """
@@ -37,6 +37,7 @@ WHERE first_chunk <= :last AND chunk_count > 0 AND first_chunk >= coalesce(
   (SELECT max(first_chunk) FROM memory_documents WHERE first_chunk < :first AND chunk_count > 0), 0)
 """
 _LIVING_LISTED: Final = "SELECT name, living FROM memory_segments"
+_DELETE: Final = "DELETE FROM memory_documents WHERE key = ?"
 _LAST_NUMBER: Final = "SELECT coalesce(max(number), 0) FROM memory_chunks"
 _IDENTITY: Final = "SELECT identity FROM memory_state"
 _UNLIST: Final = "DELETE FROM memory_segments WHERE first <= :last AND last >= :first"
@@ -100,8 +101,8 @@ class SegmentMaintenance:
         self.checked.update({each.name for each in files} - bad)
         return tuple(sorted(bad))
 
-    def erase(self, deletion: str, key: int | None) -> None:
-        """Execute the deletion of a document, and rewrite every segment that holds a chunk which no longer exists.
+    def erase(self, key: int | None) -> None:
+        """Delete the document with that key, and rewrite every segment that holds a chunk which no longer exists.
 
         Chunks of the document's earlier versions may be in any segment, and nothing says whose a deleted chunk was.
         """
@@ -109,7 +110,7 @@ class SegmentMaintenance:
             if not is_locked:
                 raise locked_error(self.file, INDEX_ERRORS)
             with self.database.write_transaction() as connection:
-                connection.execute(deletion, (key,))
+                connection.execute(_DELETE, (key,))
                 connection.execute(BUMP_GENERATION)
                 living = _living_listed(connection)
                 for each in segment_files(connection):

@@ -1,8 +1,6 @@
 """Queries of the index, all inside one read transaction; search runs on the segments of its snapshot."""
 
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -12,12 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from commonplace.index.base import (
-    VAULT_SOURCE,
     Bm25Parameters,
     ChunkAttributes,
-    Counts,
-    Edge,
-    StoredChunk,
     VectorMatch,
     WordMatches,
 )
@@ -25,15 +19,12 @@ from commonplace.index.segments.bm25 import best_chunks, build_word_query, chunk
 from commonplace.index.segments.quantize import Fixed, quantize_query
 from commonplace.index.segments.segment import ChunkSelection, change_selection, select_ranges
 from commonplace.index.segments.vector_search import nearest_chunks, score_chunks, similarity_matrix
-from commonplace.index.sqlite.documents import (
-    STORED_CHUNK_COLUMNS,
+from commonplace.index.sqlite.snapshots import Snapshot, changes_since, open_segment_folder
+from commonplace.index.tables.documents import (
     check_dim,
-    problems_of,
-    stored_chunk,
 )
-from commonplace.index.sqlite.fact_queries import SqliteFactReader
-from commonplace.index.sqlite.facts import FactTables
-from commonplace.index.sqlite.filters import (
+from commonplace.index.tables.facts import FactTables
+from commonplace.index.tables.filters import (
     EntityMatches,
     at_change,
     ended_sql,
@@ -41,60 +32,18 @@ from commonplace.index.sqlite.filters import (
     passing_sql,
     searchable_sql,
 )
-from commonplace.index.sqlite.links import LinkTables, edges_of
-from commonplace.index.sqlite.snapshots import Snapshot, changes_since, open_segment_folder
-from commonplace.model import Filters, Problem
+from commonplace.index.tables.links import LinkTables
+from commonplace.index.tables.queries import DocumentReader, VersionCounts
+from commonplace.model import Filters
 
-# CROSS JOIN fixes the order: from the few chunks to their documents, not from all documents to their chunks.
-_CHUNKS: Final = f"""
-SELECT {STORED_CHUNK_COLUMNS} FROM memory_chunks c CROSS JOIN memory_documents d ON d.id = c.document_id
-WHERE c.number IN (SELECT value FROM json_each(:numbers)) AND d.user_id = :user AND d.deleted_at IS NULL
-"""  # noqa: S608
-_ATTRIBUTES: Final = """
-SELECT c.number, c.chunk_id, d.id, d.first_chunk, d.first_chunk + d.chunk_count - 1,
-  iif(d.source_type = :linked, d.source_id, ''), c.line, d.place, c.voice, c.speaker, c.at,
-  iif(d.dated, d.updated_at, ''), d.importance, d.source_type
-FROM memory_chunks c CROSS JOIN memory_documents d ON d.id = c.document_id
-WHERE c.number IN (SELECT value FROM json_each(:numbers)) AND d.user_id = :user AND d.deleted_at IS NULL
-"""
-# From one name to the next, not through all documents of each.
-_SPEAKERS: Final = """
-WITH RECURSIVE names (name) AS (
-  SELECT min(label) FROM memory_labels WHERE field = 'speaker'
-  UNION ALL
-  SELECT (SELECT min(label) FROM memory_labels WHERE field = 'speaker' AND label > name)
-  FROM names WHERE name IS NOT NULL)
-SELECT name FROM names WHERE name IS NOT NULL AND EXISTS (
-  SELECT 1 FROM memory_labels l CROSS JOIN memory_documents d ON d.key = l.document
-  WHERE l.field = 'speaker' AND l.label = name
-    AND d.user_id = :user AND d.deleted_at IS NULL AND d.sensitive <= :sensitive)
-"""
-_DOCUMENTS: Final = " FROM memory_documents WHERE user_id = :user AND deleted_at IS NULL"
-_MEMORY_SOURCES: Final = (
-    f"SELECT source_id, content_hash{_DOCUMENTS} AND source_type = '{VAULT_SOURCE}' AND sensitive = 0"
-    " AND lower(trim(metadata_json ->> '$.frontmatter.memory')) = 'source' ORDER BY source_id"
-)
-_OF_VERSIONS: Final = " FROM memory_versions WHERE user_id = :user"
-_VERSIONS: Final = f"SELECT embedding_version, encoded{_OF_VERSIONS} AND encoded > 0"
-_VECTOR_COUNTS: Final = f"SELECT embedding_version, vectors{_OF_VERSIONS} AND vectors > 0"
-_WAITING: Final = f"SELECT coalesce(sum(chunks), 0){_OF_VERSIONS} AND embedding_version = ''"
-_SOURCES: Final = f"SELECT source_type, count(*){_DOCUMENTS} GROUP BY 1"
-_TOTALS: Final = (
-    "SELECT coalesce(sum(chunk_count), 0), coalesce(sum(sensitive), 0),"
-    f" coalesce(sum(json_array_length(problems_json)), 0){_DOCUMENTS}"
-)
-_REMOVED: Final = "SELECT count(*) FROM memory_documents WHERE user_id = :user AND deleted_at IS NOT NULL"
-_LINK_COUNTS: Final = (
-    "SELECT count(*), count(*) - count(l.path) FROM memory_links l JOIN memory_documents d ON d.key = l.document"
-    " WHERE d.user_id = :user AND d.deleted_at IS NULL"
-)
+_VERSIONS: Final = "SELECT embedding_version, chunks, encoded, vectors FROM memory_versions WHERE user_id = :user"
 _DIMS: Final = "SELECT version, dim FROM memory_encoders"
-_LAST_SYNC: Final = "SELECT at FROM memory_syncs WHERE user_id = :user"
+_MOST_COUNTS: Final = 100  # filters whose number of documents is cached
 
 T = TypeVar("T")
 
 
-class SqliteReader(SqliteFactReader):
+class SqliteReader(DocumentReader):
     """The index as one connection sees it inside its transaction. The snapshot caches what queries read."""
 
     def __init__(
@@ -106,9 +55,9 @@ class SqliteReader(SqliteFactReader):
         facts: FactTables,
         without_damaged: Callable[[apsw.Connection, Snapshot], Snapshot | None],
     ) -> None:
-        super().__init__(connection, facts, snapshot.facts)
+        super().__init__(connection, links=links, facts=facts, kept=snapshot.facts)
+        self._open = connection
         self._snapshot = snapshot
-        self._links = links
         self._without_damaged = without_damaged
 
     def match_words(
@@ -157,8 +106,7 @@ class SqliteReader(SqliteFactReader):
         attributes = {number: each for number in numbers if (each := cached.get(number))}
         missing = [int(number) for number in numbers if number not in attributes]
         if missing:
-            rows = self._select(_ATTRIBUTES, numbers=json.dumps(missing), linked=VAULT_SOURCE)
-            read = {row[0]: ChunkAttributes._make(row) for row in rows}
+            read = self._read_attributes(missing)
             self._snapshot.cache_attributes(read)
             attributes |= read
         return {number: attributes[number] for number in numbers if number in attributes}
@@ -179,87 +127,46 @@ class SqliteReader(SqliteFactReader):
         """For each of these documents, its cosine with each of the first `top`."""
         return self._in_segments(lambda: similarity_matrix(documents, version, self._snapshot.segments, top=top))
 
-    def chunks(self, numbers: Sequence[int]) -> tuple[StoredChunk, ...]:
-        """The chunks with these numbers, in this order; numbers without a chunk are left out."""
-        rows = self._select(_CHUNKS, numbers=json.dumps([*map(int, numbers)]))
-        chunks = {each.number: each for each in map(stored_chunk, rows)}
-        return tuple(chunks[number] for number in numbers if number in chunks)
-
     def count_documents(self, filters: Filters) -> int:
         """How many documents pass the filters."""
-        sql, values = passing_sql(filters, self._entities(filters.entities))
-        count: int = self._select(f"SELECT count(*) FROM ({sql})", **values)[0][0]  # noqa: S608
-        return count
+        cached = self._snapshot.passing
+        if filters not in cached:
+            if len(cached) >= _MOST_COUNTS:
+                cached.clear()
+            cached[filters] = super().count_documents(filters)
+        return cached[filters]
 
     def speakers(self, *, sensitive: bool) -> frozenset[str]:
         """The names of all speakers in the index, with or without those of sensitive documents."""
         cached = self._snapshot.speakers
         if sensitive not in cached:
-            cached[sensitive] = frozenset(name for (name,) in self._select(_SPEAKERS, sensitive=sensitive))
+            cached[sensitive] = self._read_speakers(sensitive=sensitive)
         return cached[sensitive]
 
     def versions(self) -> Mapping[str, int]:
         """How many chunks have vectors of each version; "" counts those that wait for vectors."""
         if not self._snapshot.versions:
-            ((waiting,),) = self._select(_WAITING)
-            self._snapshot.versions.update(dict(self._select(_VERSIONS)) | ({"": waiting} if waiting else {}))
+            self._snapshot.versions.update(self._encoded_chunks())
         return self._snapshot.versions
-
-    def counts(self) -> Counts:
-        """What the index holds."""
-        ((chunks, sensitive, problems),) = self._select(_TOTALS)
-        ((links, unresolved),) = self._select(_LINK_COUNTS)
-        return Counts(
-            documents=dict(self._select(_SOURCES)),
-            chunks=chunks,
-            removed=self._select(_REMOVED)[0][0],
-            vectors=dict(self._select(_VECTOR_COUNTS)),
-            waiting=self._select(_WAITING)[0][0],
-            links=links,
-            unresolved=unresolved,
-            sensitive=sensitive,
-            problems=problems,
-            size=self._size(),
-            synced=self.last_sync(),
-        )
-
-    def last_sync(self) -> str | None:
-        """When a whole source was last compared with the index, or None."""
-        rows = self._select(_LAST_SYNC)
-        return rows[0][0] if rows else None
-
-    def memory_sources(self) -> Mapping[str, str]:
-        """The notes that are marked `memory: source` and not sensitive: for each path the hash of its text."""
-        return dict(self._select(_MEMORY_SOURCES))
-
-    def problems(self) -> tuple[Problem, ...]:
-        """Every Problem of every document, sorted."""
-        rows = self._select(f"SELECT problems_json{_DOCUMENTS} AND problems_json <> '[]'")
-        return tuple(sorted(problem for (text,) in rows for problem in problems_of(text)))
-
-    def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
-        """Links from or to these documents, or all links; then the bonds between facts of different documents."""
-        return edges_of(self._connection, self._links.user, paths)
 
     def _in_segments(self, compute: Callable[[], T]) -> T:
         """What is computed from the segments; once more without damaged ones if it fails because of these."""
         try:
             return compute()
         except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError):
-            repaired = self._without_damaged(self._connection, self._snapshot)
+            repaired = self._without_damaged(self._open, self._snapshot)
             if repaired is None:
                 raise
         self._snapshot = repaired
         return compute()
 
     def _size(self) -> int:
-        file, folder = Path(self._connection.filename), open_segment_folder(self._connection)
+        file, folder = Path(self._open.filename), open_segment_folder(self._open)
         files = [file, file.with_name(f"{file.name}-wal"), *(folder / each.name for each in self._snapshot.files)]
         return sum(each.stat().st_size for each in files if each.is_file())
 
-    def _select(self, sql: str, **values: Any) -> list[Any]:
-        bound = {name: value for name, value in {"user": self._links.user, **values}.items() if f":{name}" in sql}
-        return self._connection.execute(sql, bound).fetchall()
+    def _version_counts(self) -> Mapping[str, VersionCounts]:
+        return {version: VersionCounts(*counts) for version, *counts in self._select(_VERSIONS)}
 
     def _dims(self) -> Mapping[str, int]:
         if not self._snapshot.dims:
@@ -296,7 +203,7 @@ class SqliteReader(SqliteFactReader):
         if similar is None:
             return None
         known, generation, selection = similar
-        changed = changes_since(self._connection, generation, self._snapshot.state)
+        changed = changes_since(self._open, generation, self._snapshot.state)
         if changed is None:
             return None
         if known and filters and known.at != filters.at:
@@ -309,10 +216,3 @@ class SqliteReader(SqliteFactReader):
 
     def _ranges(self, sql: str, values: Mapping[str, Any], *, columns: int) -> npt.NDArray[np.int64]:
         return np.fromiter(chain.from_iterable(self._select(sql, **values)), np.int64).reshape(-1, columns)
-
-    def _entities(self, names: Sequence[str]) -> EntityMatches:
-        """The documents to which the entities of a filter refer, and the names under which facts are about them."""
-        if not names:
-            return EntityMatches()
-        every = frozenset[str]().union(*map(self.entity_names, names))
-        return replace(self._links.find_entities(self._connection, names), names=tuple(sorted(every)))

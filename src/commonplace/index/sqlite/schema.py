@@ -6,9 +6,6 @@ Times are text such as 2026-03-01T09:12:44Z, so that text order is time order.
 
 from typing import Final
 
-from commonplace.database import ErrorWording
-from commonplace.errors import IndexDamaged
-
 # A document's chunks have the numbers first_chunk, first_chunk + 1, ...: a search knows them without reading chunks.
 # Words are stored as hashes with counts, so that a text is in the file once, in `content`.
 _TABLES = """
@@ -457,17 +454,3 @@ DROP TABLE older_vectors;
 """
 
 VECTOR_MIGRATIONS: Final = (_1_VECTORS, _2_EIGHT_BITS)
-
-INDEX_ERRORS: Final = ErrorWording(
-    label="index",
-    damaged=IndexDamaged,
-    mend="Run `commonplace rebuild`.",
-    too_new="Upgrade Commonplace, or run `commonplace rebuild`.",
-)
-
-VECTOR_CACHE_ERRORS: Final = ErrorWording(
-    label="vector cache",
-    damaged=IndexDamaged,
-    mend="Run `commonplace rebuild`.",
-    too_new="Upgrade Commonplace, or run `commonplace rebuild`.",
-)

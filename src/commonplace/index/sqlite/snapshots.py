@@ -20,7 +20,7 @@ from commonplace.index.base import ChunkAttributes, FactQuery, VectorCache
 from commonplace.index.segments.quantize import quantize, stored_bytes
 from commonplace.index.segments.segment import ChunkSelection, Segment, SegmentBuilder, change_selection, select_in
 from commonplace.index.segments.segment_file import BadSegment, SegmentFile, is_bad_segment, open_segment
-from commonplace.index.sqlite.documents import split_hashes
+from commonplace.index.tables.documents import split_hashes
 from commonplace.model import FactRecord, Filters
 
 _STATE: Final = (
@@ -39,7 +39,8 @@ FROM memory_vectors LEFT JOIN memory_new_vectors USING (number) WHERE number BET
 _CHANGES: Final = "SELECT first, max(chunks) FROM memory_changes WHERE generation > ? GROUP BY first"
 KEPT_GENERATIONS: Final = 1000
 """For how many generations `memory_changes` says what changed."""
-_MAX_RECENT: Final = 8  # segments in memory of chunks newer than the files; more are read again as one
+_MAX_RECENT: Final = 2  # segments in memory of chunks newer than the files: every search goes through each of them
+_SMALL: Final = 64  # chunks of the last one up to which it is read again with what is new, in less than a millisecond
 _MAX_SELECTIONS: Final = 32  # filters whose selections are cached
 _MAX_ATTRIBUTES: Final = 65_536  # cached chunk attributes, about 25 MB
 
@@ -59,8 +60,9 @@ class Snapshot:
     """One state of the index in memory, and a cache of what queries have read of it.
 
     `stored` are the segments in `files`, `recent` those in memory only. `selections` holds the chunks that pass
-    filters (None: every searchable chunk), `dims` the vector length of each version. `earlier` are the selections of
-    earlier states, each with its generation; they need to be brought up to date.
+    filters (None: every searchable chunk), `passing` how many documents pass them, `dims` the vector length of each
+    version. `earlier` are the selections of earlier states, each with its generation; they need to be brought up to
+    date.
     """
 
     state: IndexState
@@ -74,6 +76,7 @@ class Snapshot:
     speakers: dict[bool, frozenset[str]] = field(default_factory=dict)
     attributes: dict[int, ChunkAttributes] = field(default_factory=dict)
     facts: dict[FactQuery, tuple[FactRecord, ...]] = field(default_factory=dict)
+    passing: dict[Filters, int] = field(default_factory=dict)
 
     @property
     def segments(self) -> tuple[Segment, ...]:
@@ -231,9 +234,11 @@ class SnapshotCache:
         upto = recent[-1].last if recent else state.covered
         if upto >= state.last:
             return recent
-        if len(recent) < _MAX_RECENT:
-            return (*recent, read_segment(connection, upto + 1, state.last, self._cache))
-        return (read_segment(connection, state.covered + 1, state.last, self._cache),)
+        if recent and len(recent[-1].numbers) < _SMALL:
+            recent, upto = recent[:-1], recent[-1].first - 1
+        elif len(recent) == _MAX_RECENT:
+            recent, upto = (), state.covered
+        return (*recent, read_segment(connection, upto + 1, state.last, self._cache))
 
 
 def segment_folder(file: Path) -> Path:

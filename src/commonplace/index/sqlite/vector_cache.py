@@ -13,7 +13,8 @@ from commonplace.database import Database
 from commonplace.database.errors import damaged_error, translate_row_errors
 from commonplace.errors import IndexDamaged
 from commonplace.index.segments.quantize import Fixed, pack_vectors, quantize, restore, unpack_vectors
-from commonplace.index.sqlite.schema import VECTOR_CACHE_ERRORS, VECTOR_MIGRATIONS
+from commonplace.index.sqlite.schema import VECTOR_MIGRATIONS
+from commonplace.index.tables.sql import VECTOR_CACHE_ERRORS
 
 _THESE: Final = "hash IN (SELECT unhex(substr(value, 1, 32)) FROM json_each(:hashes))"
 _OF_VERSION: Final = f"version = (SELECT number FROM cached_versions WHERE version = :version) AND {_THESE}"  # noqa: S608

@@ -2,12 +2,10 @@
 
 - base          the seam: a reader gives the texts that are new since it was last asked
 - config        one calendar as the settings name it
-- files         an .ics file, or a folder of them
-- address       an .ics file behind an address, such as Google's private one
+- files         an .ics file on this machine, a folder of them, or one behind an address, such as Google's private one
 - caldav        a calendar on a CalDAV server
 - https         requests with limits, to public hosts unless the person named a private one
 - events        texts -> events: recurrences, exceptions, zones, attendees
-- meeting_ends  the events that ended since a cursor, each once
 - options       the settings `calendar`
 
 Addresses and passwords are secrets: no error, log or note has them. What a calendar says is untrusted.

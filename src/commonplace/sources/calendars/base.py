@@ -64,6 +64,6 @@ class CalendarSources:
 
 def check_text(text: str, label: str) -> None:
     """Raises ProviderFailed if the text is not a whole calendar: a sign-in page must not look like an empty one."""
-    hint = "Check the path or the address, or remove the calendar: `commonplace calendar remove NAME`."
+    hint = "Check the path or the address: it must lead to the .ics file itself, not to a page about it."
     if "BEGIN:VCALENDAR" not in text[:4096].upper() or "END:VCALENDAR" not in text[-4096:].upper():
         raise ProviderFailed(f"{label} is not a whole calendar in the iCalendar format", reason="malformed", hint=hint)

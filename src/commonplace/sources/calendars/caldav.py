@@ -176,6 +176,10 @@ def _propfind(server: CalendarServer, address: str, body: str, *, depth: int) ->
 
 def _entries(server: CalendarServer, response: Response) -> tuple[list[_Entry], str]:
     """The entries of a multistatus and its sync token. Raises ProviderFailed for any other response."""
+    if response.status == 200:
+        error = server.failed("is not a CalDAV server at that address", "malformed")
+        error.hint = "Check the address; leave out --caldav for the address of an .ics file."
+        raise error
     if response.status != 207:
         raise server.refused(response.status)
     if _DOCTYPE.search(response.body):  # entities could make a small text a huge one
@@ -214,11 +218,11 @@ def _headers(depth: str) -> dict[str, str]:
 
 
 def _joined(server: CalendarServer, base: str, href: str) -> str:
-    """The address of an href of the same server. Raises ProviderFailed without one, or for another server's."""
+    """The address of an href of this server or a sibling. Raises ProviderFailed without one, UsageError for another."""
     address = urljoin(base, quote(unquote(href), safe=_SAFE) if href else "")
     if not href:
         raise server.failed("did not say where its calendars are", "malformed")
-    if urlsplit(address)[:2] != urlsplit(base)[:2]:  # the password is for the host that the person named
+    if not server.admits(address):  # the password is for the host that the person named
         host = clean_text(urlsplit(address).hostname or "")[:200]
         hint = f"Give the address of the calendar on {host}."
         raise UsageError(f"{server.label} keeps its calendars on another host", hint=hint)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from math import prod
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -20,6 +21,7 @@ from commonplace.model.untrusted_text import clean_text
 LONGEST: Final[Mapping[str, int]] = {"title": 500, "location": 1000, "description": 20_000, "name": 200}
 """Characters of each text; what is longer is cut."""
 MOST_ATTENDEES: Final = 500
+_MOST_A_DAY: Final = 24  # instances that one day's hours and minutes may make
 _OLDEST: Final = 1900
 _MARGIN: Final = timedelta(days=2)  # no two zones are further apart
 _BROKEN: Final = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError, AssertionError)
@@ -46,6 +48,7 @@ class _Series:
     uid: str
     zone: tzinfo
     is_cancelled: bool = False
+    own: frozenset[str] = frozenset()
     zones: list[str] = field(default_factory=list)
     blocks: dict[str, list[str]] = field(default_factory=dict)
 
@@ -62,14 +65,17 @@ def expand(
     window: tuple[datetime, datetime],
     zone: tzinfo,
     most: int,
+    own: frozenset[str] = frozenset(),
     stops: Callable[[], bool] = lambda: False,
 ) -> Expansion:
-    """The events that overlap the window. Raises UsageError if the extra is missing, ProviderFailed if it is too much:
-    more than `most` events, or `stops` says so.
+    """The events that overlap the window; `own` are the person's addresses in small letters.
+
+    Raises UsageError if the extra is missing, ProviderFailed if it is too much: more than `most` events, or `stops`
+    says so.
     """
     events: dict[str, Event] = {}
     problems: list[str] = []
-    for series in _all_series(texts, zone).values():
+    for series in _all_series(texts, zone, own).values():
         if stops():
             raise _too_much(calendar, "takes too long to read")
         if _is_far(series, window):
@@ -84,16 +90,16 @@ def expand(
     return Expansion(tuple(sorted(events.values(), key=lambda each: (each.start, each.id))), tuple(problems))
 
 
-def _all_series(texts: Iterable[str], zone: tzinfo) -> dict[str, _Series]:
+def _all_series(texts: Iterable[str], zone: tzinfo, own: frozenset[str]) -> dict[str, _Series]:
     """Every series by UID. Of two blocks for one instance the one with the higher sequence counts, else the later."""
     found: dict[str, _Series] = {}
     for text in texts:
         lines = _FOLD.sub("", text).splitlines()
         own_zone, is_cancelled = _zone_in(lines) or zone, "METHOD:CANCEL" in (line.upper().strip() for line in lines)
-        zones = [*_blocks(lines, "VTIMEZONE")]
+        zones, people = [*_blocks(lines, "VTIMEZONE")], own | _owner_in(lines)
         for block in _blocks(lines, "VEVENT"):
             uid = _value(block, "UID") or _made_uid(block)
-            series = found.setdefault(uid, _Series(uid, own_zone, is_cancelled))
+            series = found.setdefault(uid, _Series(uid, own_zone, is_cancelled, people))
             series.zones += [each for each in ("\r\n".join(zone) for zone in zones) if each not in series.zones]
             key = _value(block, "RECURRENCE-ID")
             if key not in series.blocks or _number(block) >= _number(series.blocks[key]):
@@ -155,8 +161,8 @@ def _event(component: Any, series: _Series, calendar: str) -> Event:
         all_day=all_day,
         zone=_zone_name(component["DTSTART"], series.zone),
         status="cancelled" if series.is_cancelled else _status(component),
-        attendees=_attendees(component),
-        organizer=_attendee(component["ORGANIZER"]) if "ORGANIZER" in component else None,
+        attendees=_attendees(component, series.own),
+        organizer=_attendee(component["ORGANIZER"], series.own) if "ORGANIZER" in component else None,
         location=_line(component.get("LOCATION"), "location"),
         description=clean_text(_one(component.get("DESCRIPTION")))[: LONGEST["description"]].strip(),
         updated=_updated(component),
@@ -171,6 +177,10 @@ def _check_rules(block: list[str]) -> None:
         parts = dict(part.partition("=")[::2] for part in rule.split(";"))
         if parts.get("FREQ") not in ("DAILY", "WEEKLY", "MONTHLY", "YEARLY"):
             raise ValueError("it repeats more often than daily")
+        if int(parts.get("INTERVAL") or 1) < 1:
+            raise ValueError("its interval is not a number of days, weeks, months or years")
+        if prod(len(parts.get(name, "").split(",")) for name in ("BYHOUR", "BYMINUTE", "BYSECOND")) > _MOST_A_DAY:
+            raise ValueError(f"it repeats more than {_MOST_A_DAY} times on a day")
         if parts["FREQ"] in ("DAILY", "WEEKLY") and not _may_match(parts):
             raise ValueError("its rule never matches a day")
         if int((_DAY.search(_value(block, "DTSTART")) or ["0"])[0]) < _OLDEST * 10_000:
@@ -210,17 +220,17 @@ def _used_zones(series: _Series) -> Iterator[str]:
             yield zone
 
 
-def _attendees(component: Any) -> tuple[Attendee, ...]:
+def _attendees(component: Any, own: frozenset[str]) -> tuple[Attendee, ...]:
     """People who were invited, each once; rooms and devices are left out."""
     listed = component.get("ATTENDEE", [])
     listed = listed if isinstance(listed, list) else [listed]
     people = [
-        _attendee(each) for each in listed if str(each.params.get("CUTYPE", "")).upper() not in _THINGS
+        _attendee(each, own) for each in listed if str(each.params.get("CUTYPE", "")).upper() not in _THINGS
     ]  # fmt: skip
     return tuple(dict.fromkeys(each for each in people if each.name))[:MOST_ATTENDEES]
 
 
-def _attendee(value: Any) -> Attendee:
+def _attendee(value: Any, own: frozenset[str]) -> Attendee:
     """The name that the calendar has for a person, else the part of their address before the @."""
     address = re.sub(r"(?i)^mailto:", "", clean_text(str(value)).strip())
     if "@" not in address:  # with Apple it is a path on the server
@@ -229,7 +239,8 @@ def _attendee(value: Any) -> Attendee:
     name = _line(value.params.get("CN"), "name").strip("'\" ")
     if not name or name.casefold() == email.casefold() or "@" in name:
         name = (name if "@" in name and not email else email).partition("@")[0]
-    return Attendee(name, email)
+    has_declined = str(value.params.get("PARTSTAT", "")).upper() == "DECLINED"
+    return Attendee(name, email, has_declined=has_declined, is_owner=email.casefold() in own)
 
 
 def _status(component: Any) -> EventStatus:
@@ -291,6 +302,12 @@ def known_zone(name: str) -> ZoneInfo | None:
 def _zone_in(lines: list[str]) -> ZoneInfo | None:
     name = next((line.partition(":")[2] for line in lines if _is_line(line, "X-WR-TIMEZONE")), "")
     return known_zone(name.strip()) if name.strip() else None
+
+
+def _owner_in(lines: list[str]) -> frozenset[str]:
+    """The address by which the calendar is named: with Google it is that of the person."""
+    name = next((line.partition(":")[2] for line in lines if _is_line(line, "X-WR-CALNAME")), "").strip()
+    return frozenset({name.casefold()} if "@" in name and " " not in name else ())
 
 
 def _newer(event: Event, present: Event | None) -> Event:

@@ -15,6 +15,11 @@ class CalendarOptions:
         "The calendars that are read, each a line such as `work path=/home/me/work.ics`; `commonplace calendar add` "
         "writes them. Addresses and passwords are in files of their own or in variables, never here.",
     )
+    own_addresses: tuple[str, ...] = option(
+        (),
+        "Your addresses in invitations: you are not listed in notes about your meetings, and one that you declined "
+        "gets no note. The user of a CalDAV server and a calendar that is named by an address count too.",
+    )
     past_days: int = option(30, "Days back for which events are mirrored.", at_least=1, at_most=3650)
     future_days: int = option(120, "Days ahead for which events are mirrored.", at_least=1, at_most=3650)
     most_events: int = option(

@@ -79,7 +79,7 @@ def plan_baseline(folder: Path, *, is_secret: IsSecret) -> Baseline:
     """
     root = folder.resolve()
     with tempfile.TemporaryDirectory(prefix="commonplace-") as temporary:
-        git = _empty_repository(root, Path(temporary))
+        git = new_repository(root, Path(temporary))
         paths = [
             path
             for path in git.run("ls-files", "-z", "--others", "--exclude-standard", timeout=_TIMEOUT_S).fields
@@ -127,18 +127,18 @@ def prepared_repository(folder: Path, baseline: Baseline, *, author: Author) -> 
     Call it with the vault's lock. What a killed process left of an earlier attempt is removed. Raises VaultUnavailable.
     """
     root = folder.resolve()
-    with translate_os_errors(str(root), doing="create a repository in"), _workshop(root) as workshop:
-        git = _empty_repository(root, workshop)
+    with translate_os_errors(str(root), doing="create a repository in"), temporary_folder(root) as workshop:
+        git = new_repository(root, workshop)
         for name, value in (("user.name", author.name), ("user.email", author.email), ("core.autocrlf", "false")):
             git.run("config", "--local", name, value)
-        _write_info(git, baseline)
+        write_info(git, left_out=baseline.left_out)
         _stage(git, baseline.files)
         _commit(git, author=author)
         yield lambda: os.rename(workshop / ".git", root / ".git")
 
 
 @contextmanager
-def _workshop(root: Path) -> Iterator[Path]:
+def temporary_folder(root: Path) -> Iterator[Path]:
     """A temporary folder in the vault, on the same file system as its `.git` will be."""
     for name in os.listdir(root):
         if is_temporary(name) and (root / name).is_dir() and not (root / name).is_symlink():
@@ -151,7 +151,7 @@ def _workshop(root: Path) -> Iterator[Path]:
         shutil.rmtree(workshop, ignore_errors=True)
 
 
-def _empty_repository(root: Path, workshop: Path) -> Git:
+def new_repository(root: Path, workshop: Path) -> Git:
     """A new repository in the workshop whose files are those of the root."""
     new = Git(workshop)
     has_default = new.try_run("config", "--get", "init.defaultBranch").ok
@@ -214,16 +214,16 @@ def _folder_part(path: str) -> str:
     return "/".join(names[:depth]) + ("/" if depth < len(names) else "")
 
 
-def _write_info(git: Git, baseline: Baseline) -> None:
-    """Git's own files in the repository that say how notes are stored and what is never added."""
+def write_info(git: Git, *, left_out: Sequence[LeftOut] = (), attributes: str = ATTRIBUTES) -> None:
+    """Write git's own files in the repository that say how notes are stored and what is never added."""
     location = find(git)
-    kept_out = [each.path for each in baseline.left_out if each.reason in _EXCLUDED_REASONS]
+    kept_out = [each.path for each in left_out if each.reason in _EXCLUDED_REASONS]
     # a person's template can have brought files, and links to files outside
     lines = (read_regular(location.common_dir / "info" / "exclude") or b"").splitlines()
     lines += [*TEMPORARY_FILES.encode().splitlines(), *(_EXCLUDE_TITLE.encode().splitlines() if kept_out else [])]
     lines += [exclude_line(location, path) for path in kept_out]
     with open_below(location.common_dir, "info", makes=True) as folder:
-        for name, content in (("attributes", [ATTRIBUTES.encode().strip()]), ("exclude", lines)):
+        for name, content in (("attributes", [attributes.encode().strip()]), ("exclude", lines)):
             replace_below(folder, name, b"\n".join([*content, b""]), unfinished=new_temporary_name())
 
 

@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Final
 
 from commonplace.errors import Refused, UsageError, VaultUnavailable
 from commonplace.model import Problem, Stat
+from commonplace.model.layout import wordless_path
 from commonplace.vault.base import KIND, CommitChange, Listing, Merge, Rename, Revision, Skip
 from commonplace.vault.git.location import FILE_MODES
 from commonplace.vault.git.run import Git, GitCommand, GitResult, git_failed, literal_pathspec
@@ -25,6 +26,7 @@ MUTATION: Final = "Commonplace-Mutation"
 PATH: Final = "Commonplace-Path"
 """The trailer that names a file of the commit; one for each."""
 
+_MOST_PATH_TRAILERS: Final = 50
 _NEWEST: Final = 500
 _FIELDS: Final = "%H%x00%ct%x00%ci%x00%an%x00 %B%x00"  # the blank: a message can begin with any character
 _ZONE: Final = re.compile(r" ([+-])([0-9]{2})([0-5][0-9])$")
@@ -92,6 +94,11 @@ def split_message(body: str) -> tuple[str, Mapping[str, str]]:
     for name, value in (match.groups(default="") for match in matches):
         trailers[name] = f"{trailers[name]}\n{_decode(value)}" if name in trailers else _decode(value)
     return text.strip(), trailers
+
+
+def path_trailers(paths: Collection[str]) -> list[tuple[str, str]]:
+    """The trailers that name these paths, those of entries without their words; none if there are very many."""
+    return [(PATH, wordless_path(path)) for path in paths] if len(paths) <= _MOST_PATH_TRAILERS else []
 
 
 def trailer_lines(trailers: Iterable[tuple[str, str]]) -> str:
@@ -172,10 +179,10 @@ class _CommitLog:
             commit, seconds, date, author, body, _, *changes = record.split("\0")
             if changes:  # git puts an empty line between a commit and its changes
                 changes[0] = changes[0].removeprefix("\n")
-            yield _LogRecord(commit, _moment(seconds, date), author, body, changes)
+            yield _LogRecord(commit, moment_of(seconds, date), author, body, changes)
 
 
-def _moment(seconds: str, date: str = "") -> datetime:
+def moment_of(seconds: str, date: str = "") -> datetime:
     """The time of a commit, in the time zone at the end of its date.
 
     A commit can have any text there. A time that is no number, or a negative one, of which git prints the two's
@@ -213,7 +220,7 @@ def commit_at(git: Git, when: datetime) -> str | None:
 def begins(git: Git) -> datetime | None:
     """The time of the oldest first-parent commit; in a shallow clone, of the oldest one it has."""
     line = _on_first_parents(git, "--max-parents=0", "--timestamp")
-    return _moment(line.split(" ")[0]) if line else None
+    return moment_of(line.split(" ")[0]) if line else None
 
 
 def list_at(git: Git, commit: str, *, skip: Skip | None) -> Listing:
@@ -226,7 +233,7 @@ def list_at(git: Git, commit: str, *, skip: Skip | None) -> Listing:
         GitCommand(("rev-list", "--max-count=1", "--timestamp", "--end-of-options", f"{commit}^0", "--")),
         GitCommand(("ls-tree", "-r", "-z", "--long", "--end-of-options", f"{commit}^0")),
     )
-    commit_time = _moment(os.fsdecode(when.stdout).split(" ", 1)[0]).timestamp()
+    commit_time = moment_of(os.fsdecode(when.stdout).split(" ", 1)[0]).timestamp()
     is_skipped = skip_filter(skip)
     files, passed_over = list[Stat](), list[Problem]()
     for mode, size, path in _tree_entries(tree):

@@ -166,15 +166,19 @@ class Isolation:
         self._views = git.git_dir.parent / "views" if git.git_dir else views_folder()
         self._view: _View | None = None
 
-    def variables(self, inherited: Mapping[str, str]) -> dict[str, str]:
+    def variables(self, inherited: Mapping[str, str], *, writes: bool = False) -> dict[str, str]:
         """The environment of a call: the inherited variables, without another way to a configuration, and the view's.
 
-        Raises VaultUnavailable when the configuration cannot be read or the view not be made.
+        For a call that writes, the folders are made that git does not make through a link. Raises VaultUnavailable when
+        the configuration cannot be read or the view not be made.
         """
         if self._view is None or not self._view.is_current:
             with translate_os_errors(str(self._views), doing="prepare git's configuration in"):
                 self._view = self._recorded() or self._made()
         view = self._view
+        for name in _MADE_BY_GIT if writes else ():
+            with suppress(OSError):  # then git says what is wrong
+                (self._common_dir / name).mkdir(exist_ok=True)
         kept = {name: value for name, value in inherited.items() if name not in _REPLACED_VARIABLES}
         shared = {"HOME": str(view.folder), "GIT_CONFIG_NOSYSTEM": "1", "GIT_WORK_TREE": str(self._top)}
         if view.has_reftable and self._git_dir == self._common_dir:
@@ -299,9 +303,6 @@ def _person_folder() -> Path:
 
 def _make_folder(folder: Path, common_dir: Path, text: str, *, has_reftable: bool) -> None:
     """Make the view under a temporary name and rename it; one that another process made first is as good."""
-    for name in _MADE_BY_GIT:
-        with suppress(OSError):  # a repository that cannot be written to can still be read
-            (common_dir / name).mkdir(exist_ok=True)
     making = folder.with_name(f"{folder.name}.{os.getpid()}-{os.urandom(4).hex()}")
     making.mkdir(mode=0o700)
     for name in _LINKED:

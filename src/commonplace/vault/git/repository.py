@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 from commonplace.vault.base import CommitChange, Listing, Merge, Revision, Skip
 from commonplace.vault.git import collisions, history, path_state, state
@@ -38,6 +39,9 @@ _MAINTENANCE_TIMEOUT_S = 600.0
 _GRACE_S = 14 * 24 * 3600  # git's default of gc.pruneExpire: an object that no branch has stays for two weeks
 
 
+_KEPT_LOGS: Final = 4  # answers about the newest commits that are kept
+
+
 class Repository:
     """The repository that covers a vault's folder. Paths are relative to the vault."""
 
@@ -49,6 +53,7 @@ class Repository:
         self.paths = PathStates(self._git, self._location)
         self._converter = Converter(self._git, self._location, filters)
         owner = f"{self._git.folder.stat().st_ino:x}"  # another vault may be in the same repository
+        self._logs: tuple[str, dict[tuple[str | None, bool, int | None], tuple[Revision, ...]]] = ("", {})
         self._workplace = Workplace(self._git, self._location, self.paths.objects, self.paths.index, owner)
 
     @cached_property
@@ -183,8 +188,23 @@ class Repository:
         return history.find_mutation(self._git, mutation)
 
     def revisions(self, path: str | None, *, ours: bool, limit: int | None) -> tuple[Revision, ...]:
-        """The commits that touched the path, or the vault; newest first; `ours` leaves out other programs'."""
-        return history.revisions(self._git, path, ours=ours, limit=limit)
+        """The commits that touched the path, or the vault; newest first; `ours` leaves out other programs'.
+
+        What a branch holds follows from its newest commit, so the last few answers are kept as long as that stays.
+        """
+        head = self.head() if limit else None
+        if head is None:
+            return history.revisions(self._git, path, ours=ours, limit=limit)
+        if head != self._logs[0]:
+            self._logs = (head, {})
+        _, answers = self._logs
+        key = (path, ours, limit)
+        if key not in answers:
+            found = history.revisions(self._git, path, ours=ours, limit=limit)
+            if len(answers) >= _KEPT_LOGS:
+                answers.clear()
+            answers[key] = found
+        return answers[key]
 
     def content_at(self, path: str, commit: str) -> bytes | None:
         """The file's bytes in that commit; None when it was not there."""

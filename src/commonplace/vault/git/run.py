@@ -46,6 +46,11 @@ _UNISOLATED_COMMANDS: Final = frozenset({"config", "init"})
 """The commands that run under the repository's own configuration, as `discover` does: they read it or create one.
 None of them runs a program that it names, which tests/integration/vault_git/test_git_hostile.py holds."""
 
+_WRITING_COMMANDS: Final = frozenset(
+    {"commit", "fast-import", "maintenance", "read-tree", "update-index", "update-ref"}
+)
+"""The commands that change the repository; all others create nothing in it."""
+
 _NO_INDEX: Final = "no-index"  # in a view, which has no file of that name
 _FIRST_WITH_FSYNC: Final = (2, 36)
 
@@ -81,8 +86,8 @@ class GitCommand:
 class Isolated(Protocol):
     """Says under which variables a call runs, so that nothing of the repository's configuration counts."""
 
-    def variables(self, inherited: Mapping[str, str]) -> dict[str, str]:
-        """The environment of a call that would inherit these variables. Raises VaultUnavailable."""
+    def variables(self, inherited: Mapping[str, str], *, writes: bool) -> dict[str, str]:
+        """The environment of a call that would inherit these variables and may write. Raises VaultUnavailable."""
         ...
 
 
@@ -152,7 +157,8 @@ class Git:
         """Start git with pipes to and from it. Raises VaultUnavailable when git or the repository is missing."""
         if self._trusts_repository or arguments[0] in _UNISOLATED_COMMANDS:
             return self._start_unisolated(*arguments, settings=settings)
-        return _spawn([*_command_line(settings), *arguments], self.folder, self._isolated_environment())
+        variables = self._isolated_environment(writes=arguments[0] in _WRITING_COMMANDS)
+        return _spawn([*_command_line(settings), *arguments], self.folder, variables)
 
     def discover(self, *questions: str) -> GitResult:
         """The answer of `rev-parse` to questions about where the repository is; it reads no object."""
@@ -162,10 +168,10 @@ class Git:
         place = [f"--git-dir={self.git_dir}", f"--work-tree={self.folder}"] if self.git_dir else []
         return _spawn([*_command_line(settings), *place, *arguments], self.folder, environment())
 
-    def _isolated_environment(self) -> dict[str, str]:
+    def _isolated_environment(self, *, writes: bool) -> dict[str, str]:
         if self._isolation is None:
             raise AssertionError("find the repository before git runs in it")
-        variables = self._isolation.variables(environment())
+        variables = self._isolation.variables(environment(), writes=writes)
         # a relative name is one in the folder of ours that is git's home: the repository must not decide what is there
         index = {"GIT_INDEX_FILE": os.path.join(variables["HOME"], self.index_file)} if self.index_file else {}
         return variables | index

@@ -1,0 +1,108 @@
+"""The pages of what is known: facts, people and topics, the graph."""
+
+import pytest
+from playwright.sync_api import expect
+
+from commonplace.memory import Memory
+from tests.integration.web_page.conftest import Site, Visit
+
+pytestmark = pytest.mark.needs("chromium")
+
+
+@pytest.mark.requirement("V-32")
+def test_facts_are_filtered_and_one_is_confirmed_corrected_and_forgotten(visit: Visit, memory: Memory) -> None:
+    """The old version stays as its past."""
+    memory.entries.save("The barrel holds 80 litres of cider.", kind="fact", topics=["cellar"])
+    page = visit("/facts?text=cider")
+    page.get_by_role("link", name="80 litres").click()
+    page.get_by_role("button", name="Still true").click()
+    assert "Confirmed" in page.inner_text(".flash")
+    page.get_by_text("Correct it").click()
+    page.locator("#correct").fill("The barrel holds 120 litres of cider.")
+    page.get_by_role("button", name="Correct", exact=True).click()
+    page.wait_for_url("**/facts/*")
+    assert page.inner_text("h1") == "The barrel holds 120 litres of cider."
+    assert "80 litres" in page.locator("ol.list:not(.timeline)").inner_text()
+    assert "Replaced The barrel holds 80 litres" in " ".join(page.inner_text("ol.timeline").split())
+    assert "replaced" in page.locator("ol.list:not(.timeline)").inner_text()
+    page.get_by_role("button", name="Forget").click()
+    page.wait_for_url("**/facts")
+    assert "waits for you" in page.locator("#field-state").inner_text()
+
+    assert "cider" not in str(memory.entries.recall("litres of cider").hits)
+
+
+def test_a_correction_that_is_undone_leads_back_to_the_fact_as_it_was(visit: Visit, memory: Memory) -> None:
+    """The corrected one is gone, so its page would not be found."""
+    fact = memory.entries.save("The press holds 30 kilos of pears.", kind="fact").fact
+    page = visit(f"/facts/{fact.id}")
+    page.get_by_text("Correct it").click()
+    page.locator("#correct").fill("The press holds 45 kilos of pears.")
+    page.get_by_role("button", name="Correct", exact=True).click()
+    page.locator(".flash").get_by_role("button", name="Undo").click()
+    expect(page.locator(".flash")).to_contain_text("Undone")
+
+    assert page.inner_text("h1") == "The press holds 30 kilos of pears."
+
+
+def test_a_fact_is_pinned_for_every_session_and_erased_only_on_purpose(site: Site, memory: Memory) -> None:
+    """The box must be ticked."""
+    fact = memory.entries.save("Wants answers about vinegar in French.", kind="preference").fact
+    loaded = site.post("/facts/load", {"id": fact.id, "always": "1", "pinned": "1"})
+    shown = memory.entries.show(fact.id).fact
+
+    assert (loaded.status, shown.always_load, shown.pinned) == (303, True, True)
+    assert site.post("/facts/erase", {"id": fact.id}).status == 400
+    assert site.post("/facts/erase", {"id": fact.id, "sure": "1"}).status == 303
+    flash = site.get("/facts").body.decode().partition('class="flash"')[2].partition("</div>")[0]
+    assert "Erased: Wants answers about vinegar in french. Git still has it in" in flash
+    assert "<code>git filter-repo</code>" in flash
+    assert site.get(f"/facts/{fact.id}").status == 404
+
+
+def test_everything_about_a_person_stands_on_their_page(visit: Visit, memory: Memory) -> None:
+    """What they are, what they have to do, and what happened when."""
+    memory.facts.add("Petra Quist", "works_at", "Rowan Mill", valid_from="2025-02-01")
+    memory.facts.add("Petra Quist", "works_at", "Alder Mill", valid_from="2026-02-01")
+    page = visit("/people?prefix=Petra&kind=")
+    page.get_by_role("link", name="Petra Quist").click()
+
+    assert "Alder Mill" in page.locator(".card").first.inner_text()
+    assert "Rowan Mill" in page.inner_text(".timeline")
+
+
+def test_the_graph_is_drawn_searched_and_listed(visit: Visit) -> None:
+    """A thousand notes come to rest; without the picture there is the list."""
+    page = visit("/graph")
+    page.wait_for_selector("canvas")
+    page.locator("#graph-find").fill("Note 0042")
+    page.wait_for_selector(".graph-said:text('1 found')")
+    page.wait_for_selector("[data-rest]")
+
+    assert page.locator("main .list li").count() == 25
+
+
+def test_the_graph_around_someone_is_small_and_a_wrong_address_says_what_is_wrong(site: Site, memory: Memory) -> None:
+    """The parameters of the address are checked."""
+    memory.facts.add("Olga Brandt", "lives_in", "Turku")
+    around = site.get("/graph/data?around=Olga%20Brandt&hops=1")
+
+    assert around.status == 200
+    assert b"Olga Brandt" in around.body
+    assert b"Note 0042" not in around.body
+    assert site.get("/graph?hops=99").status == 400
+
+
+def test_a_name_and_a_folder_with_any_signs_have_a_page(visit: Visit, site: Site, memory: Memory) -> None:
+    """A slash in a name, letters beyond ASCII and `&` in a folder."""
+    memory.facts.add("AC/DC", "lives_in", "Sydney")
+    memory.notes.write("Projects/Köche & Bäder/Plan.md", "Tiles.\n")
+    page = visit("/people?kind=&prefix=AC")
+    page.get_by_role("link", name="AC/DC").click()
+    heading = page.inner_text("h1")
+    page.goto(f"{site.origin}/notes/Projects/Köche & Bäder")
+
+    assert heading == "AC/DC"
+    assert site.get("/people/").headers["location"] == "/people"
+    assert page.inner_text("h1") == "Projects/Köche & Bäder"
+    assert "Plan" in page.inner_text("main")

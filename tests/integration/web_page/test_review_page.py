@@ -1,0 +1,133 @@
+"""The page of what waits: decided one by one, by buttons and by keys, and only as it was shown."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from commonplace.memory import Memory
+from tests.integration.web_page.conftest import Site, Visit
+from tests.page_vault import AGENT
+
+pytestmark = pytest.mark.needs("chromium")
+
+
+def waiting(memory: Memory, text: str) -> str:
+    """The id of an entry with these words, which waits because an agent only read them."""
+    saved = memory.acting(AGENT).entries.save(text, kind="preference", trust="read", interface="claude-code")
+    return saved.fact.id
+
+
+def seen_of(site: Site, id: str) -> str:
+    """What the page says that the person saw of an entry or a proposal."""
+    found = re.search(
+        rf'value="{id}">\s*<input type="hidden" name="seen" value="(\w+)"', site.get("/review").body.decode()
+    )
+    assert found
+    return found[1]
+
+
+def test_a_waiting_memory_is_approved_by_a_key_and_the_next_is_chosen(visit: Visit, memory: Memory) -> None:
+    """`j` chooses, `a` approves; the message can undo it."""
+    id = waiting(memory, "Likes quince jelly on toast.")
+    page = visit("/review")
+    card = page.locator("li.card", has_text="quince jelly")
+    for _ in range(page.locator("[data-keys] > *").count()):
+        page.keyboard.press("j")
+        if "chosen" in (card.get_attribute("class") or ""):
+            break
+    page.keyboard.press("a")
+    page.wait_for_selector(".flash")
+
+    assert "Approved: Likes quince jelly on toast." in page.inner_text(".flash")
+    page.locator(".flash").get_by_role("button", name="Undo").click()
+    expect(page.locator(".flash")).to_contain_text("Undone: Likes quince jelly on toast.")
+    page.locator(".flash").get_by_role("button", name="Undo").click()
+    expect(page.locator("li.card", has_text="quince jelly")).to_have_count(0)
+    assert memory.entries.show(id).fact.origins.trust == "told"
+    assert page.locator("li.card", has_text="quince jelly").count() == 0
+
+
+def test_an_entry_that_changed_after_it_was_shown_is_not_approved(site: Site, memory: Memory) -> None:
+    """Otherwise a program could show one thing and have another approved."""
+    id = waiting(memory, "Likes medlar jelly on toast.")
+    path = memory.reviews.show(id).fact.path
+    seen = seen_of(site, id)
+    note = site.vault / path
+    note.write_text(note.read_text().replace("medlar", "hemlock"))
+    reply = site.post("/review/entry", {"id": id, "deed": "approve", "seen": seen})
+
+    assert reply.status == 409
+    assert b"has changed since you saw it" in reply.body
+    assert memory.reviews.show(id).fact.path == path
+
+
+def test_it_is_rejected_or_worded_anew(site: Site, memory: Memory) -> None:
+    """In the person's own words it is theirs."""
+    wrong, nearly = waiting(memory, "Keeps bees in the cellar."), waiting(memory, "Keeps sheep in the attic.")
+    rejected = site.post("/review/entry", {"id": wrong, "deed": "reject", "seen": seen_of(site, wrong)})
+    edited = site.post(
+        "/review/entry",
+        {"id": nearly, "deed": "edit", "seen": seen_of(site, nearly), "text": "Keeps sheep on the meadow."},
+    )
+
+    assert (rejected.status, edited.status) == (303, 303)
+    assert memory.entries.show(nearly).fact.text == "Keeps sheep on the meadow."
+    assert not [each for each in memory.reviews.list().entries if each.fact.id in (wrong, nearly)]
+
+
+def test_a_proposed_change_of_a_note_shows_its_difference_and_can_be_edited(visit: Visit, memory: Memory) -> None:
+    """The editor begins with the proposed words."""
+    memory.notes.write("Agent/styles/Letters.md", "---\nstyle: letters\n---\nShort letters.\n")
+    memory.acting(AGENT).reviews.propose(
+        "Agent/styles/Letters.md", "---\nstyle: letters\n---\nWarm, short letters.\n", why="asked for"
+    )
+    page = visit("/review")
+    card = page.locator("li.card", has_text="Letters")
+    assert "+Warm, short letters." in card.inner_text()
+    card.get_by_role("link", name="Edit").click()
+    box = page.locator("#whole")
+    assert "Warm, short letters." in box.input_value()
+    box.fill(box.input_value().replace("Warm", "Kind"))
+    page.get_by_role("button", name="Write the note like this").click()
+    page.wait_for_selector(".flash")
+
+    assert memory.notes.read("Agent/styles/Letters.md").text.endswith("Kind, short letters.\n")
+
+
+def test_the_key_e_begins_to_edit(visit: Visit, memory: Memory) -> None:
+    """The words can be typed at once."""
+    waiting(memory, "Likes quandong jelly on toast.")
+    page = visit("/review")
+    page.keyboard.press("j")
+    page.keyboard.press("e")
+
+    assert page.locator("li.chosen textarea:focus").count() == 1
+
+
+def test_a_second_click_on_a_button_sends_nothing(visit: Visit, memory: Memory) -> None:
+    """A double click would decide it, and then show that it was decided already."""
+    waiting(memory, "Likes rowan jelly on toast.")
+    page = visit("/review")
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.locator("li.card", has_text="rowan jelly").get_by_role("button", name="Reject").evaluate(
+        "button => { button.click(); setTimeout(() => button.click(), 5); }"
+    )
+    page.wait_for_selector(".flash")
+
+    assert len(sent) == 1
+    assert "Rejected: Likes rowan jelly on toast." in page.inner_text(".flash")
+
+
+def test_what_was_decided_in_another_window_is_said_to_be_decided(site: Site, memory: Memory) -> None:
+    """Not that an entry with a long id is deleted."""
+    entry = waiting(memory, "Likes sorrel jelly on toast.")
+    fields = {"id": entry, "deed": "approve", "seen": seen_of(site, entry)}
+    first, second = site.post("/review/entry", fields), site.post("/review/entry", fields)
+    gone = site.post("/review/proposal", {"id": "nonsense", "deed": "approve", "seen": "x"})
+
+    assert first.status == 303
+    assert [each.status for each in (second, gone)] == [409, 409]
+    assert b"This was decided already." in second.body
+    assert b"This was decided already." in gone.body

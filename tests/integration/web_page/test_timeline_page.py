@@ -1,0 +1,53 @@
+"""The page of a day, and the verb behind it."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from commonplace.errors import Refused
+from commonplace.memory import Memory
+from tests.integration.web_page.conftest import Site, Visit
+from tests.page_vault import AGENT
+
+pytestmark = pytest.mark.needs("chromium")
+
+
+def test_a_day_has_what_was_said_learned_written_and_edited_in_order(visit: Visit, site: Site, memory: Memory) -> None:
+    """Each leads to its own page; the days beside it are one click away."""
+    memory.acting(AGENT).conversations.record(
+        [{"role": "user", "content": "The plum tree blossoms."}],
+        interface="claude-code",
+        source_id="plums",
+        title="Plums",
+    )
+    memory.entries.save("The plum tree blossoms in April.", kind="fact")
+    memory.notes.write("Inbox/Plums.md", "Ripe in August.\n")
+    (site.vault / "Inbox" / "Plum jam.md").write_text("Two kilos.\n")
+    page = visit("/timeline")
+    text = page.inner_text("main")
+
+    assert [
+        each for each in ("Plums", "The plum tree blossoms in April.", "write Inbox/Plums.md") if each not in text
+    ] == []
+    assert "edited Inbox/Plum jam.md" in text
+    times = page.locator(".happening > span:first-child").all_inner_texts()
+    assert times == sorted(times)
+    page.get_by_role("link", name="The plum tree blossoms in April.").click()
+    assert page.inner_text("h1") == "The plum tree blossoms in April."
+
+
+def test_a_day_without_anything_says_so_and_a_program_sees_no_day(site: Site, memory: Memory) -> None:
+    """And what is no day is refused with a hint."""
+    assert b"Nothing is known of this day." in site.get("/timeline?day=1999-01-01").body
+    assert site.get("/timeline?day=someday").status == 400
+    with pytest.raises(Refused):
+        memory.acting(AGENT).days.show()
+
+
+def test_a_day_ends_at_midnight_of_the_zone(memory: Memory) -> None:
+    """What was learned a moment ago is of today, and of no other day."""
+    memory.entries.save("The plums of the neighbour are yellow.", kind="fact")
+    now = datetime.now(UTC)
+    days = [memory.days.show((now + timedelta(days=shift)).date().isoformat()) for shift in (-1, 0, 1)]
+
+    assert [any("neighbour" in each.title for each in day) for day in days] == [False, True, False]
