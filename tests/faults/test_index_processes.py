@@ -4,9 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import apsw
 import pytest
 
 from commonplace.index.base import Bm25Parameters
+from commonplace.index.sqlite.snapshots import Snapshot, SnapshotCache
 from commonplace.index.sqlite.store import SqliteIndex
 from commonplace.model import Filters
 from tests.index_documents import VERSION, PathLinker, PlainRules, document, vector, vectors
@@ -136,3 +138,36 @@ def test_readers_go_on_while_others_write_optimize_and_rebuild(tmp_path: Path) -
         one.kill()
         two.kill()
     check_whole(file)
+
+
+@pytest.mark.parametrize("already", [0, 1], ids=["the first index", "a rebuilt index"])
+def test_a_reader_that_opened_the_index_just_before_it_was_replaced_reads_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, already: int
+) -> None:
+    """The files of the old one are gone by then, and nothing is damaged."""
+    file, at = tmp_path / "index.db", SnapshotCache.at
+    for number in range(already + 1):
+        rebuild(file, f"{number}.md")
+    replaced: list[str] = []
+
+    def at_after_a_rebuild(self: SnapshotCache, connection: apsw.Connection) -> Snapshot | None:
+        if not replaced:
+            replaced.append(connection.filename)
+            rebuild(file, "new.md")
+        return at(self, connection)
+
+    index = opened(file)
+    monkeypatch.setattr(SnapshotCache, "at", at_after_a_rebuild)
+    with index.reader() as reader:
+        near = reader.match_vector(vector("soil"), Filters(), version=VERSION, limit=99)
+        paths = {each.document.source_id for each in reader.chunks([match.number for match in near])}
+
+    assert replaced
+    assert paths == {"new.md"}
+
+
+def rebuild(file: Path, path: str) -> None:
+    """Replace the index by one with this document alone, whose vectors are in a segment file."""
+    note = document(path, "soil one", "rain", "soil two", "soil three", "soil four", "soil five")
+    with opened(file).replacement() as fresh:
+        fresh.upsert(note, vectors(note), now=1.9e9)

@@ -1,7 +1,7 @@
 """`Index` in SQL: every change is one transaction."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,6 +9,7 @@ import apsw
 
 from commonplace.database import Database
 from commonplace.database.errors import damaged_error, translate_row_errors
+from commonplace.errors import IndexDamaged
 from commonplace.index.base import Linker, Rules, VectorCache
 from commonplace.index.segments.quantize import stored_bytes
 from commonplace.index.segments.segment_file import MAX_SEGMENT_CHUNKS, MIN_SEGMENT_CHUNKS
@@ -98,9 +99,9 @@ class SqliteIndex(SqlIndex):
     @contextmanager
     def reader(self) -> Iterator[SqliteReader]:
         """A reader of the index at this moment."""
-        with self._reading() as connection:
-            snapshot = self._snapshot(connection)
-            repair = self._snapshots.without_damaged
+        transaction, connection, snapshot = self._opened_snapshot()
+        repair = self._snapshots.without_damaged
+        with transaction:
             yield SqliteReader(
                 connection, snapshot, links=self._changes.links, facts=self._changes.facts, without_damaged=repair
             )
@@ -134,14 +135,35 @@ class SqliteIndex(SqlIndex):
             max_chunks=segments.max_chunks,
         )
 
-    def _snapshot(self, connection: apsw.Connection) -> Snapshot:
-        """The snapshot of the connection's transaction, which is restarted if segment files were just replaced."""
-        for _ in range(_SNAPSHOT_TRIES):
-            snapshot = self._snapshots.at(connection)
-            if snapshot:
-                return snapshot
-            connection.execute("COMMIT; BEGIN")
-        return self._snapshots.from_rows(connection)
+    def _opened_snapshot(self) -> tuple[ExitStack, apsw.Connection, Snapshot]:
+        """A read transaction, its connection and its snapshot; opened again if the index was replaced meanwhile."""
+        while True:
+            with ExitStack() as stack:
+                connection = stack.enter_context(self._reading())
+                if snapshot := self._snapshot(connection):
+                    return stack.pop_all(), connection, snapshot
+
+    def _snapshot(self, connection: apsw.Connection) -> Snapshot | None:
+        """The snapshot of the connection's transaction, which is restarted if segment files were just replaced.
+
+        None if another process replaced the whole index, and has deleted its segment files.
+        """
+        try:
+            for _ in range(_SNAPSHOT_TRIES):
+                if snapshot := self._snapshots.at(connection):
+                    return snapshot
+                if self._is_replaced(connection):
+                    return None
+                connection.execute("COMMIT; BEGIN")
+            return self._snapshots.from_rows(connection)
+        except IndexDamaged:
+            if self._is_replaced(connection):
+                return None
+            raise
+
+    def _is_replaced(self, connection: apsw.Connection) -> bool:
+        """True if the connection is to a file that is not the index any more."""
+        return Path(connection.filename).name != self._file.resolve().name
 
     @contextmanager
     def _reading(self) -> Iterator[apsw.Connection]:
