@@ -104,6 +104,7 @@ class Page:
         self._space = RemainingSpace(measure, budget + 1, tokens or None)
         self._blocks: list[tuple[Piece, ContextBlock]] = []
         self._counts: Counter[ContextSection] = Counter()
+        self._groups: Counter[tuple[ContextSection, str]] = Counter()
 
     @property
     def text(self) -> str:
@@ -151,17 +152,19 @@ class Page:
         self._space = self.space_for(piece).without(str(block))
         self._blocks.append((piece, block))
         self._counts[piece.section] += 1
+        self._groups[piece.section, piece.group] += 1
 
     def take_back(self) -> Piece:
         """Take the last piece off the page; its space is not used again."""
         piece, _ = self._blocks.pop()
         self._counts[piece.section] -= 1
+        self._groups[piece.section, piece.group] -= 1
         return piece
 
     def _missing_lines(self, piece: Piece) -> tuple[str, ...]:
         """The lines that this piece would add besides its own; pieces that are to be followed come first of all."""
-        section, groups = piece.section, {(each.section, each.group) for each, _ in self._blocks}
-        heading = (_heading(piece.group),) if piece.group and (section, piece.group) not in groups else ()
+        section = piece.section
+        heading = (_heading(piece.group),) if piece.group and not self._groups[section, piece.group] else ()
         marks = () if self.count(section) else (self._fence.opening(section), self._fence.closing)
         return (*heading, *marks, *(() if self._blocks else (self._fence.intro(is_followed=section in _FOLLOWED),)))
 

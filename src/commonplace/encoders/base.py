@@ -83,3 +83,8 @@ def heuristic_tokens(text: str) -> Spans:
     is short by more than a tenth, the worst by a quarter, and these are notes in Spanish.
     """
     return [match.span() for match in _TOKEN.finditer(text)]
+
+
+def count_tokens(text: str) -> int:
+    """How many tokens `heuristic_tokens` finds."""
+    return len(_TOKEN.findall(text))

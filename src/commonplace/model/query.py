@@ -16,7 +16,8 @@ SEARCH_UNITS: tuple[SearchUnit, ...] = get_args(SearchUnit)
 class Filters:
     """Which documents a search covers; an empty field does not filter.
 
-    A document must match every field, and in each field any of its values. `path` is a folder or a prefix of paths.
+    A document must match every field, and in each field any of its values. `path` is a folder or a prefix of paths,
+    `outside` are folders whose documents are left out.
     `entities` are titles, aliases or paths of notes: the note itself matches, as do documents that link to it or have a
     fact about it.
     `since` and `until` are half open bounds of a document's `updated`, as text in UTC.
@@ -27,6 +28,7 @@ class Filters:
     sources: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     path: str = ""
+    outside: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ Data for programs is exact: the HTTP API, `--json`, and a note that `note read` 
 import re
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 from unicodedata import combining, normalize
 
@@ -115,6 +116,7 @@ _SEEN_AS: Final = str.maketrans(
     "\u02d0_\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2044\u2215",
     "acdehijlkmopqrstvwxyaeikmvoptuxiga....:::--------//",
 )
+_NUMBERS: Final = frozenset({int, float, bool, type(None)})
 _ENCODED: Final = str.maketrans({"[": "%5B", "]": "%5D", "`": "%60", "\\": "%5C"})
 
 
@@ -168,8 +170,16 @@ def break_values(value: Any) -> Any:
     if isinstance(value, str):
         return break_marks(value)
     if isinstance(value, Mapping):
-        return {break_marks(str(name)): break_values(each) for name, each in value.items()}
+        return {
+            _broken_key(name): each if type(each) in _NUMBERS else break_values(each) for name, each in value.items()
+        }
     return [break_values(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _broken_key(name: object) -> str:
+    """Cached because all answers have the same keys."""
+    return break_marks(str(name))
 
 
 def described_changes(before: str, after: str) -> str:

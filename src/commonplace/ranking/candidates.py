@@ -14,6 +14,7 @@ Scores are on a scale that is the same for every question, from 0 to 1:
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Final, TypeVar
 
 from commonplace.errors import UsageError
@@ -40,6 +41,8 @@ WEIGHTS: Final[Mapping[Mode, tuple[float, float]]] = {
 """The weights of a chunk's words and sense in each mode."""
 
 _PART, _NEAREST = 0.2, 0.8
+
+_ID, _RANK = itemgetter(0), itemgetter(1)
 
 Entry = TypeVar("Entry")
 
@@ -97,13 +100,13 @@ def best_first(
 
     All of these come from the notes, so that a rebuilt index and another copy of the vault give the same order.
     """
-
-    def rank_key(entry: Entry) -> tuple[float, float, str]:
+    keyed = []
+    for entry in entries:
         chunk = candidate(entry)
-        return round(score(entry), DECIMALS), chunk.importance, chunk.updated
-
-    by_id = sorted(entries, key=lambda entry: candidate(entry).id)
-    return sorted(by_id, key=rank_key, reverse=True)  # a reversed sort keeps the order of equals: by id
+        keyed.append((chunk.id, (round(score(entry), DECIMALS), chunk.importance, chunk.updated), entry))
+    keyed.sort(key=_ID)
+    keyed.sort(key=_RANK, reverse=True)  # a reversed sort keeps the order of equals: by id
+    return [entry for _, _, entry in keyed]
 
 
 def limit_per_note(

@@ -316,7 +316,7 @@ def rank(documents: Iterable[ScoredDocument], request: RankRequest) -> tuple[Ran
 
 def _entries(document: ScoredDocument, request: RankRequest) -> Iterator[tuple[float, ScoredChunk, tuple[Term, ...]]]:
     near = [
-        one for one in document.chunks if _is_by_named_speaker(one) or not _is_far(one.candidate, request.min_score)
+        one for one in document.chunks if not _is_far(one.candidate, request.min_score) or _is_by_named_speaker(one)
     ]
     if request.by == "document":
         for one in near[:1]:
@@ -361,7 +361,7 @@ def _is_by_named_speaker(one: ScoredChunk) -> bool:
 
 
 def _is_far(candidate: ChunkCandidate, min_score: float) -> bool:
-    return is_too_far(candidate.words, best_cosine(candidate), min_score)
+    return candidate.words is None and is_too_far(None, best_cosine(candidate), min_score)
 
 
 def confidence(documents: Sequence[ScoredDocument], words: Collection[str], *, chunks: int) -> float:

@@ -19,7 +19,7 @@ from typing import Final, Generic, TypeVar
 from commonplace.context.compose import ComposedContext, ContextLimits, compose, skipped_sections
 from commonplace.context.options import BRIEFING, NOTES_MODES, ContextOptions, NotesMode, Phase, find_phase
 from commonplace.context.selection import parse_channel
-from commonplace.encoders.base import heuristic_tokens
+from commonplace.encoders.base import count_tokens
 from commonplace.errors import CommonplaceError, UsageError
 from commonplace.events import emit
 from commonplace.flows.context.conversation_state import (
@@ -372,7 +372,7 @@ def _compose(parts: GatherResult[_Part], plan: _Plan, session: Session) -> Compo
         [each for each in pieces if isinstance(each, Piece)],
         plan.limits,
         nonce=new_nonce(),
-        measure=lambda text: len(heuristic_tokens(text)),
+        measure=count_tokens,
         now=session.now,
         skips=plan.skips,
         seen_marks=plan.state.given,

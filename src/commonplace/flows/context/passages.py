@@ -28,16 +28,17 @@ from commonplace.flows.context.facts import PieceOrOmission, with_topic_boost, w
 from commonplace.flows.search.noise import PROBES, size_step
 from commonplace.flows.search.search import SearchQuery, search
 from commonplace.flows.stores import Session, Stores
-from commonplace.model import Answer, Hit
+from commonplace.model import Answer, Filters, Hit
 from commonplace.model.context import OmittedPiece, Piece
 from commonplace.model.conversation import hit_speaker, is_claim, quote_turn_headers
-from commonplace.model.layout import is_entry_path, is_recallable
+from commonplace.model.layout import MEMORY, is_entry_path, is_recallable
 from commonplace.questions.prompt_needs import asks_for_notes, need_of
 from commonplace.questions.question import query_of_prompt
 from commonplace.sources.conversations import CHAT, CORRECTION, THREAD_TYPES, cut_words
 
 _CORRECTED: Final = 120  # characters of what a correction corrects
 _HITS: Final = 16  # passages that are considered
+_NOT_ENTRIES: Final = Filters(outside=(MEMORY,))  # entries are judged among entries alone, and must not crowd out notes
 _DAY: Final = re.compile(r"\d{4}-(?:\d{2}-\d{2}|W\d{2})")
 
 
@@ -84,6 +85,7 @@ def passage_pieces(request: PassageRequest, session: Session) -> tuple[tuple[Pie
         query_of_prompt(request.prompt),
         k=min(_HITS, session.stores.retrieval.max_k),
         min_score=0.0,
+        filters=_NOT_ENTRIES,
         explain_empty=False,
     )
     answer = search(query, session.stores, audience="prompt")
@@ -192,7 +194,7 @@ def _source_of(hit: Hit) -> str:
     return f"{hit.path}:{hit.line}"
 
 
-_PROBE_HITS: Final = 8  # some of which may be entries or conversations
+_PROBE_HITS: Final = 8  # some of which may be conversations
 _UNKNOWN: Final = 0.5  # that of a garden of 748 notes is 0.49
 
 
@@ -242,7 +244,7 @@ def _measure_in_background(size: int, stores: Stores) -> None:
 
 
 def _best_score(probe: str, stores: Stores) -> float:
-    query = SearchQuery(probe, k=_PROBE_HITS, min_score=0.0, explain_empty=False)
+    query = SearchQuery(probe, k=_PROBE_HITS, min_score=0.0, filters=_NOT_ENTRIES, explain_empty=False)
     hits = search(query, stores, audience="prompt").hits
-    notes = (hit for hit in hits if hit.source_type not in THREAD_TYPES and not is_entry_path(hit.path))
+    notes = (hit for hit in hits if hit.source_type not in THREAD_TYPES)
     return max((hit.score for hit in notes), default=0.0)

@@ -23,7 +23,7 @@ from commonplace.flows.search.noise import needed_nearness
 from commonplace.flows.stores import Stores
 from commonplace.index.base import Bm25Parameters, IndexReader, StoredChunk
 from commonplace.model import Answer, Filters, Hit, Mode, SearchUnit
-from commonplace.model.layout import is_visible_in, obsidian_link, wordless_path
+from commonplace.model.layout import CHANNELS, is_visible_in, obsidian_link, wordless_path
 from commonplace.model.moment import moment_text
 from commonplace.model.progress import Progress, ignore_progress
 from commonplace.policy.sensitivity import Audience, visibility
@@ -53,7 +53,8 @@ SNIPPET_WIDTH: Final = 320  # characters of a hit that a terminal shows
 _TITLE_ONLY: Final = Bm25Parameters(fields=(1, 0, 0, 0, 0))
 _ATTEMPTS: Final = 5  # searches until no hit is from a note that has just changed
 _SPARE: Final = 10  # extra hits, for those in other channels
-_ELSEWHERE: Final = "All hits belong to a channel: give its scope."
+_ELSEWHERE: Final = "All hits belong to another channel: give its scope."
+_NO_CHANNELS: Final = "The notes of channels were left out: give the scope of one to search it."
 _RESTLESS: Final = "All hits are being changed at this moment: search again."
 
 
@@ -91,11 +92,12 @@ def search(query: SearchQuery, stores: Stores, *, audience: Audience, progress: 
     if not query.text.strip():
         return Answer(query.text, query.mode, searched=False, hits=(), took_ms=0.0, empty="The question is empty.")
     k = effective_k(query.k, default_k=stores.retrieval.default_k, max_k=stores.retrieval.max_k)
-    wider = query if query.channel is None else replace(query, k=k + _SPARE)
-    past = bool(query.as_of)
+    scoped, past = _scoped(query, k=k), bool(query.as_of)
     shown = partial(_shown, stores=stores, channel=query.channel, limit=k)
-    answer = _search_past(wider, stores, audience, progress) if past else _search_today(wider, stores, audience, shown)
-    answer = shown(answer)
+    if past:
+        answer = shown(_search_past(scoped, stores, audience, progress))
+    else:
+        answer = shown(_search_today(scoped, stores, audience, shown))
     answer = replace(answer, took_ms=round((time.perf_counter() - start) * 1000, 1))
     emit(
         "memory_retrieval",
@@ -107,6 +109,15 @@ def search(query: SearchQuery, stores: Stores, *, audience: Audience, progress: 
         times=answer.times,
     )
     return answer
+
+
+def _scoped(query: SearchQuery, *, k: int) -> SearchQuery:
+    """The query without the notes of channels; if it names a channel, with spare hits for those of other channels."""
+    if query.channel is None:
+        return query
+    if query.channel:
+        return replace(query, k=k + _SPARE)
+    return replace(query, filters=replace(query.filters, outside=(*query.filters.outside, CHANNELS)))
 
 
 def _shown(answer: Answer, *, stores: Stores, channel: str | None, limit: int) -> Answer:
@@ -521,7 +532,8 @@ def _withheld_hit(stored: StoredChunk, *, vault: str) -> Hit:
 
 def _why_empty(reader: IndexReader, request: _Request, mode: Mode, ranking: _Ranking) -> str:
     counts = reader.counts()
-    return explain_no_results(
+    has_channels = CHANNELS in request.filters.outside and reader.count_documents(Filters(path=CHANNELS))
+    said = explain_no_results(
         EmptySearch(
             mode=mode,
             documents=sum(counts.documents.values()),
@@ -534,6 +546,7 @@ def _why_empty(reader: IndexReader, request: _Request, mode: Mode, ranking: _Ran
             needed=ranking.rejected.get("needed", 0.0),
         )
     )
+    return f"{said} {_NO_CHANNELS}" if has_channels else said
 
 
 def _understood(question: Question) -> Mapping[str, Any]:

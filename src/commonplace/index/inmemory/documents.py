@@ -65,7 +65,8 @@ def passes(document: Document, filters: Filters, *, ends_at: str) -> bool:
     return (
         (not filters.sources or document.source_type in filters.sources)
         and (not filters.kinds or fold_label(document.kind) in map(fold_label, filters.kinds))
-        and (not folder or document.source_id == folder or document.source_id.startswith(f"{folder}/"))
+        and (not folder or _is_below(document.source_id, folder))
+        and not any(_is_below(document.source_id, outside.rstrip("/")) for outside in filters.outside)
         and (not filters.tags or any(_is_below(tag, fold_label(parent)) for tag in tags for parent in filters.tags))
         and (not filters.topics or bool({*map(fold_label, document.topics)} & {*map(fold_label, filters.topics)}))
         and (not filters.since or document.updated >= filters.since)
@@ -84,8 +85,8 @@ def _has_ended(ends_at: str, *, at: str) -> bool:
     return bool(at and ends_at and ends_at <= at)
 
 
-def _is_below(tag: str, parent: str) -> bool:
-    return tag == parent or tag.startswith(f"{parent}/")
+def _is_below(name: str, parent: str) -> bool:
+    return name == parent or name.startswith(f"{parent}/")
 
 
 # ---------------------------------------------------------------- links and names

@@ -31,6 +31,7 @@ _HAS_LABEL: Final = (
     "EXISTS (SELECT 1 FROM memory_labels WHERE document = d.key AND field = '{field}'"
     " AND label IN (SELECT value FROM json_each(:{field})))"
 )
+_IS_IN: Final = "(source_id = :{folder} OR (source_id >= :{folder} || '/' AND source_id < :{folder} || '0'))"
 _IS_ABOUT: Final = """
 (d.key IN (SELECT value FROM json_each(:entity_keys)) OR d.key IN (
   SELECT document FROM memory_links WHERE path IN (SELECT value FROM json_each(:entity_paths))
@@ -81,7 +82,10 @@ def passing_sql(
 
 def _filter_conditions(filters: Filters, entities: EntityMatches) -> tuple[list[str], dict[str, Any]]:
     at = "" if filters.archived else filters.at
-    conditions, values = _conditions(replace(filters, path=valid_unicode(filters.path).rstrip("/"), at=at))
+    conditions, values = _conditions(replace(filters, path=_folder(filters.path), at=at))
+    outside = {f"outside{place}": _folder(each) for place, each in enumerate(filters.outside)}
+    conditions += [f"NOT {_IS_IN.format(folder=name)}" for name in outside]
+    values |= outside
     if filters.entities:
         conditions.append(_IS_ABOUT)
         matches = {"keys": entities.keys, "paths": entities.paths, "names": entities.names}
@@ -115,7 +119,7 @@ def _conditions(filters: Filters) -> tuple[list[str], dict[str, Any]]:
         "kinds": (_HAS_LABEL.format(field="kind"), _labels(filters.kinds)),
         "tags": (_HAS_LABEL.format(field="tag"), _labels(filters.tags)),
         "topics": (_HAS_LABEL.format(field="topic"), _labels(filters.topics)),
-        "path": ("(source_id = :path OR (source_id >= :path || '/' AND source_id < :path || '0'))", filters.path),
+        "path": (_IS_IN.format(folder="path"), filters.path),
         "since": ("updated_at >= :since", valid_unicode(filters.since)),
         "until": ("updated_at < :until", valid_unicode(filters.until)),
         "sensitive": ("sensitive = :sensitive", int(filters.sensitive == "only")),
@@ -126,6 +130,10 @@ def _conditions(filters: Filters) -> tuple[list[str], dict[str, Any]]:
     conditions = [available[name][0] for name in used]
     values = {parameters.get(name, name): available[name][1] for name in used}
     return (conditions if filters.archived else [*conditions, NOT_ARCHIVED]), values
+
+
+def _folder(path: str) -> str:
+    return valid_unicode(path).rstrip("/")
 
 
 def _labels(labels: Sequence[str]) -> str:
