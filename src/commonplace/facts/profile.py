@@ -274,4 +274,5 @@ def _stems_of(text: str) -> frozenset[str]:
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one and other else 0.0
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared) if shared else 0.0

@@ -119,9 +119,13 @@ class Chunking:
 
 @dataclass(frozen=True, slots=True)
 class QueryCache:
-    """Query vectors by encoder version and text; concurrent requests for one text encode it once."""
+    """What one request works out about a text: its vectors by encoder version, and the nearest topics.
+
+    Concurrent requests for one text encode it once.
+    """
 
     vectors: "dict[tuple[str, str], Fixed]" = field(default_factory=dict)
+    topics: dict[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 

@@ -27,7 +27,7 @@ from commonplace.vault.files import kind_of, read_file, stat_file
 from commonplace.vault.paths import is_git, is_temporary, normal, normal_folder, printable
 from commonplace.vault.syscalls import translate_os_errors, unavailable_from
 from commonplace.vault.temporary_files import UnfinishedFiles
-from commonplace.vault.tree import FolderTree, location_in
+from commonplace.vault.tree import FolderTree
 from commonplace.vault.watch import watch_folder
 
 if TYPE_CHECKING:
@@ -229,15 +229,11 @@ class Folder:
         Each folder is opened once: walking down to it takes longer than looking at a file in it.
         """
         found: dict[str, Stat] = {}
-        for folder, names in _by_folder(paths).items():
-            with (
-                suppress(*_UNEXAMINED),
-                translate_os_errors(folder, doing="examine"),
-                self._tree.open_folder(folder) as (opened, on_disk),
-            ):
-                for path, name in names:
-                    with suppress(*_UNEXAMINED), translate_os_errors(path, doing="examine"):
-                        found[path] = stat_file(location_in(opened, on_disk, name))
+        given = _normal_paths(paths)
+        with suppress(*_UNEXAMINED):
+            for clean, location in self._tree.locate_all(given):
+                with suppress(*_UNEXAMINED), translate_os_errors(clean, doing="examine"):
+                    found |= dict.fromkeys(given[clean], stat_file(location))
         return found
 
     def list(self, folder: str = "", *, recursive: bool = True, skip: Skip | None = None) -> Listing:
@@ -254,14 +250,13 @@ class Folder:
         return watch_folder(self._tree, stop=stop, skip=skip, step=step)
 
 
-def _by_folder(paths: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-    """These paths and the names of their files, by folder; without those that are no paths of a file."""
-    by_folder: dict[str, list[tuple[str, str]]] = {}
+def _normal_paths(paths: Iterable[str]) -> dict[str, list[str]]:
+    """These paths by their normal form; without those that are no paths of a file."""
+    normal_paths: dict[str, list[str]] = {}
     for path in paths:
         with suppress(Refused):
-            folder, _, name = normal(path).rpartition("/")
-            by_folder.setdefault(folder, []).append((path, name))
-    return by_folder
+            normal_paths.setdefault(normal(path), []).append(path)
+    return normal_paths
 
 
 def list_tree(tree: FolderTree, folder: str, *, recursive: bool, skip: Skip) -> Listing:

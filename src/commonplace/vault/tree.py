@@ -9,7 +9,7 @@ import errno
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,6 +29,8 @@ from commonplace.vault.syscalls import flush, unavailable_from
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | NO_LINKS
 _PASSING_FLAGS = FOLDER_FLAGS | getattr(os, "O_PATH", 0)  # for a folder on the way: whoever watches it is not woken
+
+_Wanted = tuple[str, str]  # a path, and what is left of it below the folder that is open
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,14 @@ class FolderTree:
                 descent.enter(location.name)
             yield descent.folder, on_disk
 
+    def locate_all(self, paths: Iterable[str]) -> Iterator[tuple[str, FileLocation]]:
+        """Each of these paths with its location; those below what is no folder, or cannot be opened, are left out.
+
+        Each folder is opened once, for passing through alone. A location is good until the next is asked for.
+        """
+        with _Descent(self.root, self._numbers, "/") as descent:
+            yield from _locations(descent.folder, "", _by_first_name((path, path) for path in paths))
+
     def path_on_disk(self, path: str) -> str:
         """The path as it is on disk, as far as it exists. Raises Refused for a link on the way."""
         with _Descent(self.root, self._numbers, path) as descent:
@@ -122,6 +132,35 @@ class FolderTree:
         for path in reversed(paths):
             with suppress(OSError, CommonplaceError), self.locate(path) as location:
                 os.rmdir(location.name, dir_fd=location.folder)
+
+
+def _locations(folder: int, path: str, wanted: Mapping[str, Sequence[_Wanted]]) -> Iterator[tuple[str, FileLocation]]:
+    """The location of each wanted path, by the first name of what is left of it below this open folder."""
+    for name, each in wanted.items():
+        try:
+            location = location_in(folder, path, name)
+        except OSError:
+            continue
+        yield from ((whole, location) for whole, rest in each if not rest)
+        below = [(whole, rest) for whole, rest in each if rest]
+        if not below or not location.is_folder:
+            continue
+        try:
+            opened = os.open(location.name, _PASSING_FLAGS, dir_fd=folder)
+        except OSError:
+            continue
+        try:
+            yield from _locations(opened, location.path, _by_first_name(below))
+        finally:
+            os.close(opened)
+
+
+def _by_first_name(wanted: Iterable[_Wanted]) -> dict[str, list[_Wanted]]:
+    by_name: dict[str, list[_Wanted]] = {}
+    for whole, left in wanted:
+        name, _, rest = left.partition("/")
+        by_name.setdefault(name, []).append((whole, rest))
+    return by_name
 
 
 @dataclass(frozen=True, slots=True)

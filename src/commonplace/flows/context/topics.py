@@ -75,7 +75,16 @@ def style_for(message: str, session: Session, *, topics: Sequence[str]) -> Style
 
 
 def _nearest_topics(message: str, stores: Stores) -> tuple[tuple[str, float], ...]:
-    """The nearest topics with their cosines, nearest first."""
+    """The nearest topics with their cosines, nearest first; worked out once for a request."""
+    cache = stores.query_cache
+    if cache is None:
+        return _topics_near(message, stores)
+    if message not in cache.topics:
+        cache.topics[message] = _topics_near(message, stores)
+    return cache.topics[message]
+
+
+def _topics_near(message: str, stores: Stores) -> tuple[tuple[str, float], ...]:
     with stores.index.reader() as reader:
         versions = dict(reader.versions())
     cosines: dict[str, float] = {}
