@@ -74,6 +74,22 @@ def test_a_name_is_one_printable_line(identities: Identities, name: str) -> None
         identities.people.add(Person("ben", name), now=NOW)
 
 
+@pytest.mark.parametrize(
+    "person",
+    [
+        Person("ben", "Ben", requests_per_second=float("inf")),
+        Person("ben", "Ben", requests_per_second=float("nan")),
+        Person("ben", "Ben", requests_per_second=0),
+        Person("ben", "Ben", daily_dollars=-0.5),
+        Person("ben", "Ben", daily_tokens=10**23),
+    ],
+)
+def test_a_limit_is_a_number_that_can_be_counted_to(identities: Identities, person: Person) -> None:
+    """No database could store some of them, and no request of the person could be answered."""
+    with pytest.raises(UsageError, match="must be"):
+        identities.people.add(person, now=NOW)
+
+
 def test_a_vault_has_one_owner(identities: Identities) -> None:
     """A second one is refused; a member may become the owner when there is none."""
     identities.people.add(Person("ben", "Ben"), now=NOW)

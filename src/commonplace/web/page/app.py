@@ -1,9 +1,11 @@
 """Builds the page: the list of pages, signing in and out, the choice of a vault, undo, assets, errors as pages."""
 
 import mimetypes
+from functools import partial
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, FastAPI, Header, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
 from starlette.exceptions import HTTPException
@@ -167,7 +169,8 @@ async def _show_error(request: Request, error: Exception) -> Response:
     if request.url.path != "/welcome" and not page_host(request).vaults():
         return RedirectResponse("/welcome", 303)
     title = "Not found" if isinstance(ours, NotFound) else "Not done"
-    return render(request, "error.html", status=codes_for(ours).http, title=title, error=ours)
+    show = partial(render, request, "error.html", status=codes_for(ours).http, title=title, error=ours)
+    return await run_in_threadpool(show)  # it names the person's vaults, which may be in a database
 
 
 async def _show_wrong_address(request: Request, error: Exception) -> Response:

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 from urllib.parse import parse_qs, parse_qsl, urlencode
 
 from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from commonplace.errors import Refused, UsageError
@@ -119,6 +120,11 @@ async def sign_in(request: Request) -> Response:
     except ValueError as error:
         raise UsageError("this is not a form", hint="Reload the page, and send it again.") from error
     code, query = (fields.get(name, [""])[0].strip() for name in ("code", "request"))
+    return await run_in_threadpool(_begin_session, request, code, query)
+
+
+def _begin_session(request: Request, code: str, query: str) -> Response:
+    """Sign the browser in if the code is valid; else ask for another one. People may be in a database: it waits."""
     secret = page_host(request).sessions.sign_in(code) if code else None
     if secret is None:
         return _ask_code(request, query, "", said="This code was used already, is too old, or was never given.")
