@@ -121,6 +121,7 @@ def test_the_roles_of_a_person_and_of_a_vault_limit_a_token(team: Daemon) -> Non
     done(team, "person", "set", "cleo", "--role", "member")
 
     assert "permission to write" in reads
+    assert "`commonplace person show cleo` has their roles" in reads
     assert "permission to write" in refused
     assert reviews == [200, 403]
 
@@ -135,6 +136,19 @@ def test_a_vault_that_is_unshared_is_closed_at_once(team: Daemon) -> None:
 
     assert before == (200, 200)
     assert (status(team, free, "/api/v1/topics", **garden), status(team, bound, "/api/v1/topics")) == (403, 401)
+
+
+def test_a_person_without_a_vault_is_told_what_they_lack(team: Daemon) -> None:
+    """They have named no vault, so none is the wrong one: somebody has to share one with them."""
+    done(team, "person", "add", "dora")
+    token = person_token(team, "dora")
+    plain = team.call("GET", "/api/v1/topics", token=token)
+    named = team.call("GET", "/api/v1/topics", token=token, headers={"Commonplace-Vault": "garden"})
+
+    assert (plain.status, named.status) == (403, 403)
+    assert "none is shared with its person" in plain.json["error"]["message"]
+    assert "commonplace person share" in plain.json["error"]["hint"]
+    assert "another vault" in named.json["error"]["message"]
 
 
 def rest_of(daemon: Daemon, path: str, headers: dict[str, str], then: Callable[[], object]) -> str:

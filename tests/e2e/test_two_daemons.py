@@ -217,10 +217,15 @@ def test_ready_says_whether_the_database_can_be_used(cluster: Cluster, database:
     wait_for(lambda: cluster.second.call("GET", "/ready", token="").status == 503)
     unready = cluster.second.call("GET", "/ready", token="")
     alive, refused = cluster.second.call("GET", "/health"), cluster.second.call("GET", "/api/v1/topics", token=token)
+    metadata = cluster.second.call("GET", "/.well-known/oauth-authorization-server", token="")
+    page = Browser(cluster.second).http.get("/oauth/authorize", params={"client_id": "0" * 32})
     database.resume()
 
     assert (unready.status, alive.status, refused.status) == (503, 200, 503)
     assert "the list of people cannot be read" in json.loads(unready.body)["reasons"]
+    for status, text in ((metadata.status, metadata.body.decode()), (page.status_code, page.text)):
+        assert (status, "the server cannot answer now" in text.lower()) == (503, True)
+        assert str(database.folder) not in text  # where the database is, is nothing for strangers
     wait_for(lambda: cluster.second.call("GET", "/ready").status == 200)
     assert cluster.second.call("GET", "/api/v1/topics", token=token).status == 200
 

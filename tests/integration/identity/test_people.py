@@ -1,11 +1,12 @@
 """People and their grants in the database: what is stored, what ends, and what expires."""
 
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from commonplace.errors import NotFound, UsageError
+from commonplace.errors import NotFound, UsageError, VaultUnavailable
 from commonplace.identity.access import Identities
 from commonplace.identity.authorization import AuthorizationRequest, OAuthError
 from commonplace.identity.grants import (
@@ -14,11 +15,12 @@ from commonplace.identity.grants import (
     MOST_CLIENTS,
     MOST_OF_NETWORK,
     REFRESH_LIFE,
+    OAuthGrants,
     TokenPair,
     network_of,
 )
 from commonplace.identity.people import INVITE_LIFE, Person
-from commonplace.identity.schema import SqliteIdentities
+from commonplace.identity.schema import IdentityConnection, SqliteIdentities
 from tests.postgresql import no_people
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -195,6 +197,34 @@ def test_uses_of_grants_are_written_later(identities: Identities) -> None:
     assert grants.write_uses() == 1
     assert grants.list("ada")[0].last_used == "2026-03-01T09:00:00Z"
     assert grants.write_uses() == 0
+
+
+def test_uses_that_could_not_be_written_are_written_later(identities: Identities) -> None:
+    """A database that is away for a while loses none."""
+    client = identities.grants.register("Heron", [REDIRECT], address="127.0.0.1", now=NOW).id
+    grant = exchange(identities, client, code_for(identities, client)).grant
+    away = OAuthGrants(DatabaseThatIsAway())
+    away.touch(grant, now=NOW)
+    with pytest.raises(VaultUnavailable):
+        away.write_uses()
+    with pytest.raises(VaultUnavailable):
+        away.write_uses()
+
+
+class DatabaseThatIsAway:
+    """A database that no transaction reaches."""
+
+    is_remote = True
+
+    def exists(self) -> bool:
+        """True, as far as anybody knows."""
+        return True
+
+    def read_transaction(self) -> AbstractContextManager[IdentityConnection]:
+        """None."""
+        raise VaultUnavailable("the database is away")
+
+    write_transaction = read_transaction
 
 
 @pytest.mark.parametrize("identities", ["sqlite"], indirect=True)

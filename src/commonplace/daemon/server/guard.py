@@ -28,6 +28,7 @@ from commonplace.daemon.server.messages import (
     is_preflight,
     malformed,
     missing_scope,
+    no_vault,
     not_by_proxy,
     not_for_members,
     not_your_metrics,
@@ -372,7 +373,7 @@ class Authenticator:
         if access is None:
             return self._refuse_guess(head)
         if not access.vault:
-            return other_vault()
+            return other_vault() if vault else no_vault()
         if required_scope(head.path) == "admin" and not (access.person.runs_the_server and SCOPES[-1] in scopes):
             return missing_scope("admin")
         if head.path == _METRICS and not access.person.runs_the_server:

@@ -221,6 +221,12 @@ def other_vault() -> ErrorResponse:
     return ErrorResponse(403, Refused("this token is for another vault", hint=hint))
 
 
+def no_vault() -> ErrorResponse:
+    """403: a token of a person with whom no vault is shared, or not the one that the token is for."""
+    hint = "Whoever runs the server shares one: `commonplace person share VAULT ID`."
+    return ErrorResponse(403, Refused("this token opens no vault: none is shared with its person", hint=hint))
+
+
 def too_large(most: int) -> ErrorResponse:
     """413: a body that is not read."""
     hint = "Send less at once, or raise the setting serve.max_body_bytes."

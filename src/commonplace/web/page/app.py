@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
-from commonplace.errors import CommonplaceError, NotFound, Refused, UsageError, codes_for
+from commonplace.errors import CommonplaceError, NotFound, Refused, UsageError, codes_for, for_strangers
 from commonplace.model.change import CALLER, STILL_ADMITTED
 from commonplace.model.layout import entry_digits
 from commonplace.web.event_routes import EventStream
@@ -168,6 +168,8 @@ async def _show_error(request: Request, error: Exception) -> Response:
         return render(request, "signed_out.html", status=401, title="Sign in", error=ours)
     if request.url.path != "/welcome" and not page_host(request).vaults():
         return RedirectResponse("/welcome", 303)
+    if not request.scope[CALLER].name:
+        ours = for_strangers(ours)
     title = "Not found" if isinstance(ours, NotFound) else "Not done"
     show = partial(render, request, "error.html", status=codes_for(ours).http, title=title, error=ours)
     return await run_in_threadpool(show)  # it names the person's vaults, which may be in a database
