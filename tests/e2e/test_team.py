@@ -323,6 +323,37 @@ def test_the_page_is_no_way_into_a_vault_of_somebody_else(team: Daemon) -> None:
     assert (first.status_code, second.status_code) == (303, 401)
 
 
+def test_a_person_signs_in_at_the_page_with_a_code(team: Daemon) -> None:
+    """The page asks for it, no program has to ask first; a wrong code can be corrected."""
+    browser = Browser(team)
+    start, wrong = browser.http.get("/"), browser.sign_in("guess")
+    signed_in = browser.sign_in(invite(team, "ada"))
+
+    assert (start.status_code, "Your one-time code" in start.text) == (401, True)
+    assert "used already" in wrong.text
+    assert "A program" not in wrong.text
+    assert (signed_in.status_code, signed_in.headers["location"]) == (303, "/")
+    assert browser.http.get("/").status_code == 200
+
+
+def test_a_browser_is_told_on_a_page_why_it_is_refused(team: Daemon) -> None:
+    """A person without a vault of their own, and one who clicked the link in a mail: its code is still good."""
+    done(team, "person", "add", "emil")
+    browser, code = Browser(team), invite(team, "emil")
+    clicked = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    link = browser.http.get(f"/login?code={code}", headers=clicked)
+    fetched = browser.http.get("/", headers={"Sec-Fetch-Site": "cross-site", "Accept": "*/*"})
+    signed_in = browser.sign_in(code)
+    start = browser.http.get("/")
+
+    assert (link.status_code, link.headers["content-type"]) == (403, "text/html; charset=utf-8")
+    assert "copy the link into the address bar" in link.text
+    assert "frame-ancestors 'none'" in link.headers["content-security-policy"]
+    assert (fetched.status_code, fetched.headers["content-type"]) == (403, "application/json")
+    assert (signed_in.status_code, start.status_code) == (303, 403)
+    assert "<p>This page shows the vaults that a person owns, and you own none.</p>" in start.text
+
+
 def test_only_the_public_name_of_the_server_and_its_own_pages_count(tmp_path: Path) -> None:
     """The Host and the Origin are those of the public address; the 401 leads there."""
     public = {"COMMONPLACE_SERVE__PUBLIC_URL": "https://memory.example.org"}

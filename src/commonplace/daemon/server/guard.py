@@ -22,9 +22,11 @@ from commonplace.daemon.server.messages import (
     ResponseSender,
     browser_of_other_user,
     foreign_form,
+    foreign_link,
     head_too_large,
     internal_error,
     invalid_token,
+    is_for_browser,
     is_preflight,
     malformed,
     missing_scope,
@@ -34,6 +36,7 @@ from commonplace.daemon.server.messages import (
     not_your_metrics,
     other_user,
     other_vault,
+    owns_no_vault,
     preflight_headers,
     refuse_request,
     request_head,
@@ -155,7 +158,8 @@ class Guard:
     async def _handle(self, scope: "AsgiScope", receive: "Receive", send: "Send") -> None:
         head = request_head(scope)
         if error := self._check_form(head):
-            await self._refuse(error, head, receive=receive, send=ResponseSender(send))
+            sender = ResponseSender(send, head if is_for_browser(head) else None)  # a page has no CORS headers
+            await self._refuse(error, head, receive=receive, send=sender)
             return
         sender = ResponseSender(send, head)
         if is_preflight(head):
@@ -203,7 +207,9 @@ class Guard:
         origin, site = next(iter(origins), None), next(iter(sites), "")
         if head.path == AUTHORIZE and _is_visit(head):  # a program's own web page may send the person here
             return None
-        return None if self._options.admits_fetch(site, origin=origin, port=head.port) else wrong_origin()
+        if self._options.admits_fetch(site, origin=origin, port=head.port):
+            return None
+        return foreign_link() if is_for_browser(head) and _is_visit(head) else wrong_origin()
 
     def _admit(self, head: RequestHead) -> Caller | ErrorResponse:
         """The caller, if it may make this request now."""
@@ -418,8 +424,10 @@ class Authenticator:
         if is_open_path(head.path) or head.path == SIGN_OUT:
             return Caller(_PAGE_CALLER, frozenset(SCOPES[:1]), vault=session.vault, via="tcp", person=session.person)
         access = self._identities.access(session.person, vault=session.vault, scopes=SCOPES)
-        if access is None or not access.vault or SCOPES[-1] not in access.scopes or head.path.startswith(_SERVER_PAGES):
+        if head.path.startswith(_SERVER_PAGES):
             return not_for_members()
+        if access is None or not access.vault or SCOPES[-1] not in access.scopes:
+            return owns_no_vault()
         return Caller(_PAGE_CALLER, access.scopes, vault=access.vault, via="tcp", person=session.person)
 
     def session_of(self, head: RequestHead) -> PageSession | None:

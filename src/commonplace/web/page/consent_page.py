@@ -114,7 +114,7 @@ def decide(request: Request, form: PageForm, session: Annotated[PageSession, Dep
 
 @router.post(SIGN_IN)
 async def sign_in(request: Request) -> Response:
-    """Begin a session by the person's one-time code, and go on with the question. Raises UsageError."""
+    """Begin a session by the person's one-time code; go on with the question, or to the start. Raises UsageError."""
     try:
         fields = parse_qs((await request.body()).decode("utf-8"), max_num_fields=_MOST_FIELDS)
     except ValueError as error:
@@ -128,7 +128,7 @@ def _begin_session(request: Request, code: str, query: str) -> Response:
     secret = page_host(request).sessions.sign_in(code) if code else None
     if secret is None:
         return _ask_code(request, query, "", said="This code was used already, is too old, or was never given.")
-    response = RedirectResponse(f"{AUTHORIZE}?{urlencode(_pairs(query))}", 303)
+    response = RedirectResponse(f"{AUTHORIZE}?{urlencode(_pairs(query))}" if query else "/", 303)
     set_session_cookie(request, response, secret)
     return response
 
@@ -177,7 +177,7 @@ def _ask_code(request: Request, query: str, client: str, said: str = "") -> Resp
         said=said,
         request_query=query,
         action=SIGN_IN,
-        again=f"{AUTHORIZE}?{query}",
+        again=f"{AUTHORIZE}?{query}" if query else "/",
     )
 
 
