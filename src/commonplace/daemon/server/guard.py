@@ -510,13 +510,13 @@ def is_admitted_peer(head: RequestHead, options: "ServeOptions") -> bool:
     """True unless proxies are named and the connection is from another machine than one of them or this one."""
     if not options.team or not options.trusted_proxies or head.peer is None:
         return True
-    return head.peer[0] in options.trusted_proxies or head.peer[0] in ("127.0.0.1", "::1")
+    return options.trusts_proxy(head.peer[0]) or head.peer[0] in ("127.0.0.1", "::1")
 
 
 def client_address(head: RequestHead, options: "ServeOptions") -> str:
     """The address of the caller's machine: what a trusted proxy says, else the other end of the connection."""
     peer = head.peer[0] if head.peer else ""
-    if options.team and peer in options.trusted_proxies:
+    if options.trusts_proxy(peer):
         forwarded = ",".join(head.all("x-forwarded-for")).rpartition(",")[2].strip()
         return forwarded[:_LONGEST_ADDRESS] or peer
     return peer
