@@ -170,6 +170,13 @@ def missing_extra(extra: str, feature: str) -> UsageError:
     return UsageError(f"{feature} needs packages that are not installed", hint=f"pip install '{DISTRIBUTION}[{extra}]'")
 
 
+def for_strangers(error: CommonplaceError) -> CommonplaceError:
+    """The error as somebody is told it who has not signed in: without the address of a database, or a path."""
+    if isinstance(error, VaultUnavailable):
+        return VaultUnavailable("the server cannot answer now", hint="Try again in a minute.")
+    return error
+
+
 def codes_for(error: CommonplaceError) -> ErrorCodes:
     """The exit code, HTTP status and MCP code for this error, taken from the nearest ancestor in the table."""
     return next((ERROR_CODES[kind] for kind in type(error).__mro__ if kind in ERROR_CODES), UNEXPECTED_CODES)

@@ -7,6 +7,7 @@ import pytest
 
 from commonplace import open_memory
 from commonplace.hosts.own_settings import save_setting
+from commonplace.settings.database_vaults import folder_of_tenant
 from commonplace.settings.registered_vaults import register_vault
 from tests import daemons
 from tests.command_line import Run, answer, calling, new_vault
@@ -57,6 +58,26 @@ def test_one_name_for_all_vaults_is_refused(run: Run, environ: dict[str, str], t
     assert together.returncode != 0
     assert "for all vaults" in together.stderr
     assert "--for-vault" in together.stderr
+
+
+def test_the_name_of_another_vault_is_refused(
+    run: Run, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if each has it for itself, and if it is that of a vault in the database, whose notes are its rows."""
+    monkeypatch.delenv("COMMONPLACE_POSTGRESQL__TENANT")
+    name = environ["COMMONPLACE_POSTGRESQL__TENANT"]
+    mine, other = register_vault(tmp_path / "vault").root, register_vault(new_vault(tmp_path / "other")).root
+    save_setting("postgresql.tenant", name, vault=mine)
+    alone = run("log")
+    save_setting("postgresql.tenant", name, vault=other)
+    folders = run("log")
+    save_setting("postgresql.tenant", f"{name}-2", vault=other)
+    in_database = register_vault(folder_of_tenant(name)).root
+    both = run("log")
+
+    assert alone.returncode == 0
+    assert (folders.returncode, f"and so is that of {other}" in folders.stderr) == (2, True)
+    assert (both.returncode, f"and so is that of postgresql:{in_database.name}" in both.stderr) == (2, True)
 
 
 def test_a_day_with_a_history_in_postgresql(run: Run) -> None:
@@ -148,7 +169,7 @@ def test_a_setting_without_a_database_says_what_to_do(run: Run, monkeypatch: pyt
     monkeypatch.delenv("COMMONPLACE_POSTGRESQL__URL")
     unset = run("log")
 
-    assert (away.returncode, "Check that the server runs, and the setting postgresql.url." in away.stderr) == (5, True)
+    assert (away.returncode, "Check that the server runs, the setting postgresql.url" in away.stderr) == (5, True)
     assert (unset.returncode, "Set postgresql.url" in unset.stderr) == (2, True)
 
 

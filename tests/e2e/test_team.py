@@ -121,6 +121,7 @@ def test_the_roles_of_a_person_and_of_a_vault_limit_a_token(team: Daemon) -> Non
     done(team, "person", "set", "cleo", "--role", "member")
 
     assert "permission to write" in reads
+    assert "`commonplace person show cleo` has their roles" in reads
     assert "permission to write" in refused
     assert reviews == [200, 403]
 
@@ -135,6 +136,19 @@ def test_a_vault_that_is_unshared_is_closed_at_once(team: Daemon) -> None:
 
     assert before == (200, 200)
     assert (status(team, free, "/api/v1/topics", **garden), status(team, bound, "/api/v1/topics")) == (403, 401)
+
+
+def test_a_person_without_a_vault_is_told_what_they_lack(team: Daemon) -> None:
+    """They have named no vault, so none is the wrong one: somebody has to share one with them."""
+    done(team, "person", "add", "dora")
+    token = person_token(team, "dora")
+    plain = team.call("GET", "/api/v1/topics", token=token)
+    named = team.call("GET", "/api/v1/topics", token=token, headers={"Commonplace-Vault": "garden"})
+
+    assert (plain.status, named.status) == (403, 403)
+    assert "none is shared with its person" in plain.json["error"]["message"]
+    assert "commonplace person share" in plain.json["error"]["hint"]
+    assert "another vault" in named.json["error"]["message"]
 
 
 def rest_of(daemon: Daemon, path: str, headers: dict[str, str], then: Callable[[], object]) -> str:
@@ -307,6 +321,37 @@ def test_the_page_is_no_way_into_a_vault_of_somebody_else(team: Daemon) -> None:
     assert opened.returncode != 0
     assert "person invite" in opened.stderr
     assert (first.status_code, second.status_code) == (303, 401)
+
+
+def test_a_person_signs_in_at_the_page_with_a_code(team: Daemon) -> None:
+    """The page asks for it, no program has to ask first; a wrong code can be corrected."""
+    browser = Browser(team)
+    start, wrong = browser.http.get("/"), browser.sign_in("guess")
+    signed_in = browser.sign_in(invite(team, "ada"))
+
+    assert (start.status_code, "Your one-time code" in start.text) == (401, True)
+    assert "used already" in wrong.text
+    assert "A program" not in wrong.text
+    assert (signed_in.status_code, signed_in.headers["location"]) == (303, "/")
+    assert browser.http.get("/").status_code == 200
+
+
+def test_a_browser_is_told_on_a_page_why_it_is_refused(team: Daemon) -> None:
+    """A person without a vault of their own, and one who clicked the link in a mail: its code is still good."""
+    done(team, "person", "add", "emil")
+    browser, code = Browser(team), invite(team, "emil")
+    clicked = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    link = browser.http.get(f"/login?code={code}", headers=clicked)
+    fetched = browser.http.get("/", headers={"Sec-Fetch-Site": "cross-site", "Accept": "*/*"})
+    signed_in = browser.sign_in(code)
+    start = browser.http.get("/")
+
+    assert (link.status_code, link.headers["content-type"]) == (403, "text/html; charset=utf-8")
+    assert "copy the link into the address bar" in link.text
+    assert "frame-ancestors 'none'" in link.headers["content-security-policy"]
+    assert (fetched.status_code, fetched.headers["content-type"]) == (403, "application/json")
+    assert (signed_in.status_code, start.status_code) == (303, 403)
+    assert "<p>This page shows the vaults that a person owns, and you own none.</p>" in start.text
 
 
 def test_only_the_public_name_of_the_server_and_its_own_pages_count(tmp_path: Path) -> None:

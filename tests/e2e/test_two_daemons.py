@@ -13,9 +13,11 @@ from typing import Final
 import psycopg
 import pytest
 
+from commonplace.database.postgresql import PostgresqlServer
+from commonplace.identity.postgresql import PostgresqlIdentities
 from tests.daemons import Daemon, program, register, start, surroundings
 from tests.polling import wait_for
-from tests.postgresql import TestServer
+from tests.postgresql import WAIT, TestServer
 from tests.round_robin import round_robin
 from tests.team import (
     Browser,
@@ -97,6 +99,35 @@ def contexts(daemon: Daemon, token: str) -> list[str]:
     """The context of each question, without its random mark."""
     texts = [tool_text(daemon, token, "memory_recall", prompt=question) for question in QUESTIONS]
     return [re.sub("memory-[0-9a-f]{8}", "memory", text) for text in texts]
+
+
+def test_a_daemon_answers_while_a_sign_in_waits_for_the_database(cluster: Cluster, database: TestServer) -> None:
+    """Anybody may send a code: the wait for its row stops nobody else."""
+    server = PostgresqlServer(database.url("commonplace", "commonplace"), connections=1, partitions=2, wait=WAIT)
+    browser = Browser(cluster.first)
+    with ThreadPoolExecutor(1) as pool:
+        with PostgresqlIdentities(server).write_transaction():
+            answer = pool.submit(browser.http.post, "/oauth/signin", data={"code": "x"}, headers=own_page(cluster))
+            wait_for(lambda: is_waiting(database))
+            health = cluster.first.call("GET", "/health", token="", timeout=3)
+            was_waiting = not answer.done()
+        page = answer.result(timeout=20)
+    server.close()
+
+    assert (health.status, was_waiting) == (200, True)
+    assert "used already" in page.text
+
+
+def own_page(cluster: Cluster) -> dict[str, str]:
+    """The header of a form on the page of these daemons."""
+    return {"Origin": cluster.front.url}
+
+
+def is_waiting(database: TestServer) -> bool:
+    """True if somebody waits for a lock in the database."""
+    with psycopg.connect(database.url("commonplace", "commonplace")) as connection:
+        row = connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone()
+    return row is not None and row[0] > 0
 
 
 def test_what_one_daemon_saves_the_other_finds_at_once(cluster: Cluster) -> None:
@@ -186,10 +217,15 @@ def test_ready_says_whether_the_database_can_be_used(cluster: Cluster, database:
     wait_for(lambda: cluster.second.call("GET", "/ready", token="").status == 503)
     unready = cluster.second.call("GET", "/ready", token="")
     alive, refused = cluster.second.call("GET", "/health"), cluster.second.call("GET", "/api/v1/topics", token=token)
+    metadata = cluster.second.call("GET", "/.well-known/oauth-authorization-server", token="")
+    page = Browser(cluster.second).http.get("/oauth/authorize", params={"client_id": "0" * 32})
     database.resume()
 
     assert (unready.status, alive.status, refused.status) == (503, 200, 503)
     assert "the list of people cannot be read" in json.loads(unready.body)["reasons"]
+    for status, text in ((metadata.status, metadata.body.decode()), (page.status_code, page.text)):
+        assert (status, "the server cannot answer now" in text.lower()) == (503, True)
+        assert str(database.folder) not in text  # where the database is, is nothing for strangers
     wait_for(lambda: cluster.second.call("GET", "/ready").status == 200)
     assert cluster.second.call("GET", "/api/v1/topics", token=token).status == 200
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from commonplace.errors import UsageError, VaultUnavailable, missing_extra
-from commonplace.settings.database_vaults import tenant_in
+from commonplace.settings.database_vaults import shown_vault, tenant_in
 from commonplace.settings.load import own_value
 from commonplace.settings.registered_vaults import registered_vaults
 from commonplace.settings.schema import Settings
@@ -80,14 +80,22 @@ def _given_name(folder: Path) -> str:
 
 
 def _require_own_name(name: str, root: Path | None) -> None:
-    """Raise UsageError if the name is set for all vaults and there are others: they would be one vault to the database.
+    """Raise UsageError if another vault has the name, or would have: they would be one vault to the database.
 
     A vault that is in the database itself has its name by its address, and another one in a folder by the user's file
-    for that vault alone.
+    for that vault alone. A name that is set for all vaults is that of every folder.
     """
-    if root is None or tenant_in(root) or own_value("postgresql.tenant", root) == name:
+    if root is None or tenant_in(root):
         return
-    if any(each != root and not tenant_in(each) for each in registered_vaults().vaults):
+    others = [each for each in registered_vaults().vaults if each not in (root, root.resolve())]
+    same = [each for each in others if name in (tenant_in(each), own_value("postgresql.tenant", each))]
+    if same:
+        raise UsageError(
+            f"postgresql.tenant is {name}, and so is that of {shown_vault(same[0])}: they would read and overwrite each"
+            " other's memory",
+            hint="Choose another: `commonplace settings set postgresql.tenant NAME --for-vault`.",
+        )
+    if own_value("postgresql.tenant", root) != name and any(not tenant_in(each) for each in others):
         raise UsageError(
             f"postgresql.tenant is {name} for all vaults: they would read and overwrite each other's memory",
             hint="Set it for each vault alone: `commonplace settings set postgresql.tenant NAME --for-vault`.",

@@ -22,7 +22,7 @@ from typing import Final
 import psycopg
 from psycopg import errors as pg_errors
 from psycopg import sql
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from commonplace.database.errors import ErrorWording
 from commonplace.errors import UsageError, VaultUnavailable
@@ -45,6 +45,9 @@ CREATE POLICY one_tenant ON {name} USING (tenant = current_setting('commonplace.
 _SCHEMA_TABLE: Final = """
 CREATE TABLE IF NOT EXISTS commonplace_schema (area text PRIMARY KEY, version integer NOT NULL, oldest integer NOT NULL)
 """
+_ALIVE: Final = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
+"""Seconds, and milliseconds: a server that no packet reaches is noticed by then; else a query would wait for hours."""
+_SCHEMES: Final = ("postgresql://", "postgres://")
 _PORTS: Final = re.compile("[0-9,]*", re.ASCII)  # one for each host
 _MIGRATING: Final = "commonplace schema"  # the advisory lock of migrations
 _MIGRATION_LOCK: Final = "500ms"  # others wait behind a waiting ALTER TABLE; below deadlock_timeout (1 s): it gives way
@@ -57,6 +60,10 @@ _RELEASE: Final = "SELECT pg_advisory_unlock(hashtextextended(%s, 0))"
 _ROLE_HINT: Final = (
     "As an administrator of the server: CREATE ROLE commonplace LOGIN; CREATE DATABASE commonplace OWNER commonplace;"
     " and in that database: CREATE EXTENSION vector. Then connect as commonplace."
+)
+_EXTENSION_HINT: Final = (
+    "The extension pgvector 0.8 or newer is missing in this database. As an administrator of the server, in this"
+    " database: CREATE EXTENSION vector; or, if it is older: ALTER EXTENSION vector UPDATE."
 )
 
 
@@ -226,7 +233,10 @@ class PostgresqlServer:
 
     def _open(self) -> Connection:
         check_address(self._url)
-        connection = psycopg.connect(self._url, autocommit=True, connect_timeout=max(2, round(self.wait)))
+        given = conninfo_to_dict(self._url)
+        alive = {name: value for name, value in _ALIVE.items() if name not in given}
+        address = make_conninfo(self._url, **alive, connect_timeout=max(2, round(self.wait)))
+        connection = psycopg.connect(address, autocommit=True)
         connection.prepare_threshold = None  # a prepared statement keeps a plan that was made for another tenant
         return connection
 
@@ -318,14 +328,16 @@ class TenantDatabase:
 def check_address(url: str) -> None:
     """Raise UsageError for an address that cannot be read, without quoting it: the driver would name the password.
 
-    A password with a character that ends it in an address, such as @ or /, continues in the host or in the port.
+    A password with a character that ends it in an address, such as @ or /, continues in the host, in the port or in
+    the name of the database.
     """
     try:
         parts = conninfo_to_dict(url)
     except psycopg.Error:
         parts = {"host": "@"}
     host, port = str(parts.get("host") or ""), str(parts.get("port") or "")
-    if "@" in host or not _PORTS.fullmatch(port):
+    is_ambiguous = url.startswith(_SCHEMES) and url.partition("?")[0].count("@") > 1
+    if is_ambiguous or "@" in host or not _PORTS.fullmatch(port):
         raise UsageError(
             "postgresql.url is not an address of a database",
             hint="Such as postgresql://commonplace@localhost/commonplace; a password belongs into ~/.pgpass.",
@@ -350,10 +362,14 @@ def translated(wording: ErrorWording) -> Iterator[None]:
         raise VaultUnavailable(
             f"the {wording.label} in PostgreSQL may not be used ({_said(error)})", hint=_ROLE_HINT
         ) from error
+    except pg_errors.UndefinedObject as error:  # a type: those that are not PostgreSQL's own are of pgvector
+        raise VaultUnavailable(
+            f"the {wording.label} in PostgreSQL cannot be used ({_said(error)})", hint=_EXTENSION_HINT
+        ) from error
     except psycopg.Error as error:
         raise VaultUnavailable(
             f"the {wording.label} in PostgreSQL cannot be used ({_said(error)})",
-            hint="Check that the server runs, and the setting postgresql.url.",
+            hint="Check that the server runs, the setting postgresql.url, and the password in ~/.pgpass or PGPASSWORD.",
         ) from error
 
 

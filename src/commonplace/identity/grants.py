@@ -219,12 +219,14 @@ class OAuthGrants:
             self._uses[grant.id] = moment_text(now)
 
     def write_uses(self) -> int:
-        """Write when grants were used; returns how many."""
+        """Write when grants were used; returns how many. Raises VaultUnavailable, and forgets no use then."""
         with self._lock:
-            uses, self._uses = self._uses, {}
+            uses = dict(self._uses)
         if uses:
             with self._database.write_transaction() as connection:
                 connection.executemany(_USED, [(at, id) for id, at in uses.items()])
+        with self._lock:  # one that was used again meanwhile is written next time
+            self._uses = {id: at for id, at in self._uses.items() if uses.get(id) != at}
         return len(uses)
 
 

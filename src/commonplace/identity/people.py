@@ -27,6 +27,7 @@ _Word = TypeVar("_Word", bound=str)
 INVITE_LIFE: Final = timedelta(hours=1)
 _ID: Final = re.compile("[a-z0-9](?:[a-z0-9.-]{0,38}[a-z0-9])?")
 _LONGEST_NAME: Final = 80
+_HIGHEST_LIMIT: Final = 10**15  # both databases can store it, and it is as good as none
 _SCOPES_OF: Final[Mapping[VaultRole, int]] = {"owner": 3, "writer": 2, "reader": 1}
 """How many of the scopes read, write and admin a role in a vault allows."""
 
@@ -286,5 +287,8 @@ def _check(person: Person) -> None:
         raise UsageError(f"{person.id!r} is not a valid id for a person", hint=hint)
     if not 0 < len(person.name) <= _LONGEST_NAME or not person.name.isprintable() or not person.name.strip():
         raise UsageError("this is not a valid name", hint=f"Use 1 to {_LONGEST_NAME} printable characters.")
-    if any(limit is not None and limit < 0 for limit in _limits(person)) or person.requests_per_second == 0:
-        raise UsageError("a limit must not be negative", hint="Leave it out for no limit of the person's own.")
+    if any(limit is not None and not 0 <= limit <= _HIGHEST_LIMIT for limit in _limits(person)):
+        message = f"a limit must be from 0 to {_HIGHEST_LIMIT:,}"
+        raise UsageError(message, hint="Leave it out for no limit of the person's own.")
+    if person.requests_per_second == 0:
+        raise UsageError("requests per second must be more than 0", hint="`commonplace person remove` shuts them out.")

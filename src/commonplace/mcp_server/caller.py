@@ -63,10 +63,9 @@ class CurrentCall:
         """Raise Refused unless the caller has that scope."""
         caller = self.caller_of()
         if not caller.may(scope):
-            raise Refused(
-                f"{caller.name or 'this client'} has no permission to {scope}",
-                hint=f"Ask the person for a token with the scope {scope}: `commonplace token create`.",
-            )
+            hint = f"Ask the person for a token with the scope {scope}: `commonplace token create`."
+            message = f"{caller.name or 'this client'} has no permission to {scope}"
+            raise Refused(message, hint=caller.role_hint or hint)
 
 
 def caller_of_request() -> Caller:

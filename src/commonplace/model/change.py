@@ -35,6 +35,14 @@ class Caller:
         """True if the caller has that scope, or one that includes it."""
         return any(scope in SCOPES[: SCOPES.index(each) + 1] for each in self.scopes)
 
+    @property
+    def role_hint(self) -> str:
+        """What to look at if a person's program may not do something; empty for other programs."""
+        if not self.person:
+            return ""
+        roles = f"`commonplace person show {self.person}` has their roles"
+        return f"The token's scope, and the person's roles in this vault and on the server, must allow it; {roles}."
+
 
 ActorKind = Literal["person", "agent", "job"]
 ACTOR_KINDS: tuple[ActorKind, ...] = get_args(ActorKind)

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_network
 from re import IGNORECASE, Pattern, compile
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from commonplace.errors import UsageError
 from commonplace.model import option
@@ -74,7 +75,9 @@ class ServeOptions:
         None, "The https address by which people reach a team server, such as https://memory.example.org."
     )
     trusted_proxies: tuple[str, ...] = option(
-        (), "Addresses of the reverse proxies of a team server; with any, no other machine may connect."
+        (),
+        "Addresses of the reverse proxies of a team server, or networks such as 10.0.0.0/24; with any, no other "
+        "machine may connect.",
     )
     allowed_origins: tuple[str, ...] = option(
         ("app://obsidian.md",), "Web pages that may call the daemon, besides those of this machine."
@@ -135,19 +138,25 @@ class ServeOptions:
         """
         url = urlsplit(self.public_url or "")
         is_local = url.hostname in ("127.0.0.1", "localhost", "::1")
-        if self.public_url and (
-            url.scheme not in _DEFAULT_PORTS or not url.hostname or url.path.strip("/") or url.query
-        ):
+        if self.public_url and not _is_address(url):
             hint = "Such as https://memory.example.org, without a path."
             raise UsageError(f"serve.public_url is not an address: {self.public_url!r}", hint=hint)
         if self.public_url and url.scheme != "https" and not is_local and not self.trusted_proxies:
             hint = "Put a reverse proxy with a certificate in front, and set its https address."
             raise UsageError("serve.public_url must be https", hint=hint)
+        for proxy in self.trusted_proxies:
+            if _network(proxy) is None:
+                hint = "Such as 10.0.0.2, or 10.0.0.0/24 for a network; a name of a machine is not enough."
+                raise UsageError(f"serve.trusted_proxies is not a list of addresses: {proxy!r}", hint=hint)
         hint = "Set serve.team to true and serve.public_url to the https address by which people reach it."
         if self.team and not self.public_url:
             raise UsageError("a team server needs serve.public_url", hint=hint)
         if self.host not in (*_LOOPBACK, "::1") and not self.team:
             raise UsageError(f"serve.host {self.host} is open to other machines", hint=hint)
+
+    def trusts_proxy(self, address: str) -> bool:
+        """True if that is the address of a reverse proxy of this team server."""
+        return self.team and _is_within(address, self.trusted_proxies)
 
     def admits_origin(self, origin: str, *, port: int | None) -> bool:
         """True if a page of that origin may call: one that we serve on that port, or one that the person allowed."""
@@ -164,6 +173,34 @@ class ServeOptions:
         if origin is None:
             return site in ("", *_OF_THE_PERSON)
         return self.admits_origin(origin, port=port)
+
+
+def _is_address(url: SplitResult) -> bool:
+    """True for a scheme, a host and perhaps a port, and nothing else."""
+    try:
+        _ = url.port
+    except ValueError:
+        return False
+    more = url.path.strip("/") or url.query or url.fragment or "@" in url.netloc
+    return url.scheme in _DEFAULT_PORTS and bool(url.hostname) and not more
+
+
+@lru_cache(maxsize=1024)
+def _is_within(address: str, networks: tuple[str, ...]) -> bool:
+    found = _network(address)
+    if found is None:
+        return False
+    ip = found.network_address
+    ip = (ip.ipv4_mapped or ip) if isinstance(ip, IPv6Address) else ip  # a socket for both has IPv4 peers like that
+    return any(ip in network for each in networks if (network := _network(each)))
+
+
+def _network(text: str) -> IPv4Network | IPv6Network | None:
+    """The address or network that the text is; None if it is neither."""
+    try:
+        return ip_network(text.strip(), strict=False)
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

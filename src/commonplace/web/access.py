@@ -67,9 +67,7 @@ Owner = Annotated[Memory, Depends(own_memory)]
 
 def _memory(request: Request, caller: Caller, *, scope: Scope) -> Memory:
     if not caller.may(scope):
-        raise Refused(
-            f"{caller.name} has no permission to {scope}",
-            hint=f"Create a token with that scope: commonplace token create NAME --scope {scope}.",
-        )
+        hint = f"Create a token with that scope: commonplace token create NAME --scope {scope}."
+        raise Refused(f"{caller.name} has no permission to {scope}", hint=caller.role_hint or hint)
     memory: Memory = request.app.state.memory_for(caller)
     return memory

@@ -49,6 +49,15 @@ def test_with_named_proxies_no_other_machine_may_connect() -> None:
     assert is_admitted_peer(head("10.0.0.3"), ServeOptions())
 
 
+def test_a_network_of_proxies_may_be_named() -> None:
+    """In containers a proxy has another address each time; IPv4 may come by a socket of IPv6."""
+    options = replace(TEAM, trusted_proxies=("172.31.77.0/24", "fd00::/64"))
+    peers = ("172.31.77.9", "::ffff:172.31.77.9", "fd00::7", "172.31.78.1", "fd01::7", "")
+
+    assert [is_admitted_peer(head(peer), options) for peer in peers] == [True, True, True, False, False, False]
+    assert client_address(head("172.31.77.9", "1.2.3.4"), options) == "1.2.3.4"
+
+
 def test_only_a_trusted_proxy_says_from_where_a_request_comes() -> None:
     """Of a list, what the proxy itself added counts: the rest may be the caller's own words."""
     assert client_address(head("10.0.0.2", "1.2.3.4"), TEAM) == "1.2.3.4"
@@ -120,6 +129,9 @@ def test_a_damaged_list_of_people_lets_nobody_in(house: House, tmp_path: Path) -
         ServeOptions(team=True, public_url="ftp://memory.example.org"),
         ServeOptions(team=True, public_url="http://memory.example.org"),
         ServeOptions(team=True, public_url="https://memory.example.org/x"),
+        ServeOptions(team=True, public_url="https://memory.example.org:99999"),
+        ServeOptions(team=True, public_url="https://ada:secret@memory.example.org"),
+        ServeOptions(team=True, public_url="https://memory.example.org", trusted_proxies=("caddy",)),
     ],
 )
 def test_an_unsafe_address_is_refused(options: ServeOptions) -> None:
@@ -135,6 +147,9 @@ def test_an_unsafe_address_is_refused(options: ServeOptions) -> None:
         ServeOptions(host="0.0.0.0", team=True, public_url="https://memory.example.org"),
         ServeOptions(host="10.0.0.1", team=True, public_url="http://memory.lan", trusted_proxies=("10.0.0.2",)),
         ServeOptions(team=True, public_url="http://localhost:8377"),
+        ServeOptions(
+            team=True, public_url="https://memory.example.org:8443/", trusted_proxies=("10.0.0.0/24", "fd00::1")
+        ),
     ],
 )
 def test_a_safe_address_is_accepted(options: ServeOptions) -> None:

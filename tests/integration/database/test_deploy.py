@@ -9,6 +9,7 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Mapping
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Any, Final
 
@@ -51,6 +52,15 @@ def test_everything_that_compose_asks_for_is_in_the_example() -> None:
     given = {line.partition("=")[0] for line in (DEPLOY / "example.env").read_text().splitlines() if "=" in line}
 
     assert asked == given
+
+
+def test_a_proxy_on_the_machine_of_the_containers_is_trusted_by_the_example() -> None:
+    """It comes from the gateway of the network, whose address must not change: no other machine may connect."""
+    (network,) = COMPOSE["networks"]["default"]["ipam"]["config"]
+    (trusted,) = re.findall("^TRUSTED_PROXIES=(.*)$", (DEPLOY / "example.env").read_text(), re.MULTILINE)
+
+    assert trusted == network["gateway"]
+    assert ip_address(trusted) in ip_network(network["subnet"])
 
 
 def test_the_container_has_what_it_copies_and_installs() -> None:

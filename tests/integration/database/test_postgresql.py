@@ -67,6 +67,7 @@ def test_a_query_that_forgets_its_tenant_sees_no_row_of_another(things: TenantDa
         "postgresql://ada:s3c%ret@localhost/notes",
         "postgresql://ada:x@s3cret@localhost/notes",
         "postgresql://ada:s3cret/x@localhost/notes",
+        "postgresql://ada:x@s3cret/y@localhost/notes",
         "postgresql://ada:s3 cret@localhost/notes",
         "postgres//ada:s3cret@localhost/notes",
     ],
@@ -338,6 +339,32 @@ def test_a_server_that_is_away_is_an_error_with_a_hint_and_without_the_address(
         names(database)
     assert "hunter2" not in f"{told.value} {told.value.hint}"
     assert "postgresql.url" in str(told.value.hint)
+
+
+def test_a_database_without_the_extension_says_so(fresh: str, open_area: OpenArea) -> None:
+    """The server runs and the address is right: it is the administrator who has to do something."""
+    database = open_area(fresh, Migration(("CREATE TABLE direction (vector halfvec(2))",)))
+
+    with pytest.raises(VaultUnavailable, match="halfvec") as told:
+        names(database)
+    assert "CREATE EXTENSION vector" in str(told.value.hint)
+
+
+def test_a_server_that_no_packet_reaches_is_noticed_within_a_minute() -> None:
+    """By default a query would wait for it for a quarter of an hour; an address may say otherwise."""
+    url = database_url()
+    server, patient = (
+        PostgresqlServer(each, connections=1, partitions=0, wait=WAIT) for each in (url, f"{url}&tcp_user_timeout=0")
+    )
+    with server.connection() as first, patient.connection() as second:
+        found, changed = first.info.get_parameters(), second.info.get_parameters()
+    server.close()
+    patient.close()
+
+    assert int(found["tcp_user_timeout"]) <= 60_000
+    idle, interval, count = (int(found[f"keepalives_{each}"]) for each in ("idle", "interval", "count"))
+    assert idle + interval * count <= 60
+    assert changed["tcp_user_timeout"] == "0"
 
 
 def test_a_server_that_was_restarted_is_used_again(tmp_path: Path, open_area: OpenArea) -> None:

@@ -1,11 +1,12 @@
 """People and their grants in the database: what is stored, what ends, and what expires."""
 
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from commonplace.errors import NotFound, UsageError
+from commonplace.errors import NotFound, UsageError, VaultUnavailable
 from commonplace.identity.access import Identities
 from commonplace.identity.authorization import AuthorizationRequest, OAuthError
 from commonplace.identity.grants import (
@@ -14,11 +15,12 @@ from commonplace.identity.grants import (
     MOST_CLIENTS,
     MOST_OF_NETWORK,
     REFRESH_LIFE,
+    OAuthGrants,
     TokenPair,
     network_of,
 )
 from commonplace.identity.people import INVITE_LIFE, Person
-from commonplace.identity.schema import SqliteIdentities
+from commonplace.identity.schema import IdentityConnection, SqliteIdentities
 from tests.postgresql import no_people
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -72,6 +74,22 @@ def test_a_name_is_one_printable_line(identities: Identities, name: str) -> None
     """It is shown on pages and terminals."""
     with pytest.raises(UsageError):
         identities.people.add(Person("ben", name), now=NOW)
+
+
+@pytest.mark.parametrize(
+    "person",
+    [
+        Person("ben", "Ben", requests_per_second=float("inf")),
+        Person("ben", "Ben", requests_per_second=float("nan")),
+        Person("ben", "Ben", requests_per_second=0),
+        Person("ben", "Ben", daily_dollars=-0.5),
+        Person("ben", "Ben", daily_tokens=10**23),
+    ],
+)
+def test_a_limit_is_a_number_that_can_be_counted_to(identities: Identities, person: Person) -> None:
+    """No database could store some of them, and no request of the person could be answered."""
+    with pytest.raises(UsageError, match="must be"):
+        identities.people.add(person, now=NOW)
 
 
 def test_a_vault_has_one_owner(identities: Identities) -> None:
@@ -179,6 +197,34 @@ def test_uses_of_grants_are_written_later(identities: Identities) -> None:
     assert grants.write_uses() == 1
     assert grants.list("ada")[0].last_used == "2026-03-01T09:00:00Z"
     assert grants.write_uses() == 0
+
+
+def test_uses_that_could_not_be_written_are_written_later(identities: Identities) -> None:
+    """A database that is away for a while loses none."""
+    client = identities.grants.register("Heron", [REDIRECT], address="127.0.0.1", now=NOW).id
+    grant = exchange(identities, client, code_for(identities, client)).grant
+    away = OAuthGrants(DatabaseThatIsAway())
+    away.touch(grant, now=NOW)
+    with pytest.raises(VaultUnavailable):
+        away.write_uses()
+    with pytest.raises(VaultUnavailable):
+        away.write_uses()
+
+
+class DatabaseThatIsAway:
+    """A database that no transaction reaches."""
+
+    is_remote = True
+
+    def exists(self) -> bool:
+        """True, as far as anybody knows."""
+        return True
+
+    def read_transaction(self) -> AbstractContextManager[IdentityConnection]:
+        """None."""
+        raise VaultUnavailable("the database is away")
+
+    write_transaction = read_transaction
 
 
 @pytest.mark.parametrize("identities", ["sqlite"], indirect=True)

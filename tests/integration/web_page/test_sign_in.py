@@ -1,5 +1,6 @@
 """Who may see the page: links that work once, sessions by cookie, forms of the page itself."""
 
+import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -149,3 +150,20 @@ def test_links_and_sessions_end_by_themselves() -> None:
     assert all(found)
     now += SESSION_LIFE + timedelta(seconds=1)
     assert sessions.find(secrets[-1] or "") is None
+
+
+def test_others_do_not_wait_while_a_code_is_looked_up() -> None:
+    """People may be in a database that is slow: the sessions of everybody else are found meanwhile."""
+    found = []
+
+    def redeem(code: str) -> tuple[str, str]:
+        other = threading.Thread(target=lambda: found.append(sessions.find("secret")), daemon=True)
+        other.start()
+        other.join(5)
+        return "ada", "/vaults/ada"
+
+    sessions = PageSessions(lambda: datetime(2026, 3, 1, tzinfo=UTC), redeem)
+    secret = sessions.sign_in("code")
+
+    assert found == [None]
+    assert secret is not None

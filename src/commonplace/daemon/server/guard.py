@@ -22,17 +22,21 @@ from commonplace.daemon.server.messages import (
     ResponseSender,
     browser_of_other_user,
     foreign_form,
+    foreign_link,
     head_too_large,
     internal_error,
     invalid_token,
+    is_for_browser,
     is_preflight,
     malformed,
     missing_scope,
+    no_vault,
     not_by_proxy,
     not_for_members,
     not_your_metrics,
     other_user,
     other_vault,
+    owns_no_vault,
     preflight_headers,
     refuse_request,
     request_head,
@@ -154,13 +158,15 @@ class Guard:
     async def _handle(self, scope: "AsgiScope", receive: "Receive", send: "Send") -> None:
         head = request_head(scope)
         if error := self._check_form(head):
-            await self._refuse(error, head, receive=receive, send=ResponseSender(send))
+            sender = ResponseSender(send, head if is_for_browser(head) else None)  # a page has no CORS headers
+            await self._refuse(error, head, receive=receive, send=sender)
             return
         sender = ResponseSender(send, head)
         if is_preflight(head):
             await sender.send_empty(204, preflight_headers(head))
             return
-        caller = await self._authenticator.run(self._admit, head)
+        is_open = self._via == "tcp" and self._is_open(head)  # nothing to ask of a database, which may hang
+        caller = self._admit(head) if is_open else await self._authenticator.run(self._admit, head)
         if isinstance(caller, ErrorResponse):
             await self._refuse(caller, head, receive=receive, send=sender)
             return
@@ -201,7 +207,9 @@ class Guard:
         origin, site = next(iter(origins), None), next(iter(sites), "")
         if head.path == AUTHORIZE and _is_visit(head):  # a program's own web page may send the person here
             return None
-        return None if self._options.admits_fetch(site, origin=origin, port=head.port) else wrong_origin()
+        if self._options.admits_fetch(site, origin=origin, port=head.port):
+            return None
+        return foreign_link() if is_for_browser(head) and _is_visit(head) else wrong_origin()
 
     def _admit(self, head: RequestHead) -> Caller | ErrorResponse:
         """The caller, if it may make this request now."""
@@ -371,7 +379,7 @@ class Authenticator:
         if access is None:
             return self._refuse_guess(head)
         if not access.vault:
-            return other_vault()
+            return other_vault() if vault else no_vault()
         if required_scope(head.path) == "admin" and not (access.person.runs_the_server and SCOPES[-1] in scopes):
             return missing_scope("admin")
         if head.path == _METRICS and not access.person.runs_the_server:
@@ -416,8 +424,10 @@ class Authenticator:
         if is_open_path(head.path) or head.path == SIGN_OUT:
             return Caller(_PAGE_CALLER, frozenset(SCOPES[:1]), vault=session.vault, via="tcp", person=session.person)
         access = self._identities.access(session.person, vault=session.vault, scopes=SCOPES)
-        if access is None or not access.vault or SCOPES[-1] not in access.scopes or head.path.startswith(_SERVER_PAGES):
+        if head.path.startswith(_SERVER_PAGES):
             return not_for_members()
+        if access is None or not access.vault or SCOPES[-1] not in access.scopes:
+            return owns_no_vault()
         return Caller(_PAGE_CALLER, access.scopes, vault=access.vault, via="tcp", person=session.person)
 
     def session_of(self, head: RequestHead) -> PageSession | None:
@@ -500,13 +510,13 @@ def is_admitted_peer(head: RequestHead, options: "ServeOptions") -> bool:
     """True unless proxies are named and the connection is from another machine than one of them or this one."""
     if not options.team or not options.trusted_proxies or head.peer is None:
         return True
-    return head.peer[0] in options.trusted_proxies or head.peer[0] in ("127.0.0.1", "::1")
+    return options.trusts_proxy(head.peer[0]) or head.peer[0] in ("127.0.0.1", "::1")
 
 
 def client_address(head: RequestHead, options: "ServeOptions") -> str:
     """The address of the caller's machine: what a trusted proxy says, else the other end of the connection."""
     peer = head.peer[0] if head.peer else ""
-    if options.team and peer in options.trusted_proxies:
+    if options.trusts_proxy(peer):
         forwarded = ",".join(head.all("x-forwarded-for")).rpartition(",")[2].strip()
         return forwarded[:_LONGEST_ADDRESS] or peer
     return peer

@@ -41,7 +41,7 @@ from commonplace.daemon.server.messages import (
     too_many_requests,
 )
 from commonplace.daemon.workers import WorkerPool
-from commonplace.errors import CommonplaceError, NotFound, Refused, UsageError, codes_for
+from commonplace.errors import CommonplaceError, NotFound, Refused, UsageError, codes_for, for_strangers
 from commonplace.events import emit
 from commonplace.identity.access import Identities
 from commonplace.mcp_server.direct_calls import ToolCall, plain_call
@@ -322,6 +322,9 @@ def _require_admin(request: Request) -> Caller:
 
 async def _handle_our_error(request: Request, error: Exception) -> Response:
     ours = error if isinstance(error, CommonplaceError) else CommonplaceError("unexpected error")
+    caller = request.scope.get(CALLER)
+    if not (isinstance(caller, Caller) and caller.name):
+        ours = for_strangers(ours)
     return JSONResponse({"ok": False, "error": ours.as_dict()}, codes_for(ours).http)
 
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from html import escape
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,12 @@ SECURITY_HEADERS: Final[Headers] = (
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
 )
+_JSON: Final = b"application/json"
+_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Not done · Commonplace</title></head>
+<body><main><h1>Not done</h1>{text}<p><a href="/">Go to Today</a></p></main></body></html>
+"""
 _POLICY: Final = b"content-security-policy"
 _PAGE_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -126,6 +133,12 @@ class ErrorResponse:
         """The error in the JSON shape of all doors."""
         return json.dumps({"ok": False, "error": self.error.as_dict()}).encode("ascii")
 
+    def page(self) -> bytes:
+        """The error as a small page of HTML, for a browser."""
+        message = self.error.message
+        said = [f"{message[:1].upper()}{message[1:]}.", *filter(None, [self.error.hint])]
+        return _PAGE.format(text="".join(f"<p>{escape(each)}</p>" for each in said)).encode("utf-8")
+
 
 def malformed(message: str, *, hint: str) -> ErrorResponse:
     """400: the request itself is wrong."""
@@ -173,8 +186,14 @@ def without_person() -> ErrorResponse:
     return ErrorResponse(403, Refused("a team server accepts the tokens of people alone", hint=hint))
 
 
+def owns_no_vault() -> ErrorResponse:
+    """403: the page for a person who has no vault of their own, or not this one any more."""
+    hint = "Your programs can use the vaults that are shared with you. `commonplace person share` makes you an owner."
+    return ErrorResponse(403, Refused("this page shows the vaults that a person owns, and you own none", hint=hint))
+
+
 def not_for_members() -> ErrorResponse:
-    """403: a page of the server's own settings, or of a vault that is not the person's."""
+    """403: a page of the server's own settings."""
     hint = "Whoever runs the server does that with `commonplace` on the server."
     return ErrorResponse(403, Refused("this page is for whoever runs the server", hint=hint))
 
@@ -189,6 +208,12 @@ def signed_out() -> ErrorResponse:
     """303 to the start: a form was sent after its session had ended; the start page says how to sign in."""
     hint = "Run `commonplace open`."
     return ErrorResponse(303, Refused("this browser is not signed in", hint=hint), ((b"location", b"/"),))
+
+
+def foreign_link() -> ErrorResponse:
+    """403: a browser that followed a link on another web page, such as one in a mail or a chat."""
+    hint = "If you trust it, copy the link into the address bar of a new tab. A link that signs you in is not used up."
+    return ErrorResponse(403, Refused("a link on another web page does not lead in here", hint=hint))
 
 
 def foreign_form() -> ErrorResponse:
@@ -219,6 +244,12 @@ def other_vault() -> ErrorResponse:
     """403: a token that does not open this vault; it does not tell whether there is such a vault."""
     hint = "Leave out the header Commonplace-Vault, or create a token for that vault."
     return ErrorResponse(403, Refused("this token is for another vault", hint=hint))
+
+
+def no_vault() -> ErrorResponse:
+    """403: a token of a person with whom no vault is shared, or not the one that the token is for."""
+    hint = "Whoever runs the server shares one: `commonplace person share VAULT ID`."
+    return ErrorResponse(403, Refused("this token opens no vault: none is shared with its person", hint=hint))
 
 
 def too_large(most: int) -> ErrorResponse:
@@ -281,6 +312,7 @@ class ResponseSender:
     def __init__(self, send: "Send", head: RequestHead | None = None) -> None:
         self._send = send
         self._headers = _headers_for(head) if head else SECURITY_HEADERS
+        self._is_for_browser = head is not None and is_for_browser(head)
         self._keeps_policy = head is not None and head.path == AUTHORIZE  # its form leads to the client's address
         self.is_started = False
 
@@ -302,11 +334,17 @@ class ResponseSender:
 
     async def send_error(self, error: ErrorResponse, *, headers: Headers = (), more: bool = False) -> None:
         """Send an error; `more` keeps the stream open although Content-Length is satisfied."""
-        body = error.body()
-        content = ((b"content-type", b"application/json"), (b"content-length", str(len(body)).encode("ascii")))
+        body, kind = (error.page(), b"text/html; charset=utf-8") if self._is_for_browser else (error.body(), _JSON)
+        content = ((b"content-type", kind), (b"content-length", str(len(body)).encode("ascii")))
         start = {"type": "http.response.start", "status": error.status}
         await self({**start, "headers": (*content, *error.headers, *headers)})
         await self({"type": "http.response.body", "body": body, "more_body": more})
+
+
+def is_for_browser(head: RequestHead) -> bool:
+    """True if the request wants a page of ours to show; what is refused is then told as a page, too."""
+    is_page = is_page_path(head.path) and not head.path.startswith(ASSETS)
+    return is_page and "text/html" in (head.one("accept") or "")
 
 
 def _headers_for(head: RequestHead) -> Headers:

@@ -1,14 +1,16 @@
 """Builds the page: the list of pages, signing in and out, the choice of a vault, undo, assets, errors as pages."""
 
 import mimetypes
+from functools import partial
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, FastAPI, Header, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
-from commonplace.errors import CommonplaceError, NotFound, Refused, UsageError, codes_for
+from commonplace.errors import CommonplaceError, NotFound, Refused, UsageError, codes_for, for_strangers
 from commonplace.model.change import CALLER, STILL_ADMITTED
 from commonplace.model.layout import entry_digits
 from commonplace.web.event_routes import EventStream
@@ -32,7 +34,16 @@ from commonplace.web.page import (
     today_page,
     welcome_page,
 )
-from commonplace.web.page.sessions import ASSETS, LINK_LIFE, LOGIN, PAGE_SESSION, SIGN_OUT, PageSession, cookie_name
+from commonplace.web.page.sessions import (
+    ASSETS,
+    LINK_LIFE,
+    LOGIN,
+    PAGE_SESSION,
+    SIGN_IN,
+    SIGN_OUT,
+    PageSession,
+    cookie_name,
+)
 from commonplace.web.page.view import (
     NotSignedIn,
     PageForm,
@@ -163,11 +174,24 @@ async def _show_error(request: Request, error: Exception) -> Response:
     """A page with what happened and what to do; for a browser without a session, how to sign in."""
     ours = error if isinstance(error, CommonplaceError) else CommonplaceError("unexpected error")
     if isinstance(ours, NotSignedIn):
-        return render(request, "signed_out.html", status=401, title="Sign in", error=ours)
+        return await run_in_threadpool(_show_way_in, request, ours)
     if request.url.path != "/welcome" and not page_host(request).vaults():
         return RedirectResponse("/welcome", 303)
+    if not request.scope[CALLER].name:
+        ours = for_strangers(ours)
     title = "Not found" if isinstance(ours, NotFound) else "Not done"
-    return render(request, "error.html", status=codes_for(ours).http, title=title, error=ours)
+    show = partial(render, request, "error.html", status=codes_for(ours).http, title=title, error=ours)
+    return await run_in_threadpool(show)  # it names the person's vaults, which may be in a database
+
+
+def _show_way_in(request: Request, error: NotSignedIn) -> Response:
+    """How to sign in: with a code where people have them, else from a terminal."""
+    try:
+        action = SIGN_IN if page_host(request).identities.has_people else ""
+    except CommonplaceError as away:
+        told = for_strangers(away)
+        return render(request, "error.html", status=codes_for(told).http, title="Not done", error=told)
+    return render(request, "signed_out.html", status=401, title="Sign in", error=error, action=action)
 
 
 async def _show_wrong_address(request: Request, error: Exception) -> Response:

@@ -11,6 +11,7 @@ from typing import Annotated, Final
 from urllib.parse import parse_qs, parse_qsl, urlencode
 
 from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 
 from commonplace.errors import Refused, UsageError
@@ -113,16 +114,21 @@ def decide(request: Request, form: PageForm, session: Annotated[PageSession, Dep
 
 @router.post(SIGN_IN)
 async def sign_in(request: Request) -> Response:
-    """Begin a session by the person's one-time code, and go on with the question. Raises UsageError."""
+    """Begin a session by the person's one-time code; go on with the question, or to the start. Raises UsageError."""
     try:
         fields = parse_qs((await request.body()).decode("utf-8"), max_num_fields=_MOST_FIELDS)
     except ValueError as error:
         raise UsageError("this is not a form", hint="Reload the page, and send it again.") from error
     code, query = (fields.get(name, [""])[0].strip() for name in ("code", "request"))
+    return await run_in_threadpool(_begin_session, request, code, query)
+
+
+def _begin_session(request: Request, code: str, query: str) -> Response:
+    """Sign the browser in if the code is valid; else ask for another one. People may be in a database: it waits."""
     secret = page_host(request).sessions.sign_in(code) if code else None
     if secret is None:
         return _ask_code(request, query, "", said="This code was used already, is too old, or was never given.")
-    response = RedirectResponse(f"{AUTHORIZE}?{urlencode(_pairs(query))}", 303)
+    response = RedirectResponse(f"{AUTHORIZE}?{urlencode(_pairs(query))}" if query else "/", 303)
     set_session_cookie(request, response, secret)
     return response
 
@@ -171,7 +177,7 @@ def _ask_code(request: Request, query: str, client: str, said: str = "") -> Resp
         said=said,
         request_query=query,
         action=SIGN_IN,
-        again=f"{AUTHORIZE}?{query}",
+        again=f"{AUTHORIZE}?{query}" if query else "/",
     )
 
 

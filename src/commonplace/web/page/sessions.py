@@ -124,15 +124,16 @@ class PageSessions:
         with self._lock:
             self._forget_old()
             vault, _ = self._links.pop(_hash(code), (None, None))
-            invited = self._redeem(code) if vault is None else ("", vault)
-            if invited is None:
-                return None
-            secret, (person, vault) = secrets.token_urlsafe(32), invited
+        invited = self._redeem(code) if vault is None else ("", vault)  # may wait for a database: without the lock
+        if invited is None:
+            return None
+        secret, (person, vault) = secrets.token_urlsafe(32), invited
+        with self._lock:
             self._sessions[_hash(secret)] = PageSession(vault, self._clock() + SESSION_LIFE, person)
             own = [key for key, each in self._sessions.items() if each.person == person]
             for key in own[:-_MOST_SESSIONS]:
                 del self._sessions[key]
-            return secret
+        return secret
 
     def find(self, secret: str) -> PageSession | None:
         """The session of that cookie; None if it has ended."""
