@@ -183,3 +183,17 @@ def test_a_series_from_the_beginning_of_time_is_refused() -> None:
     """Each day since the year 1 takes seconds to count."""
     assert read(event_text("DTSTART:00010101T100000Z", "RRULE:FREQ=DAILY")).problems
     assert len(read(event_text("DTSTART:19700101T100000Z", "RRULE:FREQ=DAILY")).events) == 31
+
+
+def test_an_instance_that_moves_all_later_ones_loses_none_of_them() -> None:
+    """RANGE=THISANDFUTURE: each later instance keeps the id of its own place in the series, across a clock change."""
+    series = ("DTSTART;TZID=Europe/Paris:20260309T100000", "DURATION:PT30M", "RRULE:FREQ=WEEKLY;COUNT=4")
+    place = "RECURRENCE-ID;TZID=Europe/Paris;RANGE=THISANDFUTURE:20260316T100000"
+    events = read(event_text(*series), event_text(place, "DTSTART;TZID=Europe/Paris:20260316T140000")).events
+
+    assert [(each.id, f"{each.start:%m-%d %H:%M}") for each in events] == [
+        ("u/20260309T090000Z", "03-09 09:00"),
+        ("u/20260316T090000Z", "03-16 13:00"),
+        ("u/20260323T090000Z", "03-23 13:00"),
+        ("u/20260330T080000Z", "03-30 12:00"),
+    ]
