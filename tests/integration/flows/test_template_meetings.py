@@ -216,3 +216,47 @@ def test_a_person_is_linked_by_their_alias_and_what_the_reader_owes_them_is_name
 def test_an_agenda_is_words_without_how_to_dial_in(description: str, agenda: str) -> None:
     """The note is about the meeting, not about its line."""
     assert agenda_text(description) == agenda
+
+
+def test_people_are_known_by_their_first_names_and_by_links(memory: Memory) -> None:
+    """Notes say `Ada` and `[[Ada Lovelace]]` where the calendar says Ada Lovelace; not if two people are called so."""
+    keys = 'type: meeting\ndate: 2026-03-02\nattendees: ["[[Ada Lovelace]]", Marco]'
+    actions = "## Action items\n- [ ] Ada to draft the terms\n- [ ] Marco: call the bank\n"
+    text = f"---\n{keys}\n---\n# Kick-off\n\n{actions}\n## Open questions\n- Who signs?\n"
+    memory.notes.write("Meetings/2026-03-02 Kick-off.md", text)
+    memory.notes.write("People/Marco Bianchi.md", "# Marco Bianchi\n")
+    memory.notes.write("People/Marco Polo.md", "# Marco Polo\n")
+    memory.index.sync()
+    values = gather_meeting(event_on(4), memory._session, zone=BERLIN, limits=MeetingLimits())
+    create_person_stubs(["Ada Lovelace"], memory._session)
+    memory.index.sync()
+    session = memory._session
+    own = [each.what for each in memory.commitments.list(who="Ada Lovelace")]
+
+    assert [each["what"] for each in values["commitments"]] == ["draft the terms"]
+    assert person_target("Ada", session) == "People/Ada Lovelace"
+    assert (person_target("Marco", session), own) == ("Marco", ["draft the terms"])
+    memory.notes.delete("People/Marco Polo.md")
+    again = gather_meeting(event_on(4), memory._session, zone=BERLIN, limits=MeetingLimits())
+    assert [each["what"] for each in again["commitments"]] == ["draft the terms", "call the bank"]
+    assert [each["path"] for each in again["prior"]] == ["Meetings/2026-03-02 Kick-off.md"]
+    assert again["questions"] == ["Who signs?"]
+
+
+def test_a_note_that_is_rendered_again_does_not_report_itself_or_what_other_templates_wrote(memory: Memory) -> None:
+    """What was agreed in the meeting is in its action items, and the commitment log is related to everything."""
+    path = write(event_on(4), memory).path
+    memory.notes.write("Projects/Offer.md", "# Offer\n\nThe offer sync decides on glass.\n- [ ] Ada: send the terms\n")
+    log = "---\ntype: commitment-log\nautowritten_by: commonplace\n---\n# Log\n\nOffer sync of Ada Lovelace\n"
+    memory.notes.write("Commitments/Commitment log.md", log)
+    text = memory.notes.read(path).text
+    memory.notes.write(path, text.replace("## Action items\n", "## Action items\n\n- [ ] Ada: send the drawing\n"))
+    memory.index.sync()
+    write(event_on(4, title="Offer sync, moved"), memory)
+    again = memory.notes.read(path).text
+    agenda = again.partition("## Agenda")[2].partition("## Summary")[0]
+
+    assert "send the terms" in agenda
+    assert "send the drawing" not in agenda
+    assert "[[Projects/Offer|Offer]]" in again
+    assert "Commitment log" not in again
