@@ -451,16 +451,17 @@ def _same(fact: Fact) -> tuple[str, str]:
 _LINE_START: Final = re.compile(r"([ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+)(?:\[[^\]\n]\][ \t]+)?")
 
 
-def closed_line(line: str, *, day: str) -> str:
-    """The line of a note with its box ticked, or with a ticked box; the day is added as the line writes its others.
+def closed_line(line: str, *, day: str, is_cancelled: bool = False) -> str:
+    """The line of a note with its box ticked (`[x]`, or `[-]` if it is cancelled), or with such a box.
 
-    A line without days of Tasks or Dataview gets none.
+    The day is added as the line writes its others; a line without days of Tasks or Dataview gets none.
     """
-    text = _LINE_START.sub(lambda match: f"{match[1]}[x] ", line, count=1)
+    box, sign, field = ("-", "❌", "cancelled") if is_cancelled else ("x", "✅", "completion")
+    text = _LINE_START.sub(lambda match: f"{match[1]}[{box}] ", line, count=1)
     ending = text[len(text.rstrip("\r\n \t")) :]
     text = text.removesuffix(ending)
     if _DATED.search(line):
-        return f"{text} ✅ {day}{ending}"
+        return f"{text} {sign} {day}{ending}"
     if any(match[1].strip().casefold() in _DUE_FIELDS for match in _FIELD.finditer(line)):
-        return f"{text} [completion:: {day}]{ending}"
+        return f"{text} [{field}:: {day}]{ending}"
     return f"{text}{ending}"

@@ -122,4 +122,7 @@ def test_a_later_note_closes_an_earlier_one_and_not_the_other_way_round() -> Non
 )
 def test_a_ticked_line_speaks_the_language_of_the_line(line: str, closed: str) -> None:
     """The day is added as Tasks or Dataview would, and not to plain lines."""
+    cancelled = closed.replace("[x]", "[-]").replace("✅", "❌").replace("completion", "cancelled")
+
     assert closed_line(line, day="2026-05-02") == closed
+    assert closed_line(line, day="2026-05-02", is_cancelled=True) == cancelled

@@ -73,7 +73,9 @@ def _standing(query: FactQuery, reader: IndexReader, session: Session) -> tuple[
     return standing_commitments(snapshots, today=session.today)
 
 
-def close_commitment(name: str, session: Session, *, dry_run: bool = False) -> ClosedCommitment:
+def close_commitment(
+    name: str, session: Session, *, is_cancelled: bool = False, dry_run: bool = False
+) -> ClosedCommitment:
     """Close the commitment with that id: tick its line, or end its entry. One that is closed stays as it is.
 
     Raises NotFound, Conflict, Refused (also for a task that repeats), and UsageError for a fact that is not a
@@ -97,19 +99,20 @@ def close_commitment(name: str, session: Session, *, dry_run: bool = False) -> C
         )
     if fact.origin == "entry":
         return _end_entry(fact, commitment, session, dry_run=dry_run)
-    return _tick(fact, commitment, session, dry_run=dry_run)
+    return _tick(fact, commitment, session, is_cancelled=is_cancelled, dry_run=dry_run)
 
 
-def complete_commitment(name: str, session: Session) -> EntryResult:
-    """Save an entry that says that the commitment with that id is done; its line stays as it is. Raises as `save`."""
+def complete_commitment(name: str, session: Session, *, is_cancelled: bool = False) -> EntryResult:
+    """Save an entry that says that the commitment with that id is over; its line stays as it is. Raises as `save`."""
     with entry_reader(session.stores) as reader:
         fact = find_fact(name, reader, session).fact
-    return save(_completion(fact, session), session)
+    return save(_completion(fact, session, is_cancelled=is_cancelled), session)
 
 
-def _completion(fact: Fact, session: Session) -> Candidate:
+def _completion(fact: Fact, session: Session, *, is_cancelled: bool) -> Candidate:
     who, what = strip_links(fact.subject), strip_links(fact.object)
-    text = f"Completed: {what}." if fact.subject == ME else f"{who} completed: {what}."
+    verb = "cancelled" if is_cancelled else "completed"
+    text = f"{verb.capitalize()}: {what}." if fact.subject == ME else f"{who} {verb}: {what}."
     return Candidate(
         text=text,
         kind="event",
@@ -129,7 +132,9 @@ def _end_entry(fact: Fact, commitment: Commitment, session: Session, *, dry_run:
     return ClosedCommitment(commitment, result.commit, changed=result.changed)
 
 
-def _tick(fact: Fact, commitment: Commitment, session: Session, *, dry_run: bool) -> ClosedCommitment:
+def _tick(
+    fact: Fact, commitment: Commitment, session: Session, *, is_cancelled: bool, dry_run: bool
+) -> ClosedCommitment:
     """Tick the line in the note as it is now, wherever it moved within the note."""
     vault = session.stores.vault
     blob = vault.read(locate(fact.path, vault))
@@ -143,7 +148,7 @@ def _tick(fact: Fact, commitment: Commitment, session: Session, *, dry_run: bool
         )
     number = fact.line if fact.line in open_lines else open_lines[0]
     lines = blob.content.decode(errors="surrogateescape").split("\n")
-    lines[number - 1] = closed_line(lines[number - 1], day=session.today)
+    lines[number - 1] = closed_line(lines[number - 1], day=session.today, is_cancelled=is_cancelled)
     content = "\n".join(lines).encode(errors="surrogateescape")
     terms = Terms(message=f"Close a commitment in {fact.path}", expected=note.version, dry_run=dry_run, personal=True)
     changed = write_note(fact.path, content, session, terms)
