@@ -260,3 +260,19 @@ def test_a_note_that_is_rendered_again_does_not_report_itself_or_what_other_temp
     assert "send the drawing" not in agenda
     assert "[[Projects/Offer|Offer]]" in again
     assert "Commitment log" not in again
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("https://zoom.example/j/1?pwd=abc", "10:30\n"),
+        ("Room 5, https://teams.example/x", "10:30, Room 5\n"),
+        ("Café Nord (2nd floor)", "10:30, Café Nord (2nd floor)\n"),
+    ],
+)
+def test_the_address_of_a_video_meeting_is_no_place(memory: Memory, location: str, shown: str) -> None:
+    """It often has the password of the meeting, which is over."""
+    text = write(event_on(4, location=location), memory).text
+
+    assert shown in text
+    assert "://" not in text

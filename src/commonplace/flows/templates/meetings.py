@@ -50,6 +50,7 @@ _HTML: Final = re.compile(r"</[a-zA-Z]|<br")
 _ITEM: Final = re.compile(r"<li\b[^<>]{0,200}>", re.IGNORECASE)
 _LINE_END: Final = re.compile(r"<br\b[^<>]{0,20}>|</(?:p|li|ul|ol|div|tr|h[1-6])>", re.IGNORECASE)
 _TAG: Final = re.compile(r"<[^<>]{1,500}>")
+_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _CONFERENCE: Final = re.compile(
     r"^-::~|^_{10,}|^─{5,}"
     r"|\bjoin (?:zoom|webex|microsoft teams|with google meet|on your computer|by phone|the meeting)\b"
@@ -150,7 +151,7 @@ def gather_meeting(event: Event, session: Session, *, zone: tzinfo, limits: Meet
         "start": moment_text(event.start),
         "end": moment_text(event.end),
         "when": f"{start:%A}, {start.date().isoformat()}, {start:%H:%M} to {end:%H:%M}",
-        "location": event.location,
+        "location": _place(event.location),
         "description": agenda_text(event.description),
         "declined": _declined(event),
         "attendee_names": [person_name(name) or plain_words(name) for name in names],
@@ -172,6 +173,11 @@ def agenda_text(description: str) -> str:
     lines = [line.strip() for line in text.splitlines()]
     end = next((number for number, line in enumerate(lines) if _CONFERENCE.search(line)), len(lines))
     return "\n".join(filter(None, lines[:end]))
+
+
+def _place(location: str) -> str:
+    """The location without addresses: those of a video meeting often have its password."""
+    return " ".join(_ADDRESS.sub(" ", location).split()).strip(" ,;|(-–")
 
 
 # ---------------------------------------------------------------- earlier meetings

@@ -32,6 +32,8 @@ _PROPERTY: Final = re.compile(r'(?:[^:"]|"[^"]*")*:(.*)')  # a quoted parameter 
 _DAY: Final = re.compile(r"\d{8}")
 _STATUSES: Final[Mapping[str, EventStatus]] = {"TENTATIVE": "tentative", "CANCELLED": "cancelled"}
 _THINGS: Final = ("RESOURCE", "ROOM")
+_LAST_FIRST: Final = re.compile(r"([^\W\d_][\w'’ -]{0,40}), ?([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30})?)")
+_TITLES: Final = ("jr", "sr", "ii", "iii", "phd", "ph.d", "md", "m.d", "mba", "inc", "ltd", "llc", "gmbh", "ag", "co")
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,11 +259,17 @@ def _attendee(value: Any, own: frozenset[str]) -> Attendee:
     if "@" not in address:  # with Apple it is a path on the server
         address = clean_text(_one(value.params.get("EMAIL")))
     email = " ".join(address.split())[: LONGEST["name"]] if "@" in address else ""
-    name = _line(value.params.get("CN"), "name").strip("'\" ")
+    name = _in_order(_line(value.params.get("CN"), "name").strip("'\" "))
     if not name or name.casefold() == email.casefold() or "@" in name:
         name = (name if "@" in name and not email else email).partition("@")[0]
     has_declined = str(value.params.get("PARTSTAT", "")).upper() == "DECLINED"
     return Attendee(name, email, has_declined=has_declined, is_owner=email.casefold() in own)
+
+
+def _in_order(name: str) -> str:
+    """`Weber, Jonas`, as Outlook writes it, as Jonas Weber; any other name as it is."""
+    match = _LAST_FIRST.fullmatch(name)
+    return f"{match[2]} {match[1]}" if match and match[2].casefold().rstrip(".") not in _TITLES else name
 
 
 def _status(component: Any) -> EventStatus:
