@@ -276,3 +276,13 @@ def test_the_address_of_a_video_meeting_is_no_place(memory: Memory, location: st
 
     assert shown in text
     assert "://" not in text
+
+
+def test_what_does_not_fit_on_the_agenda_is_counted(memory: Memory) -> None:
+    """No obligation is dropped in silence."""
+    memory.notes.write("Projects/Offer.md", "# Offer\n" + "".join(f"- [ ] @Ada send part {n}\n" for n in range(12)))
+    memory.index.sync()
+    agenda = write(event_on(4), memory).text.partition("## Agenda")[2].partition("## Summary")[0]
+
+    assert agenda.count("- Open: Ada, send part") == 10
+    assert "- and 2 more that are open\n" in agenda

@@ -141,6 +141,7 @@ def gather_meeting(event: Event, session: Session, *, zone: tzinfo, limits: Meet
         chats = pool.submit(_hits, event, names, session, source="chat", limit=limits.chat)
         tasks = pool.submit(_hits, event, names, session, source="task", limit=limits.task)
     prior = prior_meetings(event, session, limit=limits.vault)
+    commitments, questions = [*_commitments(event, session)], [*questions_of(prior)]
     attendees = [{"name": person_name(name), "target": person_target(name, session)} for name in names]
     shown = {*(each.path for each in prior), *(f"{each['target']}.md" for each in attendees)}
     return {
@@ -156,8 +157,12 @@ def gather_meeting(event: Event, session: Session, *, zone: tzinfo, limits: Meet
         "declined": _declined(event),
         "attendee_names": [person_name(name) or plain_words(name) for name in names],
         "attendees": attendees,
-        "commitments": [*_commitments(event, session)][:_MOST_COMMITMENTS],
-        "questions": [*questions_of(prior)][:_MOST_QUESTIONS],
+        "commitments": commitments[:_MOST_COMMITMENTS],
+        "questions": questions[:_MOST_QUESTIONS],
+        "left_out": {
+            "commitments": max(0, len(commitments) - _MOST_COMMITMENTS),
+            "questions": max(0, len(questions) - _MOST_QUESTIONS),
+        },
         "prior": [{"path": each.path, "title": each.title, "date": day_of(each)} for each in prior],
         "notes": [_named(each) for each in notes.result() if _is_related(each, shown)][: limits.vault],
         "conversations": [{"id": each.path, "title": each.title} for each in chats.result()],
