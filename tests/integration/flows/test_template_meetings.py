@@ -286,3 +286,19 @@ def test_what_does_not_fit_on_the_agenda_is_counted(memory: Memory) -> None:
 
     assert agenda.count("- Open: Ada, send part") == 10
     assert "- and 2 more that are open\n" in agenda
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Offer sync: 1/2", "offer-sync-1-2"),
+        ("U\u0308ber die Größe", "über-die-grösse"),
+        ("Встреча с Адой", "встреча-с-адой"),
+        ("../../x\x00_[[a]]", "x-a"),
+        ("\U0001f600 / #", "meeting"),
+        ("会" * 300, "会" * 50),
+    ],
+)
+def test_a_note_is_named_by_the_letters_of_the_title_in_any_script(title: str, name: str) -> None:
+    """And by nothing else of it; a long one is cut so that every file system can hold the name."""
+    assert meeting_path(event_on(4, title=title), BERLIN) == f"Meetings/2026-03-04-{name}.md"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from html import unescape
 from typing import Any, Final
+from unicodedata import normalize
 
 from commonplace.errors import CommonplaceError
 from commonplace.facts.triples import ME, strip_links
@@ -38,8 +39,9 @@ NAME: Final = "meeting_note"
 FOLDER: Final = "Meetings"
 KIND: Final = "meeting"
 _DAY: Final = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
-_SLUG: Final = re.compile(r"[^a-z0-9]+")
+_SLUG: Final = re.compile(r"[\W_]+")
 _LONGEST_SLUG: Final = 60
+_MOST_SLUG_BYTES: Final = 150  # a file's name has 255, and a temporary one is longer
 _CANDIDATES: Final = 60  # meeting notes, the newest first, that are compared with the event
 _SPARE: Final = 3  # times as many hits are read, for those that are meetings themselves
 _MOST_COMMITMENTS: Final = 10
@@ -87,8 +89,9 @@ class MeetingLimits:
 
 
 def meeting_path(event: Event, zone: tzinfo) -> str:
-    """`Meetings/YYYY-MM-DD-<slug>.md`, by the day on which it began in the person's zone."""
-    slug = _SLUG.sub("-", event.title.casefold()).strip("-")[:_LONGEST_SLUG].rstrip("-") or "meeting"
+    """`Meetings/YYYY-MM-DD-<slug>.md`, by the day on which it began in the person's zone; letters of any script."""
+    words = _SLUG.sub("-", normalize("NFC", event.title).casefold()).strip("-")[:_LONGEST_SLUG]
+    slug = words.encode()[:_MOST_SLUG_BYTES].decode(errors="ignore").rstrip("-") or "meeting"
     return f"{FOLDER}/{event.start.astimezone(zone).date().isoformat()}-{slug}.md"
 
 
