@@ -112,3 +112,18 @@ def test_words_of_a_calendar_do_not_control_the_terminal(run: Run, tmp_path: Pat
     assert "Lunch" in shown
     assert "</system-reminder>" not in shown
     assert "\x1b" not in shown
+
+
+def test_a_meeting_is_listed_at_its_own_hour_on_both_sides_of_a_change_of_clocks(run: Run, tmp_path: Path) -> None:
+    """Times are those of the person's zone on that day, not by the offset of today."""
+    file = tmp_path / "year.ics"
+    start = f"DTSTART;TZID=Europe/Berlin:{TODAY}T090000"
+    file.write_text(event_text("weekly", start, "DURATION:PT30M", "RRULE:FREQ=WEEKLY;COUNT=40", summary="Sync"))
+    settings = ("--set", "upkeep.zone=Europe/Berlin", "--set", "calendar.future_days=300")
+    run(*settings, "calendar", "add", "work", str(file))
+    listed = run(*settings, "calendar", "list", "--from", "today", "--to", f"{datetime.now(UTC):%Y}-12-31")
+    further = run(*settings, "calendar", "list", "--from", f"{datetime.now(UTC).year + 1}-01-01", "--to", "2099-01-01")
+    lines = [line.split() for line in (listed.stdout + further.stdout).splitlines() if "Sync" in line]
+
+    assert len(lines) == 40
+    assert {line[0] for line in lines} == {"09:00"}

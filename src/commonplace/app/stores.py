@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from datetime import datetime, tzinfo
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -49,7 +49,7 @@ from commonplace.sources.calendars.https import CalendarServer, checked_address
 from commonplace.sources.calendars.options import CalendarOptions
 from commonplace.sources.conversations import CHAT, CORRECTION, ISOLATED, TASK, ConversationSource
 from commonplace.sources.options import SourcesOptions
-from commonplace.upkeep.schedule import machine_zone, named_zone
+from commonplace.upkeep.options import zone_of
 from commonplace.vault.base import Skip
 
 _MB: Final = 1_000_000
@@ -306,11 +306,7 @@ def _calendars(settings: Settings) -> CalendarSources:
     options = settings.calendar
     configs = parse_calendars(options.calendars)
     sources = tuple(CalendarSource(each, partial(_calendar_reader, each, options)) for each in configs)
-    return CalendarSources(sources, options, _calendar_zone(settings) if sources else CalendarSources().zone)
-
-
-def _calendar_zone(settings: Settings) -> tzinfo:
-    return named_zone(settings.upkeep.zone) if settings.upkeep.zone else machine_zone()
+    return CalendarSources(sources, options, zone_of(settings.upkeep))
 
 
 def _calendar_reader(config: CalendarConfig, options: CalendarOptions) -> CalendarReader:

@@ -83,6 +83,11 @@ def add(
         print_line(f"calendar {name} {word}: {counted(result.events, 'event')} in the days that are mirrored")
         for problem in result.problems:
             print_line(f"  {problem}")
+        if result.likely_own:
+            command = f"commonplace settings set calendar.own_addresses {result.likely_own}"
+            invocation.inform(
+                f"{result.likely_own} is in every meeting; if that is you, no note lists you after: {command}"
+            )
 
     invocation.answer({"dry_run": dry_run, "calendar": name, "sync": result}, show)
 
@@ -132,7 +137,8 @@ def list_(
       commonplace calendar list --from 2026-03-01 --to 2026-03-31
       commonplace calendar list --from today --to today --json
     """
-    invocation, zone = invocation_of(context), local_zone()
+    invocation = invocation_of(context)
+    zone = local_zone(invocation)
     with invocation.memory() as memory:
         calendars = memory.calendars.list()
         events = memory.calendars.events(start=start, end=end, calendar=name or None, zone=zone)

@@ -224,7 +224,7 @@ def list_(
     invocation = invocation_of(context)
     with invocation.memory() as memory:
         threads = memory.conversations.list(
-            interface=interface, project=project, since=since, limit=limit, zone=local_zone()
+            interface=interface, project=project, since=since, limit=limit, zone=local_zone(invocation)
         )
     rows = [_row(each) for each in threads]
     invocation.answer(

@@ -35,7 +35,7 @@ def digest(
     with invocation.memory() as memory:
         if not dry_run and since is None:
             _write_note(memory, invocation)
-        read = memory.digests.read(since=since, advance=not dry_run, zone=local_zone())
+        read = memory.digests.read(since=since, advance=not dry_run, zone=local_zone(invocation))
     values = {"digest": read, "counts": read.counts, "summary": read.summary}
     invocation.answer(values, lambda: _show(read))
 

@@ -266,11 +266,11 @@ def _flowing_lines(row: Mapping[str, str], width: int) -> Iterator[str]:
     yield line
 
 
-def local_zone() -> "tzinfo":
-    """The time zone of this machine."""
-    from datetime import UTC, datetime
+def local_zone(invocation: Invocation) -> "tzinfo":
+    """The person's time zone (`upkeep.zone`, else that of this machine), with its changes in spring and autumn."""
+    from commonplace.memory.jobs import zone_of
 
-    return datetime.now().astimezone().tzinfo or UTC
+    return zone_of(invocation.settings().settings.upkeep)
 
 
 def file_time_text(mtime: float) -> str:

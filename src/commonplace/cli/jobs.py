@@ -35,7 +35,7 @@ def list_(context: typer.Context) -> None:
 
     def show() -> None:
         for job in jobs:
-            for line in job_lines(job, zone=local_zone()):
+            for line in job_lines(job, zone=local_zone(invocation)):
                 print_line(line)
         _show_notices(notices)
 
@@ -75,7 +75,7 @@ def run(
 
     def show() -> None:
         for record in records:
-            for line in record_lines(record, zone=local_zone(), is_dry=dry_run):
+            for line in record_lines(record, zone=local_zone(invocation), is_dry=dry_run):
                 print_line(line)
         if not records:
             invocation.inform("no job is due")
@@ -104,11 +104,11 @@ def log(
     """
     invocation = invocation_of(context)
     with invocation.memory() as memory:
-        records = memory.jobs.log(name or None, since=since, limit=limit, zone=local_zone())
+        records = memory.jobs.log(name or None, since=since, limit=limit, zone=local_zone(invocation))
 
     def show() -> None:
         for record in records:
-            for line in record_lines(record, zone=local_zone()):
+            for line in record_lines(record, zone=local_zone(invocation)):
                 print_line(line)
         if not records:
             invocation.inform("no job has run yet; `commonplace jobs list` shows when they do")

@@ -160,7 +160,9 @@ def log(
     invocation = invocation_of(context)
     with invocation.memory() as memory:
         source = memory.conversations.show(conversation, last=1)[0].id if conversation else note or None
-        items = memory.learning.log(source=source, outcomes=outcome or (), since=since, limit=limit, zone=local_zone())
+        items = memory.learning.log(
+            source=source, outcomes=outcome or (), since=since, limit=limit, zone=local_zone(invocation)
+        )
         extractions = memory.learning.extractions(source) if source else ()
 
     def show() -> None:

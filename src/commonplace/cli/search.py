@@ -110,7 +110,7 @@ def search(
 
 def _answer_search(invocation: Invocation, request: SearchRequest, *, explain: bool) -> None:
     """Search, and print or return the hits; times in the request are in the zone of this machine."""
-    request = replace(request, zone=local_zone(), snippets=not invocation.json)
+    request = replace(request, zone=local_zone(invocation), snippets=not invocation.json)
     with invocation.memory() as memory, ProgressLine(invocation) as progress:
         answer = memory.search.run(request, progress=progress)
     if answer.empty:

@@ -204,7 +204,7 @@ def _list(
 ) -> None:
     with invocation.memory() as memory:
         threads = _verbs(memory, kind).list(
-            interface=interface, project=project, since=since, limit=limit, zone=local_zone()
+            interface=interface, project=project, since=since, limit=limit, zone=local_zone(invocation)
         )
     rows = [
         (each.id, shapes.time_text(each.updated), each.interface, each.project or "-", each.title) for each in threads

@@ -81,7 +81,12 @@ def run(
     date: Annotated[
         str | None, typer.Option("--date", metavar="DAY", help="Its day: 2026-03-01, `yesterday`; by default today.")
     ] = None,
-    about: Annotated[str, typer.Option("--about", metavar="NAME", help="The person, for `person_profile`.")] = "",
+    about: Annotated[
+        str,
+        typer.Option(
+            "--about", metavar="NAME", help="The person, for `person_profile`; words of its title, for `meeting_note`."
+        ),
+    ] = "",
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the note; write nothing.")] = False,
 ) -> None:
     """Write the note of a skill now. What was written before is not written again.
@@ -94,6 +99,7 @@ def run(
       commonplace template run daily_reflection --dry-run
       commonplace template run daily_reflection --date yesterday
       commonplace template run person_profile --about "Ada Lovelace"
+      commonplace template run meeting_note --date yesterday --about "Offer sync"
       commonplace template run commitment_log --json
     """
     invocation = invocation_of(context)

@@ -5,9 +5,9 @@ below a heading such as `Action items`; there, a line without a box is one too i
 names nobody is the person's own. A plain word before a colon may be a name or a label (`Groceries: milk`): below
 `Action items`, in a note about a meeting, and where the note's properties name that person, it is a name; anywhere
 else it is one if the vault knows such a person, which is decided when commitments are read (`with_known_names`). Days
-are read from the signs of the plugin Tasks (`📅 2026-05-03`), from Dataview's fields (`[due:: 2026-05-03]`) and from
-the words at the end of the line; `by 3 May` and `by Friday` count from the day of the note. All of it is what a note
-says: text to show, never an instruction.
+are read from the signs of the plugin Tasks (`📅 2026-05-03`) and Kanban (`@{2026-05-03}`), from Dataview's fields
+(`[due:: 2026-05-03]`) and from the words at the end of the line; `by 3 May` and `by Friday` count from the day of the
+note. All of it is what a note says: text to show, never an instruction.
 """
 
 import re
@@ -46,6 +46,11 @@ _END_FIELDS: Final = ("completion", "completed", "done", "cancelled")
 _REPEAT_SIGN, _REPEAT_FIELDS = "🔁", ("repeat", "recurrence")
 _WHO_FIELDS: Final = ("who", "owner", "assignee", "assigned", "responsible")
 _TAIL: Final = re.compile(r"(?:[ \t]+(?:#(?=\S*[^\d\s#])[^\s#]+|\^[A-Za-z0-9-]+))+[ \t]*\Z")
+_HEAD: Final = re.compile(
+    r"(?:#(?:task|todo)s?(?=\s)[ \t]*)+", re.IGNORECASE
+)  # by which the plugin Tasks knows its lines
+_AT_DAY: Final = re.compile(r"@(?:due)?(?:[({]|\[\[)(\d{4}-\d{2}-\d{2})(?:[)}]|\]\])")
+_AT_TIME: Final = re.compile(r"@@\{[^{}\n]{0,20}\}")
 _NAME: Final = r"(?:\*\*|__)?(\[\[[^\[\]\n]{1,80}\]\]|@?[^\W\d_][\w'’.-]*(?:[ ][^\W\d_][\w'’.-]*){0,3})(?:\*\*|__)?"
 _COLON: Final = re.compile(rf"{_NAME}[ \t]*(?:\*\*|__)?[:—–](?:\*\*|__)?[ \t]+(?=\S)")
 _LINK_FIRST: Final = re.compile(
@@ -205,7 +210,8 @@ def _commitment(action: ActionLine, day: str, *, names: frozenset[str], is_meeti
     fields = {match[1].strip().casefold(): match[2].strip() for match in _FIELD.finditer(action.text)}
     signs = [(match[1], match[2]) for match in _DATED.finditer(action.text)]
     text, spoken = without_day(plain_task(action.text), day)
-    due = _first(signs, _DUE_SIGNS) or _field(fields, _DUE_FIELDS) or spoken or _first(signs, _PLAN_SIGNS)
+    due = _first(signs, _DUE_SIGNS) or _field(fields, _DUE_FIELDS) or _day_at(action.text) or spoken
+    due = due or _first(signs, _PLAN_SIGNS)
     who, what, is_clear = _who(text, is_listed=action.is_listed)
     owner = strip_links(_text_field(fields, _WHO_FIELDS)).strip(" @")
     is_clear = is_clear or action.is_assigned or is_meeting or bool(owner) or fold_phrase(who) in names
@@ -229,9 +235,10 @@ def _commitment(action: ActionLine, day: str, *, names: frozenset[str], is_meeti
 
 
 def plain_task(text: str) -> str:
-    """The words of a task, without signs of Tasks, fields of Dataview, and tags and ids at its end."""
-    words = _SIGNS.sub(" ", _DATED.sub(" ", _FIELD.sub(" ", text)))
-    return _TAIL.sub("", " ".join(words.split())).strip()
+    """The words of a task, without signs of Tasks and Kanban, fields of Dataview, and tags and ids at its end."""
+    words = _AT_TIME.sub(" ", _AT_DAY.sub(" ", _FIELD.sub(" ", text)))
+    words = " ".join(_SIGNS.sub(" ", _DATED.sub(" ", words)).split())
+    return _TAIL.sub("", _HEAD.sub("", words, count=1) if _HEAD.match(words) else words).strip()
 
 
 def repeats(text: str) -> bool:
@@ -244,7 +251,13 @@ def _first(signs: Iterable[tuple[str, str]], kinds: str) -> str:
 
 
 def _field(fields: Mapping[str, str], names: Iterable[str]) -> str:
-    return next((day for name in names if (day := read_moment(fields.get(name, ""))[:10])), "")
+    return next((day for name in names if (day := read_moment(strip_links(fields.get(name, "")))[:10])), "")
+
+
+def _day_at(text: str) -> str:
+    """The day that a line names as the plugin Kanban does, `@{2026-05-03}`, or as `@due(2026-05-03)`."""
+    match = _AT_DAY.search(text)
+    return read_moment(match[1])[:10] if match else ""
 
 
 def _text_field(fields: Mapping[str, str], names: Iterable[str]) -> str:
@@ -451,16 +464,17 @@ def _same(fact: Fact) -> tuple[str, str]:
 _LINE_START: Final = re.compile(r"([ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+)(?:\[[^\]\n]\][ \t]+)?")
 
 
-def closed_line(line: str, *, day: str) -> str:
-    """The line of a note with its box ticked, or with a ticked box; the day is added as the line writes its others.
+def closed_line(line: str, *, day: str, is_cancelled: bool = False) -> str:
+    """The line of a note with its box ticked (`[x]`, or `[-]` if it is cancelled), or with such a box.
 
-    A line without days of Tasks or Dataview gets none.
+    The day is added as the line writes its others; a line without days of Tasks or Dataview gets none.
     """
-    text = _LINE_START.sub(lambda match: f"{match[1]}[x] ", line, count=1)
+    box, sign, field = ("-", "❌", "cancelled") if is_cancelled else ("x", "✅", "completion")
+    text = _LINE_START.sub(lambda match: f"{match[1]}[{box}] ", line, count=1)
     ending = text[len(text.rstrip("\r\n \t")) :]
     text = text.removesuffix(ending)
     if _DATED.search(line):
-        return f"{text} ✅ {day}{ending}"
+        return f"{text} {sign} {day}{ending}"
     if any(match[1].strip().casefold() in _DUE_FIELDS for match in _FIELD.finditer(line)):
-        return f"{text} [completion:: {day}]{ending}"
+        return f"{text} [{field}:: {day}]{ending}"
     return f"{text}{ending}"

@@ -13,11 +13,12 @@ event that was given and then moved to a later time stays named until it is over
 """
 
 import hashlib
+import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from commonplace.errors import CommonplaceError, NotFound
 from commonplace.events import emit
@@ -30,6 +31,8 @@ from commonplace.model.text import counted
 from commonplace.sources.calendars.base import CalendarSource
 from commonplace.sources.calendars.events import Expansion, expand
 
+_PLAIN_ADDRESS: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*@[A-Za-z0-9.-]+")
+_MEETINGS_TO_TELL: Final = 3  # from which it is no accident that somebody is in all of them
 SyncOutcome = Literal["read", "unchanged", "failed"]
 
 
@@ -37,7 +40,8 @@ SyncOutcome = Literal["read", "unchanged", "failed"]
 class SyncResult:
     """What one reading of a calendar gave: `events` is how many there are in the window, `reason` why it failed.
 
-    `problems` names events that could not be read; the others were.
+    `problems` names events that could not be read; the others were. `likely_own` is the one address that takes part in
+    all meetings, if none of them is known as the person's.
     """
 
     calendar: str
@@ -45,6 +49,7 @@ class SyncResult:
     events: int = 0
     changes: EventChanges = EventChanges()
     problems: tuple[str, ...] = ()
+    likely_own: str = ""
     reason: str = ""
     hint: str = ""
 
@@ -185,7 +190,19 @@ def _result(name: str, expansion: Expansion, changes: EventChanges) -> SyncResul
         events=len(expansion.events),
         changes=changes,
         problems=expansion.problems,
+        likely_own=likely_own_address(expansion.events),
     )
+
+
+def likely_own_address(events: Iterable[Event]) -> str:
+    """The one address that takes part in every meeting of several; empty if the person's is known, or none does."""
+    meetings = {event.uid: event.people for event in events if len(event.people) > 1}
+    everyone = [each for people in meetings.values() for each in people]
+    if len(meetings) < _MEETINGS_TO_TELL or any(each.is_owner for each in everyone):
+        return ""
+    common = set.intersection(*({each.email.casefold() for each in people} for people in meetings.values())) - {""}
+    own = next((each.email for each in everyone if {each.email.casefold()} == common), "")
+    return own if _PLAIN_ADDRESS.fullmatch(own) else ""  # it is shown as part of a command
 
 
 def _count(history: History, name: str, window: tuple[datetime, datetime]) -> int:

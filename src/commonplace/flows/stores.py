@@ -289,6 +289,11 @@ class Session:
         return moment_text(self.clock())
 
     @property
+    def today(self) -> str:
+        """The day in the person's zone, by which what is due is on time or late."""
+        return self.clock().astimezone(self.stores.calendars.zone).date().isoformat()
+
+    @property
     def sees_sensitive(self) -> bool:
         """True for a person. Agents and jobs do not see sensitive or staged facts."""
         return self.actor.kind == "person"

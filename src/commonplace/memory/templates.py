@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta, tzinfo
 from typing import Final
 
-from commonplace.errors import CommonplaceError, NotFound, Refused
+from commonplace.errors import CommonplaceError, NotFound, Refused, UsageError
 from commonplace.flows.ingest.sync import catch_up
 from commonplace.flows.stores import Session
 from commonplace.flows.templates.library import TemplateLibrary, memory_base
@@ -55,13 +55,16 @@ class Templates:
     ) -> WriteResult:
         """Write the note of a skill for the day, by default today; what was written before is not written again.
 
-        `about` is the person whom a profile is about. A note of a day that is not over is brought up to date. With
-        `dry_run` the result has the note, and nothing is written. Raises NotFound, Refused for an agent and where
-        policy forbids it, UsageError for a malformed template or day, and what else went wrong.
+        `about` is the person whom a profile is about, or words of the title of a meeting. A note of a day that is not
+        over is brought up to date. With `dry_run` the result has the note, and nothing is written. Raises NotFound,
+        Refused for an agent and where policy forbids it, UsageError for a malformed template or day, and what else went
+        wrong.
         """
         skill = self._find(name)
         if self._session.actor.kind == "agent":
             raise Refused("an agent may not run skills", hint="Ask the person: `commonplace template run NAME`.")
+        if about and not skill.takes_about:
+            raise UsageError(f"a note of {name} is about a time, and not about {about!r}", hint="Leave out `about`.")
         zone = zone or zone_of(self._upkeep)
         chosen = day_named(day, zone=zone, now=self._session.clock()) if isinstance(day, str) else day
         catch_up(self._session.stores)

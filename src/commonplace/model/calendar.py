@@ -53,6 +53,13 @@ class Event:
     removed: datetime | None = None
 
     @property
+    def people(self) -> tuple[Attendee, ...]:
+        """The attendees, and the organizer if the list leaves them out."""
+        emails = {each.email.casefold() for each in self.attendees}
+        is_left_out = self.organizer is not None and self.organizer.email.casefold() not in emails
+        return (*self.attendees, self.organizer) if self.organizer and is_left_out else self.attendees
+
+    @property
     def takes_place(self) -> bool:
         """True unless it was cancelled, removed from its calendar, or declined by the person whose calendar it is."""
         is_declined = any(each.is_owner and each.has_declined for each in self.attendees)

@@ -36,12 +36,16 @@ RejectReason = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message as an extractor sees it: its number in the conversation, who spoke, the words, and the day."""
+    """One message as an extractor sees it: its number in the conversation, who spoke, the words, and the day.
+
+    `day` is that of UTC, as moments of facts are; `local_day` that of the person, from whom "by Friday" is said.
+    """
 
     number: int
     role: Role
     text: str
     day: str = ""
+    local_day: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

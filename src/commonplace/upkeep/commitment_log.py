@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 from itertools import takewhile
@@ -31,7 +32,11 @@ from commonplace.upkeep.skill import Skill, SkillRun, SkillTask, completed
 
 NAME: Final = "commitment_log"
 PATH: Final = f"{COMMITMENTS}/Commitment log.md"
-_TICKED: Final = re.compile(r"^[ \t]*[-*+] \[[xX-]\] .*\^([te]-[0-9a-f]{6,16})[ \t]*\r?$", re.MULTILINE)
+_TICKED: Final = re.compile(r"^[ \t]*[-*+] \[([xX-])\] .*\^([te]-[0-9a-f]{6,16})[ \t]*\r?$", re.MULTILINE)
+_LOGGED: Final = re.compile(
+    r"^[ \t]*[-*+] (?P<box>\[.\] )?(?P<day>\d{4}-\d{2}-\d{2} )?.*\^(?P<id>[te]-[0-9a-f]{6,16})[ \t]*\r?$", re.MULTILINE
+)
+_CANCEL: Final = "cancel"
 
 
 def plan(run: JobRun) -> Plan:
@@ -40,8 +45,8 @@ def plan(run: JobRun) -> Plan:
     task = _task(skill_run)
     request = completed(task.request, skill_run.options)
     closing = [
-        Step(action="close", subject=each.fact, said=f"Close what was ticked: {strip_links(each.what)}")
-        for each in _ticked(request, skill_run)
+        Step(action=action, subject=each.fact, said=f"Close what was ticked: {strip_links(each.what)}")
+        for action, each in _ticked(request, skill_run)
     ]
     written = Step(action="write", subject=request.target_path, said=task.said)
     return Plan(steps=(*closing, *((written,) if closing or is_due(request, run.session) else ())))
@@ -49,7 +54,7 @@ def plan(run: JobRun) -> Plan:
 
 def apply(step: Step, run: JobRun) -> StepResult:
     """Close one commitment, or write the note as commitments are now."""
-    if step.action == "close":
+    if step.action in ("close", _CANCEL):
         return _close(step, run)
     skill_run = _skill_run(run)
     task = _task(skill_run)
@@ -64,23 +69,26 @@ def apply(step: Step, run: JobRun) -> StepResult:
 
 def _close(step: Step, run: JobRun) -> StepResult:
     """Tick the line where a job may write it, or end the entry; elsewhere an entry says that it is done."""
-    session = run.session
+    session, is_cancelled = run.session, step.action == _CANCEL
     try:
         if session.stores.safety.autonomy == "low":
             raise Refused("low autonomy", path=step.subject, hint="Write to the Inbox.")
-        result = close_commitment(step.subject, session)
+        result = close_commitment(step.subject, session, is_cancelled=is_cancelled)
     except NotFound:
         return StepResult(step=step, outcome="unchanged", reason="the commitment is gone")
     except (Refused, Conflict):  # the line is in a note that only the person changes, or was edited
-        saved = complete_commitment(step.subject, session)
+        saved = complete_commitment(step.subject, session, is_cancelled=is_cancelled)
         return StepResult(step=step, outcome="done" if saved.changed else "unchanged", commit=saved.commit or "")
     return StepResult(step=step, outcome="done" if result.changed else "unchanged", commit=result.commit or "")
 
 
-def _ticked(request: TemplateRequest, run: SkillRun) -> Iterator[Commitment]:
-    """The open commitments whose boxes the person ticked in the note; none if an agent wrote to it since we did."""
+def _ticked(request: TemplateRequest, run: SkillRun) -> Iterator[tuple[str, Commitment]]:
+    """The open commitments that the person ticked or cancelled (`[-]`) in the note, each with the action for it.
+
+    None if an agent wrote to the note since we did.
+    """
     path, text = note_place(request, run.session)
-    ids = {match[1] for match in _TICKED.finditer(text)}
+    ids = {match[2]: _CANCEL if match[1] == "-" else "close" for match in _TICKED.finditer(text)}
     if not ids:
         return
     rows = run.session.stores.history.entries(path=path)
@@ -89,7 +97,8 @@ def _ticked(request: TemplateRequest, run: SkillRun) -> Iterator[Commitment]:
         emit("commitment_ticks_ignored", path=path, reason="an agent wrote to the note")
         return
     standing = list_commitments(run.session, states=("open", "overdue"))
-    yield from (each for each in standing if commitment_id(each) in ids and not each.repeats)
+    found = ((commitment_id(each), each) for each in standing if not each.repeats)
+    yield from ((ids[id], each) for id, each in found if id in ids)
 
 
 def on_demand(run: SkillRun, day: date) -> SkillTask:
@@ -98,22 +107,28 @@ def on_demand(run: SkillRun, day: date) -> SkillTask:
 
 
 def _task(run: SkillRun, day: date | None = None) -> SkillTask:
-    values = gather(run, day or run.today)
+    request = TemplateRequest(template=NAME, target_path=PATH, idempotency_key=NAME, resets_boxes=True)
+    text = note_place(request, run.session)[1]
+    values = gather(run, day or run.today, text)
     version = hashlib.sha256(json.dumps(values, sort_keys=True).encode(errors="surrogatepass")).hexdigest()[:16]
-    request = TemplateRequest(
-        template=NAME, target_path=PATH, idempotency_key=NAME, source_version=version, resets_boxes=True
-    )
     is_empty = not values["closed"] and not any(part["commitments"] for part in values["parts"])
-    is_new = not note_place(request, run.session)[1]
-    return SkillTask(request, partial(_or_nothing, values, is_none=is_empty and is_new), "Write who has to do what.")
+    return SkillTask(
+        replace(request, source_version=version),
+        partial(_or_nothing, values, is_none=is_empty and not text),
+        "Write who has to do what.",
+    )
 
 
 def _or_nothing(values: Mapping[str, Any], *, is_none: bool) -> Mapping[str, Any] | None:
     return None if is_none else values
 
 
-def gather(run: SkillRun, day: date) -> dict[str, Any]:
-    """The commitments by when they are due on that day, and those that were closed lately."""
+def gather(run: SkillRun, day: date, log: str) -> dict[str, Any]:
+    """The commitments by when they are due on that day, and those that were closed lately; `log` is the note as it is.
+
+    A line that does not say when it was ticked was closed on the day on which the log showed it as open for the last
+    time.
+    """
     every = [each for each in told(list_commitments(run.session)) if each.path != PATH]
     today, sunday = day.isoformat(), (day + timedelta(days=6 - day.weekday())).isoformat()
     standing = [each for each in every if each.is_open]
@@ -125,7 +140,10 @@ def gather(run: SkillRun, day: date) -> dict[str, Any]:
     }
     most = run.options.most_items
     since = (day - timedelta(days=_options(run).closed_days)).isoformat()
-    recent = [each for each in every if not each.is_open and since <= (each.closed_on or each.since) <= today]
+    days = _logged_days(log, today)
+    over = (each for each in every if not each.is_open)
+    dated = [replace(each, closed_on=each.closed_on or days.get(commitment_id(each), "")) for each in over]
+    recent = [each for each in dated if since <= (each.closed_on or each.since) <= today]
     recent.sort(key=lambda each: (each.closed_on or each.since, each.fact), reverse=True)
     return {
         "parts": [
@@ -138,6 +156,11 @@ def gather(run: SkillRun, day: date) -> dict[str, Any]:
         ],
         "closed": [*_shown(_once(recent)[:most], run)],
     }
+
+
+def _logged_days(log: str, today: str) -> dict[str, str]:
+    """By id, when the log says that a commitment was closed; today for one that it shows as open."""
+    return {each["id"]: today if each["box"] else (each["day"] or "").strip() for each in _LOGGED.finditer(log)}
 
 
 def _once(commitments: Iterable[Commitment]) -> Sequence[Commitment]:

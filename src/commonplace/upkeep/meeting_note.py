@@ -28,7 +28,9 @@ from commonplace.flows.templates.meetings import (
 from commonplace.flows.templates.write import is_due, write_from_template
 from commonplace.model.calendar import Event
 from commonplace.model.moment import moment_text
+from commonplace.model.note_words import plain_words
 from commonplace.model.template import TemplateRequest
+from commonplace.model.text import fold_phrase
 from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepResult
 from commonplace.upkeep.notices import tell, tell_over
 from commonplace.upkeep.options import MeetingOptions
@@ -117,13 +119,21 @@ def tasks(run: SkillRun) -> Sequence[SkillTask]:
 
 
 def on_demand(run: SkillRun, day: date) -> SkillTask:
-    """The note about the meeting of that day that ended last, else about its first. Raises NotFound if it has none."""
+    """The note about the meeting of that day that ended last, else about its first; of those with the words asked for.
+
+    Raises NotFound if there is none.
+    """
     events = _events_of(day, run)
-    over = sorted((event for event in events if event.end <= run.now), key=lambda event: event.end)
     if not events:
         hint = "`commonplace calendar list` shows the events that are known."
         raise NotFound(f"no meeting with attendees on {day.isoformat()}", hint=hint)
-    return _task(over[-1] if over else events[0], run)
+    words = fold_phrase(run.about)
+    meant = [event for event in events if words in fold_phrase(event.title)]
+    if not meant:
+        titles = ", ".join(plain_words(event.title) for event in events)
+        raise NotFound(f"no meeting on {day.isoformat()} is called {run.about!r}", hint=f"Meetings: {titles}.")
+    over = sorted((event for event in meant if event.end <= run.now), key=lambda event: event.end)
+    return _task(over[-1] if over else meant[0], run)
 
 
 def _events_of(day: date, run: SkillRun) -> list[Event]:
@@ -172,4 +182,12 @@ JOB = Job(
     retries_steps=True,
     is_wanted=lambda session: bool(session.stores.history.calendar_states()),
 )
-SKILL = Skill(name=NAME, about=JOB.about, schedule=JOB.schedule, tasks=tasks, on_demand=on_demand, job=JOB)
+SKILL = Skill(
+    name=NAME,
+    about=JOB.about,
+    schedule=JOB.schedule,
+    tasks=tasks,
+    on_demand=on_demand,
+    job=JOB,
+    takes_about=True,
+)

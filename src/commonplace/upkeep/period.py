@@ -1,4 +1,4 @@
-"""What happened in a day or a week, as values for a template: sessions, entries, changed notes and open tasks.
+"""What happened in a day or a week, as values for a template: sessions, meetings, entries, changed notes, open tasks.
 
 Only what a program may see: no sensitive notes and entries, nothing that waits for review, no conversation that memory
 may not learn from, none of a channel. Notes that templates wrote are left out, so that no note reports another.
@@ -17,10 +17,12 @@ from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.read import is_hidden, list_notes, locate
 from commonplace.flows.stores import Session
+from commonplace.flows.templates.meetings import attendees_of, read_note
 from commonplace.index.base import FactQuery
 from commonplace.model import Fact, Message, Note, Thread
 from commonplace.model.layout import MEMORY, is_below
 from commonplace.model.moment import moment_text
+from commonplace.model.note_words import plain_words
 from commonplace.model.template import WRITTEN_BY
 from commonplace.notes import parse
 from commonplace.sources.transcripts import strip_memory
@@ -29,6 +31,7 @@ MOST_NOTES: Final = 500
 """Notes that are looked into; more at once come from an import or a clone."""
 _OPEN_BOXES: Final = (" ", "/")  # other characters mark a question, an idea, what was forwarded
 _LONGEST_TITLE: Final = 400
+_MOST_PEOPLE: Final = 5  # of a meeting that are named
 _AGENT: Final = MEMORY.partition("/")[0]
 
 
@@ -69,9 +72,14 @@ def version_at(period: Period, now: datetime) -> str:
 
 
 def what_happened(period: Period, session: Session) -> dict[str, list[dict[str, Any]]] | None:
-    """The conversations, entries, changed notes and open tasks of the period; None if nothing happened in it."""
-    found = {"sessions": _sessions(period, session), **_entries(period, session), **_notes(period, session)}
-    return found if any(found[name] for name in ("sessions", "decided", "learned", "changed", "notes")) else None
+    """The conversations, meetings, entries, changed notes and open tasks of the period; None if nothing happened."""
+    found = {
+        "sessions": _sessions(period, session),
+        "meetings": [*_meetings(period, session)],
+        **_entries(period, session),
+        **_notes(period, session),
+    }
+    return found if any(values for name, values in found.items() if name != "tasks") else None
 
 
 def cut_lists(lists: Mapping[str, Sequence[Any]], most: int) -> dict[str, Any]:
@@ -116,6 +124,32 @@ def _session(thread: Thread, period: Period, session: Session) -> dict[str, Any]
 def _first_words(messages: Sequence[Message]) -> str:
     words = (strip_memory(each.text).strip() for each in messages if each.role == "user")
     return next((each for each in words if each), "")
+
+
+# ---------------------------------------------------------------- meetings
+
+
+def _meetings(period: Period, session: Session) -> Iterator[dict[str, Any]]:
+    """The meetings that began in the period and are over: when, with whom, and their notes.
+
+    One whose note programs may not see is left out.
+    """
+    events = session.stores.history.events(period.start, min(period.end, session.clock()))
+    met = [each for each in events if each.takes_place and not each.all_day and attendees_of(each)]
+    for event in met:
+        if not period.has(event.start) or event.end > session.clock():
+            continue
+        with session.stores.index.reader() as reader:
+            paths = [each.path for each in reader.written_notes(key=event.id)]
+        if not paths or read_note(paths[0], session):
+            start = event.start.astimezone(period.zone)
+            yield {
+                "title": event.title,
+                "day": f"{start:%Y-%m-%d}",
+                "time": f"{start:%H:%M}",
+                "people": [plain_words(each.name) for each in attendees_of(event)][:_MOST_PEOPLE],
+                "path": paths[0] if paths else "",
+            }
 
 
 # ---------------------------------------------------------------- entries

@@ -140,4 +140,12 @@ JOB = Job(
     most_steps=50,
     seconds=300,
 )
-SKILL = Skill(name=PROFILE, about=JOB.about, schedule=JOB.schedule, tasks=tasks, on_demand=on_demand, job=JOB)
+SKILL = Skill(
+    name=PROFILE,
+    about=JOB.about,
+    schedule=JOB.schedule,
+    tasks=tasks,
+    on_demand=on_demand,
+    job=JOB,
+    takes_about=True,
+)

@@ -78,7 +78,7 @@ class Skill:
 
     `tasks` gives the notes that may be due; those that are written are passed over. `on_demand` gives the note of a
     day that a person names, also one that is not over. A skill that follows something else than days has a `job` of its
-    own.
+    own. `takes_about`: a person can name whom or what the note is about.
     """
 
     name: str
@@ -87,6 +87,7 @@ class Skill:
     tasks: Callable[[SkillRun], Sequence[SkillTask]]
     on_demand: Callable[[SkillRun, date], SkillTask]
     job: Job | None = None
+    takes_about: bool = False
 
 
 def skill_job(skill: Skill) -> Job:

@@ -104,7 +104,7 @@ def _stale(run: SkillRun) -> list[dict[str, Any]]:
 
 
 def _events(period: Period, run: SkillRun) -> list[dict[str, Any]]:
-    """The events of the week after this one, as the calendars have them; cancelled ones are left out."""
+    """The events of the week after this one, as the calendars have them; cancelled and declined ones are left out."""
     next_week = Period(period.last + timedelta(days=1), period.last + timedelta(days=7), run.zone)
     events = run.session.stores.history.events(next_week.start, next_week.end)
     return [
@@ -115,7 +115,7 @@ def _events(period: Period, run: SkillRun) -> list[dict[str, Any]]:
             "location": each.location,
         }
         for each in events
-        if each.status != "cancelled"
+        if each.takes_place
     ]
 
 

@@ -263,3 +263,29 @@ def test_all_day_and_cancelled_events_are_given_if_asked_for(memory: Memory, clo
     assert "Trade fair tentative" in titles(with_all_day=True)
     assert "Standup cancelled" in titles(with_cancelled=True)
     assert not {"Trade fair tentative", "Standup cancelled"} & {*titles()}
+
+
+@pytest.mark.parametrize(
+    ("address", "settings", "likely"),
+    [
+        ("ana@example.org", {}, "ana@example.org"),
+        ("ana@example.org", {"own_addresses": ["Ana@example.org"]}, ""),
+        ("ana;ls@example.org", {}, ""),
+    ],
+)
+def test_the_address_that_is_in_every_meeting_is_told_as_likely_the_persons(
+    tmp_path: Path, clock: Calendar, address: str, settings: dict[str, object], likely: str
+) -> None:
+    """As attendee or organizer; not if the person's address is known, or would be no word of a command."""
+    lines = [
+        (f"ATTENDEE;CN=Ana:mailto:{address}", "ATTENDEE;CN=Ada:mailto:ada@example.org"),
+        (f"ORGANIZER:mailto:{address}", "ATTENDEE;CN=Bob:mailto:bob@example.org"),
+        (f"ATTENDEE;CN=Ana:mailto:{address}", "ATTENDEE;CN=Bob:mailto:bob@example.org"),
+    ]
+    events = [
+        "\n".join(["BEGIN:VEVENT", f"UID:{number}", "DTSTART:20260303T100000Z", *each, "END:VEVENT"])
+        for number, each in enumerate(lines)
+    ]
+    (tmp_path / "own.ics").write_text(calendar_text(*events))
+    with memory_with(tmp_path, f"own path={tmp_path / 'own.ics'}", clock=clock, **settings) as memory:
+        assert memory.calendars.sync()[0].likely_own == likely

@@ -221,3 +221,19 @@ def test_what_the_person_promises_by_a_day_is_a_commitment_without_a_model(memor
     assert closed == ["send Ada the drawings"]
     (entry,) = (each.fact for each in memory.facts.about(every=True) if each.fact.object == "lay the slates")
     assert entry.origins.quote == "Bob promised to lay the slates by 20 May."
+
+
+def test_a_deadline_is_a_day_of_the_person_and_not_of_utc(tmp_path: Path) -> None:
+    """In the evening in California it is tomorrow in UTC: what is due today is open, and a tick is of today."""
+    evening = Calendar(datetime(2026, 5, 8, 3, 0, tzinfo=UTC))  # Thursday, 7 May, 20:00
+    memory = make_memory(tmp_path, clock=evening, settings={"upkeep.zone": "America/Los_Angeles"})
+    memory.notes.write("Daily/2026-05-07.md", "- [ ] me: pay the rent 📅 2026-05-07\n")
+    memory.index.sync()
+    said = [Message("user", "I'll send Ada the drawings by tomorrow.", at=evening.at)]
+    memory.learning.learn(memory.conversations.record(said, interface="cli", source_id="s-1").id)
+    states = {each.what: (each.due, each.state) for each in memory.commitments.list()}
+    (rent,) = (each for each in memory.commitments.list() if each.what == "pay the rent")
+    memory.commitments.close(rent.fact)
+
+    assert states == {"pay the rent": ("2026-05-07", "open"), "send Ada the drawings": ("2026-05-08", "open")}
+    assert "✅ 2026-05-07" in memory.notes.read("Daily/2026-05-07.md").text

@@ -216,3 +216,89 @@ def test_a_person_is_linked_by_their_alias_and_what_the_reader_owes_them_is_name
 def test_an_agenda_is_words_without_how_to_dial_in(description: str, agenda: str) -> None:
     """The note is about the meeting, not about its line."""
     assert agenda_text(description) == agenda
+
+
+def test_people_are_known_by_their_first_names_and_by_links(memory: Memory) -> None:
+    """Notes say `Ada` and `[[Ada Lovelace]]` where the calendar says Ada Lovelace; not if two people are called so."""
+    keys = 'type: meeting\ndate: 2026-03-02\nattendees: ["[[Ada Lovelace]]", Marco]'
+    actions = "## Action items\n- [ ] Ada to draft the terms\n- [ ] Marco: call the bank\n"
+    text = f"---\n{keys}\n---\n# Kick-off\n\n{actions}\n## Open questions\n- Who signs?\n"
+    memory.notes.write("Meetings/2026-03-02 Kick-off.md", text)
+    memory.notes.write("People/Marco Bianchi.md", "# Marco Bianchi\n")
+    memory.notes.write("People/Marco Polo.md", "# Marco Polo\n")
+    memory.index.sync()
+    values = gather_meeting(event_on(4), memory._session, zone=BERLIN, limits=MeetingLimits())
+    create_person_stubs(["Ada Lovelace"], memory._session)
+    memory.index.sync()
+    session = memory._session
+    own = [each.what for each in memory.commitments.list(who="Ada Lovelace")]
+
+    assert [each["what"] for each in values["commitments"]] == ["draft the terms"]
+    assert person_target("Ada", session) == "People/Ada Lovelace"
+    assert (person_target("Marco", session), own) == ("Marco", ["draft the terms"])
+    memory.notes.delete("People/Marco Polo.md")
+    again = gather_meeting(event_on(4), memory._session, zone=BERLIN, limits=MeetingLimits())
+    assert [each["what"] for each in again["commitments"]] == ["draft the terms", "call the bank"]
+    assert [each["path"] for each in again["prior"]] == ["Meetings/2026-03-02 Kick-off.md"]
+    assert again["questions"] == ["Who signs?"]
+
+
+def test_a_note_that_is_rendered_again_does_not_report_itself_or_what_other_templates_wrote(memory: Memory) -> None:
+    """What was agreed in the meeting is in its action items, and the commitment log is related to everything."""
+    path = write(event_on(4), memory).path
+    memory.notes.write("Projects/Offer.md", "# Offer\n\nThe offer sync decides on glass.\n- [ ] Ada: send the terms\n")
+    log = "---\ntype: commitment-log\nautowritten_by: commonplace\n---\n# Log\n\nOffer sync of Ada Lovelace\n"
+    memory.notes.write("Commitments/Commitment log.md", log)
+    text = memory.notes.read(path).text
+    memory.notes.write(path, text.replace("## Action items\n", "## Action items\n\n- [ ] Ada: send the drawing\n"))
+    memory.index.sync()
+    write(event_on(4, title="Offer sync, moved"), memory)
+    again = memory.notes.read(path).text
+    agenda = again.partition("## Agenda")[2].partition("## Summary")[0]
+
+    assert "send the terms" in agenda
+    assert "send the drawing" not in agenda
+    assert "[[Projects/Offer|Offer]]" in again
+    assert "Commitment log" not in again
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("https://zoom.example/j/1?pwd=abc", "10:30\n"),
+        ("Room 5, https://teams.example/x", "10:30, Room 5\n"),
+        ("Café Nord (2nd floor)", "10:30, Café Nord (2nd floor)\n"),
+    ],
+)
+def test_the_address_of_a_video_meeting_is_no_place(memory: Memory, location: str, shown: str) -> None:
+    """It often has the password of the meeting, which is over."""
+    text = write(event_on(4, location=location), memory).text
+
+    assert shown in text
+    assert "://" not in text
+
+
+def test_what_does_not_fit_on_the_agenda_is_counted(memory: Memory) -> None:
+    """No obligation is dropped in silence."""
+    memory.notes.write("Projects/Offer.md", "# Offer\n" + "".join(f"- [ ] @Ada send part {n}\n" for n in range(12)))
+    memory.index.sync()
+    agenda = write(event_on(4), memory).text.partition("## Agenda")[2].partition("## Summary")[0]
+
+    assert agenda.count("- Open: Ada, send part") == 10
+    assert "- and 2 more that are open\n" in agenda
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Offer sync: 1/2", "offer-sync-1-2"),
+        ("U\u0308ber die Größe", "über-die-grösse"),
+        ("Встреча с Адой", "встреча-с-адой"),
+        ("../../x\x00_[[a]]", "x-a"),
+        ("\U0001f600 / #", "meeting"),
+        ("会" * 300, "会" * 50),
+    ],
+)
+def test_a_note_is_named_by_the_letters_of_the_title_in_any_script(title: str, name: str) -> None:
+    """And by nothing else of it; a long one is cut so that every file system can hold the name."""
+    assert meeting_path(event_on(4, title=title), BERLIN) == f"Meetings/2026-03-04-{name}.md"

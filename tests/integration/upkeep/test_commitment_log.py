@@ -46,11 +46,11 @@ def sections(text: str) -> dict[str, list[str]]:
     return {name: [line.partition(" ^")[0] for line in body if line.strip()] for name, body in lines}
 
 
-def tick(folder: Path, what: str) -> None:
+def tick(folder: Path, what: str, box: str = "[x]") -> None:
     """Tick the box of that line in the log, as an editor does."""
     path = folder / "vault" / LOG
     path.write_text(
-        "\n".join(each.replace("[ ]", "[x]") if what in each else each for each in path.read_text().split("\n"))
+        "\n".join(each.replace("[ ]", box) if what in each else each for each in path.read_text().split("\n"))
     )
 
 
@@ -99,6 +99,49 @@ def test_a_tick_in_the_log_closes_the_commitment_where_it_was_made(tmp_path: Pat
     assert log["Recently closed"][0].startswith("- 2026-04-24 [[Bob]]: book the room")
     assert again.steps == ()
     assert memory.reviews.count() == 0
+
+
+def test_what_is_cancelled_in_the_log_is_not_said_to_be_done(tmp_path: Path, memory: Memory) -> None:
+    """`[-]` is cancelled, there and in the note, and for what only an entry can close."""
+    own = tmp_path / "vault" / "Diary" / "2026-04-22.md"
+    own.parent.mkdir()
+    own.write_text("- [ ] me: pay the rent\n")
+    memory.index.sync()
+    memory.jobs.run("commitment_log")
+    tick(tmp_path, "book the room", box="[-]")
+    tick(tmp_path, "pay the rent", box="[-]")
+    memory.jobs.run("commitment_log")
+    entries = [each.fact.text for each in memory.facts.about(every=True) if each.fact.origin == "entry"]
+
+    assert "- [-] Bob: book the room 📅 2026-04-26 ❌ 2026-04-24" in memory.notes.read(NOTE).text
+    assert entries == ["Cancelled: pay the rent."]
+    assert {each.state for each in memory.commitments.list() if "rent" in each.what} == {"closed"}
+
+
+def test_what_was_just_closed_is_in_the_log_also_if_its_line_has_no_day(
+    tmp_path: Path, memory: Memory, clock: Calendar
+) -> None:
+    """By a tick in the log or in the note; the day is that of the run which saw it, and it stays."""
+    plain = tmp_path / "vault" / "Projects" / "House.md"
+    plain.parent.mkdir(exist_ok=True)
+    plain.write_text("- [ ] @Bob paint the door\n- [ ] @Bob oil the gate\n- [x] @Bob long done\n")
+    memory.index.sync()
+    memory.jobs.run("commitment_log")
+    tick(tmp_path, "paint the door")
+    plain.write_text(plain.read_text().replace("- [ ] @Bob oil", "- [x] @Bob oil"))
+    memory.index.sync()
+    memory.jobs.run("commitment_log")
+    clock.pass_(days=1)
+    memory.jobs.run("commitment_log")
+    again = memory.jobs.run("commitment_log")
+    closed = sections(memory.notes.read(LOG).text)["Recently closed"]
+
+    source = "[[Projects/House]]"
+    assert sorted(line for line in closed if source in line) == [
+        f"- 2026-04-24 [[Bob]]: oil the gate {source}",
+        f"- 2026-04-24 [[Bob]]: paint the door {source}",
+    ]
+    assert again.steps == ()
 
 
 def test_a_tick_closes_what_only_the_person_may_edit_by_an_entry(tmp_path: Path, memory: Memory) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.errors import NotFound, UsageError
 from commonplace.memory import Memory
 from tests.calendar_month import PEOPLE, calendar_file, single
 from tests.memories import Calendar, make_memory
@@ -109,3 +110,21 @@ def test_a_note_of_the_persons_own_with_the_same_title_is_an_earlier_meeting(tmp
     assert "[[Meetings/2026-03-09 Apollo weekly|2026-03-09 Apollo weekly]]" in text
     assert "cake" not in text
     assert "2026-03-10 Lunch" not in text
+
+
+def test_any_meeting_of_a_day_gets_its_note_if_the_person_names_it(tmp_path: Path, clock: Calendar) -> None:
+    """By words of its title, also one that was long over when its calendar was added; else the last of the day."""
+    day = date(2026, 3, 12)
+    (tmp_path / "work.ics").write_text(calendar_file(single("offer-sync", day, 10) + single("budget", day, 14)))
+    with opened(tmp_path, clock) as memory:
+        memory.jobs.run("calendar")
+        named = memory.templates.run("meeting_note", day=day, about="Offer")
+        last = memory.templates.run("meeting_note", day=day, dry_run=True)
+        with pytest.raises(NotFound, match="is called 'lunch'") as error:
+            memory.templates.run("meeting_note", day=day, about="lunch")
+        with pytest.raises(UsageError):
+            memory.templates.run("weekly_review", about="Ada")
+
+    assert "offer" in named.path
+    assert "budget" in last.path
+    assert "budget" in str(error.value.hint)

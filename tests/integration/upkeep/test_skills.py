@@ -11,7 +11,7 @@ import pytest
 from commonplace.errors import NotFound, Refused, UsageError
 from commonplace.memory import Memory
 from commonplace.model import Actor, Message
-from commonplace.model.calendar import Event
+from commonplace.model.calendar import Attendee, Event
 from commonplace.settings.load import load_settings
 from tests.llm_server import MODEL, Answer, ModelScript, serving_models
 from tests.memories import Calendar, make_memory
@@ -126,6 +126,39 @@ def test_a_week_names_the_events_of_the_next(person: Memory) -> None:
     text = person.templates.run("weekly_review", dry_run=True).text
 
     assert section(text, "Next week") == ["- Mon 2026-03-02 09:00 Review # x"]
+
+
+def test_a_day_and_a_week_name_the_meetings_that_took_place(tmp_path: Path, calendar: Calendar) -> None:
+    """With whom, linked to the note about it; a day with nothing else is no empty one. Declined ones are left out."""
+    noon = calendar.at.replace(hour=8)
+    ada = Attendee("Ada Lovelace", "ada@example.org")
+    met = Event(
+        id="a",
+        uid="a",
+        calendar="work",
+        title="Offer sync",
+        start=noon - timedelta(days=1),
+        end=noon - timedelta(hours=23),
+        attendees=(ada,),
+    )
+    me = Attendee("Me", "me@example.org", has_declined=True, is_owner=True)
+    others = [
+        replace(met, id="b", uid="b", title="Alone", attendees=()),
+        replace(met, id="c", uid="c", title="Declined", attendees=(ada, me)),
+        replace(met, id="d", uid="d", title="Budget"),
+    ]
+    memory = make_memory(tmp_path, clock=calendar, settings={"upkeep.zone": "UTC"})
+    window = (noon - timedelta(days=9), noon + timedelta(days=30))
+    memory._session.stores.history.save_events("work", [met, *others], window=window, now=noon)
+    memory.notes.write("Meetings/x.md", "---\ntype: meeting\nidempotency_key: a\n---\n# Offer sync\n")
+    os.utime(tmp_path / "vault" / "Meetings" / "x.md", (0, 0))
+    memory.index.sync()
+    day = memory.templates.run("daily_reflection", day="yesterday", dry_run=True).text
+    week = memory.templates.run("weekly_review", day="yesterday", dry_run=True).text
+
+    lines = ["[[Meetings/x|Offer sync]]", "Budget"]
+    assert section(day, "Done") == [f"- 08:00 met Ada Lovelace: {each}" for each in lines]
+    assert section(week, "Meetings") == [f"- {met.start:%Y-%m-%d} Ada Lovelace: {each}" for each in lines]
 
 
 def test_a_day_is_written_once_and_brought_up_to_date_when_it_is_over(

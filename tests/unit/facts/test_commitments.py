@@ -28,6 +28,11 @@ def note_of(body: str, *, path: str = "Meetings/2026-04-20-standup.md") -> Note:
         ("* [ ] water plants 🔁 every week ⏳ 2026-04-22", "me", "water plants", "2026-04-22"),
         ("1. [ ] Grace: fix it bis 3. Mai 2027", "Grace", "fix it", "2027-05-03"),
         ("- [ ] Draft [owner:: [[Ada]]] (due:: 2026-06-01)", "Ada", "Draft", "2026-06-01"),
+        ("- [ ] #task Ada: send it 📅 2026-05-03 #work", "Ada", "send it", "2026-05-03"),
+        ("- [ ] send it [due:: [[2026-05-03]]]", "me", "send it", "2026-05-03"),
+        ("- [ ] send it @due(2026-05-03)", "me", "send it", "2026-05-03"),
+        ("- [ ] @bob send it @{2026-05-03} @@{12:30}", "bob", "send it", "2026-05-03"),
+        ("- [ ] send it @[[2026-05-03]]", "me", "send it", "2026-05-03"),
         ("- [ ] Ada: report by 3 January", "Ada", "report", "2027-01-03"),
         ("> - [ ] Ada: quoted by tomorrow", "Ada", "quoted", "2026-04-21"),
     ],
@@ -122,4 +127,7 @@ def test_a_later_note_closes_an_earlier_one_and_not_the_other_way_round() -> Non
 )
 def test_a_ticked_line_speaks_the_language_of_the_line(line: str, closed: str) -> None:
     """The day is added as Tasks or Dataview would, and not to plain lines."""
+    cancelled = closed.replace("[x]", "[-]").replace("✅", "❌").replace("completion", "cancelled")
+
     assert closed_line(line, day="2026-05-02") == closed
+    assert closed_line(line, day="2026-05-02", is_cancelled=True) == cancelled

@@ -74,7 +74,7 @@ def test_outlook_zones_have_names_of_their_own() -> None:
     assert {each.zone for each in events} == {"Europe/Berlin"}
     assert [each.all_day for each in events] == [False] * 4 + [True]
     assert events[0].attendees == (Attendee("Ana Bélanger", "ana@example.org"),)
-    assert events[0].organizer == Attendee("Lund, Bo", "bo.lund@example.org")
+    assert events[0].organizer == Attendee("Bo Lund", "bo.lund@example.org")
 
 
 def test_apple_durations_extra_days_and_times_without_a_zone() -> None:
@@ -183,3 +183,35 @@ def test_a_series_from_the_beginning_of_time_is_refused() -> None:
     """Each day since the year 1 takes seconds to count."""
     assert read(event_text("DTSTART:00010101T100000Z", "RRULE:FREQ=DAILY")).problems
     assert len(read(event_text("DTSTART:19700101T100000Z", "RRULE:FREQ=DAILY")).events) == 31
+
+
+def test_an_instance_that_moves_all_later_ones_loses_none_of_them() -> None:
+    """RANGE=THISANDFUTURE: each later instance keeps the id of its own place in the series, across a clock change."""
+    series = ("DTSTART;TZID=Europe/Paris:20260309T100000", "DURATION:PT30M", "RRULE:FREQ=WEEKLY;COUNT=4")
+    place = "RECURRENCE-ID;TZID=Europe/Paris;RANGE=THISANDFUTURE:20260316T100000"
+    events = read(event_text(*series), event_text(place, "DTSTART;TZID=Europe/Paris:20260316T140000")).events
+
+    assert [(each.id, f"{each.start:%m-%d %H:%M}") for each in events] == [
+        ("u/20260309T090000Z", "03-09 09:00"),
+        ("u/20260316T090000Z", "03-16 13:00"),
+        ("u/20260323T090000Z", "03-23 13:00"),
+        ("u/20260330T080000Z", "03-30 12:00"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ('"Weber, Jonas"', "Jonas Weber"),
+        ('"van der Berg, Anna Maria"', "Anna Maria van der Berg"),
+        ('"Acme, Inc."', "Acme, Inc."),
+        ('"King, Jr."', "King, Jr."),
+        ('"Weber, Jonas, Extern"', "Weber, Jonas, Extern"),
+        ("Jonas Weber", "Jonas Weber"),
+    ],
+)
+def test_a_name_with_the_last_name_first_is_put_in_order(written: str, name: str) -> None:
+    """So Outlook and Exchange write names; notes about people are called by the first name first."""
+    text = event_text("DTSTART:20260303T100000Z", f"ATTENDEE;CN={written}:mailto:jw@example.org")
+
+    assert read(text).events[0].attendees == (Attendee(name, "jw@example.org"),)

@@ -6,6 +6,7 @@ What is extracted is stored in the history together with how far the conversatio
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from typing import Final
 
 from commonplace.errors import Refused
@@ -130,7 +131,7 @@ def _promises(part: ConversationPart, session: Session) -> Iterator[ExtractedFac
     for turn in _own_turns(part):
         for clause in clauses_of(turn.text):
             is_told = _is_plain(clause) or clause.reason == "third_party"
-            promise = promise_of(clause.text, day=turn.day or session.now[:10]) if is_told else None
+            promise = promise_of(clause.text, day=turn.local_day or session.today) if is_told else None
             if promise and (_is_plain(clause) or promise.who != ME):
                 yield _commitment(promise, turn, quote=turn.text[clause.start : clause.end].strip())
 
@@ -224,8 +225,8 @@ def _parts(thread: Thread, after: int, session: Session) -> Iterator[Conversatio
 
 def read_turns(messages: Sequence[Message], session: Session, *, after: int, until: int) -> tuple[Turn, ...]:
     """The messages of a conversation after number `after` up to number `until`, as an extractor sees them."""
-    owners = _owners(messages, session)
-    turns = (_turn(number, messages[number - 1], owners) for number in range(max(0, after) + 1, until + 1))
+    owners, zone = _owners(messages, session), session.stores.calendars.zone
+    turns = (_turn(number, messages[number - 1], owners, zone) for number in range(max(0, after) + 1, until + 1))
     return tuple(filter(None, turns))
 
 
@@ -239,7 +240,7 @@ def _end_of_part(messages: Sequence[Message], after: int) -> int:
     return min(len(messages), after + _MOST_TURNS)
 
 
-def _turn(number: int, message: Message, owners: frozenset[str]) -> Turn | None:
+def _turn(number: int, message: Message, owners: frozenset[str], zone: tzinfo) -> Turn | None:
     """The message as a turn; None for one of the system or a tool. Who is not the person counts as a bystander."""
     if message.role not in ("user", "assistant"):
         return None
@@ -247,7 +248,8 @@ def _turn(number: int, message: Message, owners: frozenset[str]) -> Turn | None:
     text = clean_text(message.text)[:_MOST_CHARACTERS]
     if is_other:
         text = f"{message.author}: {text}"
-    return Turn(number, "tool" if is_other else message.role, text, message.at.date().isoformat() if message.at else "")
+    days = [at.date().isoformat() for at in (message.at, message.at.astimezone(zone))] if message.at else ["", ""]
+    return Turn(number, "tool" if is_other else message.role, text, *days)
 
 
 def _owners(messages: Sequence[Message], session: Session) -> frozenset[str]:

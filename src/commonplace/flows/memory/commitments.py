@@ -23,7 +23,7 @@ from commonplace.facts.relevance import possible_names
 from commonplace.facts.triples import ME, strip_links
 from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import end_fact
-from commonplace.flows.memory.facts import entity_names, entry_reader, fact_snapshots, find_fact, match_entity
+from commonplace.flows.memory.facts import entry_reader, fact_snapshots, find_fact, match_entity, names_of_person
 from commonplace.flows.memory.save import save
 from commonplace.flows.notes.write import write_note
 from commonplace.flows.read import locate
@@ -51,12 +51,12 @@ class ClosedCommitment:
 def list_commitments(session: Session, *, who: str = "", states: Collection[str] = ()) -> tuple[Commitment, ...]:
     """The commitments of someone, or of all, in these states or in any; the nearest deadline first.
 
-    `who` is a name or an alias; `me` is the person. Raises IndexDamaged.
+    `who` is a name, an alias or a first name that one person has; `me` is the person. Raises IndexDamaged.
     """
     rules = session.stores.rules
     meant = (match_entity(who, session).taken_for or who) if who else ""
     with entry_reader(session.stores) as reader:
-        names = {*entity_names(meant, reader, session), rules.entity(who)} if who else set()
+        names = {*names_of_person(meant, reader, session), rules.entity(who)} if who else set()
         commitments = _standing(FactQuery(), reader, session)
     fitting = (each for each in commitments if not states or each.state in states)
     return tuple(each for each in fitting if not names or rules.entity(each.who) in names)
@@ -70,10 +70,12 @@ def _standing(query: FactQuery, reader: IndexReader, session: Session) -> tuple[
         *reader.facts(replace(query, predicate=COMPLETED, origins=("entry",))),
     )
     snapshots = [each for each in fact_snapshots(records, session) if each.state != "superseded"]
-    return standing_commitments(snapshots, today=session.now[:10])
+    return standing_commitments(snapshots, today=session.today)
 
 
-def close_commitment(name: str, session: Session, *, dry_run: bool = False) -> ClosedCommitment:
+def close_commitment(
+    name: str, session: Session, *, is_cancelled: bool = False, dry_run: bool = False
+) -> ClosedCommitment:
     """Close the commitment with that id: tick its line, or end its entry. One that is closed stays as it is.
 
     Raises NotFound, Conflict, Refused (also for a task that repeats), and UsageError for a fact that is not a
@@ -84,7 +86,7 @@ def close_commitment(name: str, session: Session, *, dry_run: bool = False) -> C
     fact = record.fact
     if not is_commitment(fact):
         raise UsageError(f"{fact.id} is not a commitment", hint="`commonplace commitment list` lists them.")
-    (commitment,) = standing_commitments(fact_snapshots([record], session), today=session.now[:10]) or (None,)
+    (commitment,) = standing_commitments(fact_snapshots([record], session), today=session.today) or (None,)
     if commitment is None:
         raise NotFound(f"the commitment {fact.id} was replaced by a newer line", hint="Close that one.")
     if not commitment.is_open:
@@ -97,19 +99,20 @@ def close_commitment(name: str, session: Session, *, dry_run: bool = False) -> C
         )
     if fact.origin == "entry":
         return _end_entry(fact, commitment, session, dry_run=dry_run)
-    return _tick(fact, commitment, session, dry_run=dry_run)
+    return _tick(fact, commitment, session, is_cancelled=is_cancelled, dry_run=dry_run)
 
 
-def complete_commitment(name: str, session: Session) -> EntryResult:
-    """Save an entry that says that the commitment with that id is done; its line stays as it is. Raises as `save`."""
+def complete_commitment(name: str, session: Session, *, is_cancelled: bool = False) -> EntryResult:
+    """Save an entry that says that the commitment with that id is over; its line stays as it is. Raises as `save`."""
     with entry_reader(session.stores) as reader:
         fact = find_fact(name, reader, session).fact
-    return save(_completion(fact, session), session)
+    return save(_completion(fact, session, is_cancelled=is_cancelled), session)
 
 
-def _completion(fact: Fact, session: Session) -> Candidate:
+def _completion(fact: Fact, session: Session, *, is_cancelled: bool) -> Candidate:
     who, what = strip_links(fact.subject), strip_links(fact.object)
-    text = f"Completed: {what}." if fact.subject == ME else f"{who} completed: {what}."
+    verb = "cancelled" if is_cancelled else "completed"
+    text = f"{verb.capitalize()}: {what}." if fact.subject == ME else f"{who} {verb}: {what}."
     return Candidate(
         text=text,
         kind="event",
@@ -129,7 +132,9 @@ def _end_entry(fact: Fact, commitment: Commitment, session: Session, *, dry_run:
     return ClosedCommitment(commitment, result.commit, changed=result.changed)
 
 
-def _tick(fact: Fact, commitment: Commitment, session: Session, *, dry_run: bool) -> ClosedCommitment:
+def _tick(
+    fact: Fact, commitment: Commitment, session: Session, *, is_cancelled: bool, dry_run: bool
+) -> ClosedCommitment:
     """Tick the line in the note as it is now, wherever it moved within the note."""
     vault = session.stores.vault
     blob = vault.read(locate(fact.path, vault))
@@ -143,7 +148,7 @@ def _tick(fact: Fact, commitment: Commitment, session: Session, *, dry_run: bool
         )
     number = fact.line if fact.line in open_lines else open_lines[0]
     lines = blob.content.decode(errors="surrogateescape").split("\n")
-    lines[number - 1] = closed_line(lines[number - 1], day=session.now[:10])
+    lines[number - 1] = closed_line(lines[number - 1], day=session.today, is_cancelled=is_cancelled)
     content = "\n".join(lines).encode(errors="surrogateescape")
     terms = Terms(message=f"Close a commitment in {fact.path}", expected=note.version, dry_run=dry_run, personal=True)
     changed = write_note(fact.path, content, session, terms)
@@ -155,7 +160,7 @@ def _tick(fact: Fact, commitment: Commitment, session: Session, *, dry_run: bool
 
 def deadline_line(session: Session) -> str:
     """Open commitments whose deadline is near or was just missed, in one line; empty if there are none."""
-    today = date.fromisoformat(session.now[:10])
+    today = date.fromisoformat(session.today)
     first, last = (today - timedelta(days=_LATE)).isoformat(), (today + timedelta(days=_AHEAD)).isoformat()
     with session.stores.index.reader() as reader:
         standing = _standing(FactQuery(), reader, session)
@@ -172,12 +177,12 @@ def commitments_named(prompt: str, session: Session, *, or_all: bool = False) ->
     stores = session.stores
     with stores.index.reader() as reader:
         named = reader.existing_names(possible_names(prompt, stores.rules))
-        names = {name for each in named for name in entity_names(each, reader, session)} - {ME}
+        names = {name for each in named for name in names_of_person(each, reader, session)} - {ME}
         query = FactQuery(names=tuple(sorted({*names, ME} if names else ())))
         standing = _standing(query, reader, session) if names or or_all else ()
     is_meant = [each for each in told(standing) if not names or concerns(each, names, stores.rules)]
     theirs = [each for each in is_meant if each.is_open]
-    return (_line("Open commitments", theirs, today=session.now[:10]) if theirs else ""), tuple(theirs)
+    return (_line("Open commitments", theirs, today=session.today) if theirs else ""), tuple(theirs)
 
 
 def concerns(commitment: Commitment, names: Collection[str], rules: Rules) -> bool:

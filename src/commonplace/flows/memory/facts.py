@@ -317,7 +317,7 @@ def _without_labels(records: Sequence[FactRecord], session: Session) -> Sequence
     subjects = {each.fact.subject for each in records if may_be_label(each.fact)}
     if not subjects:
         return records
-    first_names = _first_names(session)
+    first_names = people_by_first_name(session)
     with session.stores.index.reader() as reader:
         known = {
             each
@@ -340,14 +340,39 @@ def _is_person(name: str, reader: IndexReader, session: Session) -> bool:
     return any(session.stores.rules.entity(each.fact.subject) == entity for each in entries)
 
 
-def _first_names(session: Session) -> frozenset[str]:
-    """The first names of the people who have a note in `People`."""
+def people_by_first_name(session: Session) -> Mapping[str, tuple[str, ...]]:
+    """The notes in `People` by the normalized first name of the person, sorted."""
     try:
         stats = list_notes(PEOPLE, session.stores.vault, skip=session.stores.ignored)
     except NotFound:
-        return frozenset()
-    names = (stat.path.rpartition("/")[2].removesuffix(".md") for stat in stats)
-    return frozenset(session.stores.rules.entity(name.partition(" ")[0]) for name in names)
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for path in sorted(stat.path for stat in stats):
+        first = session.stores.rules.entity(_note_name(path).partition(" ")[0])
+        found[first] = (*found.get(first, ()), path)
+    return found
+
+
+def names_of_person(name: str, reader: IndexReader, session: Session) -> frozenset[str]:
+    """The normalized names of a person: those of their note, and their first name, if nobody else in `People` has it.
+
+    A first name alone is enough for the person, if only one has it and no note is called so.
+    """
+    rules, own = session.stores.rules, session.stores.rules.entity(name)
+    names = {own, *entity_names(name, reader, session)} - {""}
+    first = own.partition(" ")[0]
+    if own in ("", ME) or reader.notes_named(first):  # the name of a note is the name of that note
+        return frozenset(names)
+    paths = people_by_first_name(session).get(first, ())
+    if first != own and all(rules.entity(_note_name(path)) in names for path in paths):
+        names.add(first)
+    elif first == own and len(paths) == 1:
+        names |= {*entity_names(_note_name(paths[0]), reader, session)}
+    return frozenset(names)
+
+
+def _note_name(path: str) -> str:
+    return path.rpartition("/")[2].removesuffix(".md")
 
 
 def doubts_of(facts: Sequence[FactSnapshot], session: Session, *, below: float) -> Mapping[str, str]:

@@ -7,16 +7,19 @@ and reaches a note as plain words only.
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from html import unescape
 from typing import Any, Final
+from unicodedata import normalize
 
 from commonplace.errors import CommonplaceError
-from commonplace.facts.triples import ME
+from commonplace.facts.triples import ME, strip_links
 from commonplace.flows.memory.commitments import concerns, list_commitments
+from commonplace.flows.memory.facts import names_of_person
 from commonplace.flows.read import locate
 from commonplace.flows.search.search import SearchQuery, search
 from commonplace.flows.stores import Session
@@ -25,7 +28,7 @@ from commonplace.model import Filters, Hit, Note
 from commonplace.model.calendar import Attendee, Event
 from commonplace.model.moment import moment_text
 from commonplace.model.note_words import plain_words
-from commonplace.model.template import NoteDraft
+from commonplace.model.template import WRITTEN_BY, NoteDraft
 from commonplace.model.text import fold_phrase
 from commonplace.notes import parse
 from commonplace.notes.parse import section_named
@@ -36,8 +39,9 @@ NAME: Final = "meeting_note"
 FOLDER: Final = "Meetings"
 KIND: Final = "meeting"
 _DAY: Final = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
-_SLUG: Final = re.compile(r"[^a-z0-9]+")
+_SLUG: Final = re.compile(r"[\W_]+")
 _LONGEST_SLUG: Final = 60
+_MOST_SLUG_BYTES: Final = 150  # a file's name has 255, and a temporary one is longer
 _CANDIDATES: Final = 60  # meeting notes, the newest first, that are compared with the event
 _SPARE: Final = 3  # times as many hits are read, for those that are meetings themselves
 _MOST_COMMITMENTS: Final = 10
@@ -48,6 +52,7 @@ _HTML: Final = re.compile(r"</[a-zA-Z]|<br")
 _ITEM: Final = re.compile(r"<li\b[^<>]{0,200}>", re.IGNORECASE)
 _LINE_END: Final = re.compile(r"<br\b[^<>]{0,20}>|</(?:p|li|ul|ol|div|tr|h[1-6])>", re.IGNORECASE)
 _TAG: Final = re.compile(r"<[^<>]{1,500}>")
+_ADDRESS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _CONFERENCE: Final = re.compile(
     r"^-::~|^_{10,}|^─{5,}"
     r"|\bjoin (?:zoom|webex|microsoft teams|with google meet|on your computer|by phone|the meeting)\b"
@@ -84,8 +89,9 @@ class MeetingLimits:
 
 
 def meeting_path(event: Event, zone: tzinfo) -> str:
-    """`Meetings/YYYY-MM-DD-<slug>.md`, by the day on which it began in the person's zone."""
-    slug = _SLUG.sub("-", event.title.casefold()).strip("-")[:_LONGEST_SLUG].rstrip("-") or "meeting"
+    """`Meetings/YYYY-MM-DD-<slug>.md`, by the day on which it began in the person's zone; letters of any script."""
+    words = _SLUG.sub("-", normalize("NFC", event.title).casefold()).strip("-")[:_LONGEST_SLUG]
+    slug = words.encode()[:_MOST_SLUG_BYTES].decode(errors="ignore").rstrip("-") or "meeting"
     return f"{FOLDER}/{event.start.astimezone(zone).date().isoformat()}-{slug}.md"
 
 
@@ -138,6 +144,7 @@ def gather_meeting(event: Event, session: Session, *, zone: tzinfo, limits: Meet
         chats = pool.submit(_hits, event, names, session, source="chat", limit=limits.chat)
         tasks = pool.submit(_hits, event, names, session, source="task", limit=limits.task)
     prior = prior_meetings(event, session, limit=limits.vault)
+    commitments, questions = [*_commitments(event, session)], [*questions_of(prior)]
     attendees = [{"name": person_name(name), "target": person_target(name, session)} for name in names]
     shown = {*(each.path for each in prior), *(f"{each['target']}.md" for each in attendees)}
     return {
@@ -148,13 +155,17 @@ def gather_meeting(event: Event, session: Session, *, zone: tzinfo, limits: Meet
         "start": moment_text(event.start),
         "end": moment_text(event.end),
         "when": f"{start:%A}, {start.date().isoformat()}, {start:%H:%M} to {end:%H:%M}",
-        "location": event.location,
+        "location": _place(event.location),
         "description": agenda_text(event.description),
         "declined": _declined(event),
         "attendee_names": [person_name(name) or plain_words(name) for name in names],
         "attendees": attendees,
-        "commitments": [*_commitments(names, session)][:_MOST_COMMITMENTS],
-        "questions": [*questions_of(prior)][:_MOST_QUESTIONS],
+        "commitments": commitments[:_MOST_COMMITMENTS],
+        "questions": questions[:_MOST_QUESTIONS],
+        "left_out": {
+            "commitments": max(0, len(commitments) - _MOST_COMMITMENTS),
+            "questions": max(0, len(questions) - _MOST_QUESTIONS),
+        },
         "prior": [{"path": each.path, "title": each.title, "date": day_of(each)} for each in prior],
         "notes": [_named(each) for each in notes.result() if _is_related(each, shown)][: limits.vault],
         "conversations": [{"id": each.path, "title": each.title} for each in chats.result()],
@@ -172,6 +183,11 @@ def agenda_text(description: str) -> str:
     return "\n".join(filter(None, lines[:end]))
 
 
+def _place(location: str) -> str:
+    """The location without addresses: those of a video meeting often have its password."""
+    return " ".join(_ADDRESS.sub(" ", location).split()).strip(" ,;|(-–")
+
+
 # ---------------------------------------------------------------- earlier meetings
 
 
@@ -182,19 +198,29 @@ def prior_meetings(event: Event, session: Session, *, limit: int) -> tuple[Note,
     there, and if the note has the event's title, if one of them was; the person themselves does not count.
     """
     began, found = moment_text(event.start), list[Note]()
+    people = _people_of(event, session)
     for path in _meeting_paths(event, session, before=began):
         note = read_note(path, session)
-        if note and note.frontmatter.get("calendar_event_id") != event.id and _is_prior(note, event, session):
+        if note and note.frontmatter.get("calendar_event_id") != event.id and _is_prior(note, event, people, session):
             found.append(note)
         if len(found) >= limit:
             break
     return tuple(found)
 
 
+def _people_of(event: Event, session: Session) -> list[frozenset[str]]:
+    """The normalized names of each attendee but the person; a first name that two of them have is left out."""
+    with session.stores.index.reader() as reader:
+        people = [names_of_person(each.name, reader, session) for each in attendees_of(event)]
+    counts = Counter(name for names in people for name in names)
+    return [frozenset(name for name in names if counts[name] == 1) for names in people if ME not in names]
+
+
 def _meeting_paths(event: Event, session: Session, *, before: str) -> Sequence[str]:
     """The paths of notes of the type meeting that have a name of the event's people, or its title; newest first."""
     filters = Filters(sources=("vault",), kinds=(KIND,))
-    phrases = [event.title, *(each.name for each in attendees_of(event))]
+    names = [each.name for each in attendees_of(event)]
+    phrases = [event.title, *names, *(name.partition(" ")[0] for name in names)]
     with session.stores.index.reader() as reader:
         numbers = {
             number
@@ -207,7 +233,7 @@ def _meeting_paths(event: Event, session: Session, *, before: str) -> Sequence[s
     return sorted(days, key=lambda path: (days[path], path), reverse=True)[:_CANDIDATES]
 
 
-def _is_prior(note: Note, event: Event, session: Session) -> bool:
+def _is_prior(note: Note, event: Event, people: Sequence[frozenset[str]], session: Session) -> bool:
     keys, rules = note.frontmatter, session.stores.rules
     began = str(keys.get("event_start", ""))
     if began and began >= moment_text(event.start):
@@ -215,10 +241,9 @@ def _is_prior(note: Note, event: Event, session: Session) -> bool:
     if event.uid and keys.get("calendar_uid") == event.uid:
         return True
     stated = keys.get("attendees")
-    there = {rules.entity(str(each)) for each in (stated if isinstance(stated, list) else ())}
-    people = {rules.entity(each.name) for each in attendees_of(event)} - {"me"}
+    there = {rules.entity(strip_links(str(each))) for each in (stated if isinstance(stated, list) else ())}
     least = 1 if _has_title(note, event.title) else len(people) // 2 + 1
-    return bool(people) and len(people & there) >= least
+    return bool(people) and sum(bool(names & there) for names in people) >= least
 
 
 def _has_title(note: Note, title: str) -> bool:
@@ -251,15 +276,19 @@ def day_of(note: Note) -> str:
 # ---------------------------------------------------------------- commitments and related things
 
 
-def _commitments(names: Iterable[str], session: Session) -> Iterator[dict[str, Any]]:
-    """What these people have to do, and what the person has to do that names one of them."""
-    rules = session.stores.rules
+def _commitments(event: Event, session: Session) -> Iterator[dict[str, Any]]:
+    """What these people have to do, and what the person has to do that names one of them.
+
+    What the note about the event itself says is left out: it stands there already.
+    """
+    rules, names = session.stores.rules, [each.name for each in attendees_of(event)]
     with session.stores.index.reader() as reader:
-        people = {known for name in names for known in {rules.entity(name), *reader.entity_names(rules.entity(name))}}
+        own = {each.path for each in reader.written_notes(key=event.id)}
+    people = {name for each in _people_of(event, session) for name in each}
     first = {rules.entity(name.split()[0]) for name in names if name.split()}  # "send Marco the price list"
     for each in list_commitments(session, states=("open", "overdue")):
         is_own = rules.entity(each.who) == rules.entity(ME)
-        if concerns(each, people | first if is_own else people, rules):
+        if each.path not in own and concerns(each, people | first if is_own else people, rules):
             yield {
                 "who": "You" if is_own else each.who,
                 "what": each.what,
@@ -286,7 +315,7 @@ def _hits(event: Event, names: Sequence[str], session: Session, *, source: str, 
 def _is_related(hit: Hit, shown: Iterable[str]) -> bool:
     frontmatter = hit.metadata.get("frontmatter")
     keys = frontmatter if isinstance(frontmatter, Mapping) else {}
-    return not hit.sensitive and keys.get("type") != KIND and hit.path not in shown
+    return not hit.sensitive and keys.get("type") != KIND and WRITTEN_BY not in keys and hit.path not in shown
 
 
 def _named(hit: Hit) -> dict[str, str]:

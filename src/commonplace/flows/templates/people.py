@@ -10,6 +10,7 @@ from typing import Final
 
 from commonplace.errors import CommonplaceError
 from commonplace.events import emit
+from commonplace.flows.memory.facts import people_by_first_name
 from commonplace.flows.notes.write import write_note
 from commonplace.flows.read import locate, stat_or_none
 from commonplace.flows.stores import Session
@@ -39,7 +40,7 @@ def person_name(text: str) -> str:
 def person_target(name: str, session: Session) -> str:
     """What a link to that person points to: `People/NAME` if that note exists, else the one note of that name or alias.
 
-    The name alone if there is none, or several.
+    A first name is enough if only one person in `People` has it. The name alone if there is no such note, or several.
     """
     named = person_name(name)
     path, stores = f"{PEOPLE}/{named}.md", session.stores
@@ -47,6 +48,7 @@ def person_target(name: str, session: Session) -> str:
         return path.removesuffix(".md") if named else plain_words(name)
     with stores.index.reader() as reader:
         paths = reader.notes_named(stores.rules.entity(named))
+    paths = paths or people_by_first_name(session).get(stores.rules.entity(named), ())
     return paths[0].removesuffix(".md") if len(paths) == 1 and stat_or_none(paths[0], stores.vault) else named
 
 

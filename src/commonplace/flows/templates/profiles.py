@@ -16,7 +16,7 @@ from commonplace.facts.commitments import COMMITTED, COMPLETED, Commitment, comm
 from commonplace.facts.entry_paths import id_digits
 from commonplace.facts.triples import ME, predicate_key, strip_links
 from commonplace.flows.memory.commitments import list_commitments, told
-from commonplace.flows.memory.facts import FactRequest, entity_names, facts_about
+from commonplace.flows.memory.facts import FactRequest, entity_names, facts_about, names_of_person
 from commonplace.flows.notes.proposals import propose
 from commonplace.flows.notes.write import write_note
 from commonplace.flows.read import locate
@@ -102,11 +102,12 @@ def gather_profile(name: str, path: str, session: Session, *, limits: ProfileLim
     """The values of the template `person_profile` for this person, whose note is at `path`, if there is one."""
     with session.stores.index.reader() as reader:
         names = {*entity_names(name, reader, session), session.stores.rules.entity(name)}
+        called = names_of_person(name, reader, session)
     notes = _notes_naming(names, path, session)
-    meetings = [each for each in notes if each.frontmatter.get("type") == KIND and _attended(each, names, session)]
+    meetings = [each for each in notes if each.frontmatter.get("type") == KIND and _attended(each, called, session)]
     others = [each for each in notes if each not in meetings and WRITTEN_BY not in each.frontmatter]
     facts = [_shown_fact(each) for each in _facts(name, path, session)]
-    theirs, yours = _between(names, session)
+    theirs, yours = _between(called, session)
     return {
         "name": name,
         "facts": facts[: limits.items],

@@ -8,6 +8,7 @@ that of the calendar (X-WR-TIMEZONE), else in the person's.
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from math import prod
@@ -31,6 +32,8 @@ _PROPERTY: Final = re.compile(r'(?:[^:"]|"[^"]*")*:(.*)')  # a quoted parameter 
 _DAY: Final = re.compile(r"\d{8}")
 _STATUSES: Final[Mapping[str, EventStatus]] = {"TENTATIVE": "tentative", "CANCELLED": "cancelled"}
 _THINGS: Final = ("RESOURCE", "ROOM")
+_LAST_FIRST: Final = re.compile(r"([^\W\d_][\w'’ -]{0,40}), ?([^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30})?)")
+_TITLES: Final = ("jr", "sr", "ii", "iii", "phd", "ph.d", "md", "m.d", "mba", "inc", "ltd", "llc", "gmbh", "ag", "co")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +136,35 @@ def _instances(series: _Series, *, calendar: str, window: tuple[datetime, dateti
         _check_rules(block)
     parts = [*_used_zones(series), *("\r\n".join(block) for block in series.blocks.values())]
     text = "\r\n".join(["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Commonplace", *parts, "END:VCALENDAR", ""])
-    query = recurring_ical_events.of(Calendar.from_ical(text))
+    parsed = Calendar.from_ical(text)
+    query, shifts = recurring_ical_events.of(parsed), dict(_shifts(parsed))
     start, end = window
     for component in query.between(_earlier(start), _later(end)):
-        event = _event(component, series, calendar)
+        event = _event(component, series, calendar, shifts)
         if event.start < end and (event.end > start or event.start == event.end == start):
             yield event
 
 
-def _event(component: Any, series: _Series, calendar: str) -> Event:
+def _shifts(calendar: Any) -> Iterator[tuple[str, timedelta]]:
+    """By how much instances were moved that stand for all later ones too (RANGE=THISANDFUTURE), by recurrence id."""
+    for component in calendar.walk("VEVENT"):
+        place = component.get("RECURRENCE-ID")
+        if place is not None and str(place.params.get("RANGE", "")).upper() == "THISANDFUTURE":
+            with suppress(TypeError):  # a day and a time, or only one of them has a zone
+                yield _moment(place.dt), component["DTSTART"].dt - place.dt
+
+
+def _slot(component: Any, shifts: Mapping[str, timedelta]) -> date:
+    """The time for which the series planned this instance.
+
+    Later instances of a moved one have its recurrence id; theirs lie as far before their start as its own does.
+    """
+    slot: date = component["RECURRENCE-ID"].dt
+    shift = shifts.get(_moment(slot))
+    return slot if shift is None else component["DTSTART"].dt - shift
+
+
+def _event(component: Any, series: _Series, calendar: str, shifts: Mapping[str, timedelta]) -> Event:
     start, end = component["DTSTART"].dt, component["DTEND"].dt if "DTEND" in component else None
     all_day = not isinstance(start, datetime)
     if end is None:
@@ -149,7 +172,7 @@ def _event(component: Any, series: _Series, calendar: str) -> Event:
     begins, ends = _utc(start, series.zone), _utc(end, series.zone)
     if not all_day and str(component.get("X-MICROSOFT-CDO-ALLDAYEVENT", "")).upper() == "TRUE":
         all_day = True
-    recurrence = component["RECURRENCE-ID"].dt if series.is_recurring and "RECURRENCE-ID" in component else None
+    recurrence = _slot(component, shifts) if series.is_recurring and "RECURRENCE-ID" in component else None
     uid = _shown(series.uid)
     return Event(
         id=f"{uid}/{_moment(recurrence)}" if recurrence else uid,
@@ -236,11 +259,17 @@ def _attendee(value: Any, own: frozenset[str]) -> Attendee:
     if "@" not in address:  # with Apple it is a path on the server
         address = clean_text(_one(value.params.get("EMAIL")))
     email = " ".join(address.split())[: LONGEST["name"]] if "@" in address else ""
-    name = _line(value.params.get("CN"), "name").strip("'\" ")
+    name = _in_order(_line(value.params.get("CN"), "name").strip("'\" "))
     if not name or name.casefold() == email.casefold() or "@" in name:
         name = (name if "@" in name and not email else email).partition("@")[0]
     has_declined = str(value.params.get("PARTSTAT", "")).upper() == "DECLINED"
     return Attendee(name, email, has_declined=has_declined, is_owner=email.casefold() in own)
+
+
+def _in_order(name: str) -> str:
+    """`Weber, Jonas`, as Outlook writes it, as Jonas Weber; any other name as it is."""
+    match = _LAST_FIRST.fullmatch(name)
+    return f"{match[2]} {match[1]}" if match and match[2].casefold().rstrip(".") not in _TITLES else name
 
 
 def _status(component: Any) -> EventStatus:
