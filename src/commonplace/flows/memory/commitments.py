@@ -23,7 +23,14 @@ from commonplace.facts.relevance import possible_names
 from commonplace.facts.triples import ME, strip_links
 from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import end_fact
-from commonplace.flows.memory.facts import entry_reader, fact_snapshots, find_fact, match_entity, names_of_person
+from commonplace.flows.memory.facts import (
+    entry_reader,
+    fact_snapshots,
+    find_fact,
+    match_entity,
+    names_of_person,
+    people_by_first_name,
+)
 from commonplace.flows.memory.save import save
 from commonplace.flows.notes.write import write_note
 from commonplace.flows.read import locate
@@ -176,8 +183,11 @@ def commitments_named(prompt: str, session: Session, *, or_all: bool = False) ->
     """
     stores = session.stores
     with stores.index.reader() as reader:
+        if not reader.facts(FactQuery(predicate=COMMITTED, sensitive=session.sees_sensitive, limit=1)):
+            return "", ()
         named = reader.existing_names(possible_names(prompt, stores.rules))
-        names = {name for each in named for name in names_of_person(each, reader, session)} - {ME}
+        people = people_by_first_name(session) if named else {}
+        names = {name for each in named for name in names_of_person(each, reader, session, people=people)} - {ME}
         query = FactQuery(names=tuple(sorted({*names, ME} if names else ())))
         standing = _standing(query, reader, session) if names or or_all else ()
     is_meant = [each for each in told(standing) if not names or concerns(each, names, stores.rules)]

@@ -353,17 +353,20 @@ def people_by_first_name(session: Session) -> Mapping[str, tuple[str, ...]]:
     return found
 
 
-def names_of_person(name: str, reader: IndexReader, session: Session) -> frozenset[str]:
+def names_of_person(
+    name: str, reader: IndexReader, session: Session, *, people: Mapping[str, tuple[str, ...]] | None = None
+) -> frozenset[str]:
     """The normalized names of a person: those of their note, and their first name, if nobody else in `People` has it.
 
-    A first name alone is enough for the person, if only one has it and no note is called so.
+    A first name alone is enough for the person, if only one has it and no note is called so. `people` are those of
+    `people_by_first_name`, if they are known already.
     """
     rules, own = session.stores.rules, session.stores.rules.entity(name)
     names = {own, *entity_names(name, reader, session)} - {""}
     first = own.partition(" ")[0]
     if own in ("", ME) or reader.notes_named(first):  # the name of a note is the name of that note
         return frozenset(names)
-    paths = people_by_first_name(session).get(first, ())
+    paths = (people_by_first_name(session) if people is None else people).get(first, ())
     if first != own and all(rules.entity(_note_name(path)) in names for path in paths):
         names.add(first)
     elif first == own and len(paths) == 1:
