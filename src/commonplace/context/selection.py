@@ -92,6 +92,8 @@ _FIRST_CJK: Final = "\u2e80"
 _CJK_LETTERS: Final = 4  # letters that one character counts for in a script whose characters are words
 
 # No part may contain what begins another link, so that each character is looked at once.
+_EMPTY_SECTIONS: Final = frozenset({"nothing.", "nothing recorded.", "nothing waits.", "no meetings recorded."})
+"""What our templates write where they have nothing to say, folded."""
 _LINK: Final = re.compile(r"!?\[\[[^\[\]\n]*+\]\]|!?\[[^\[\]\n]*+\]\([^()\n]*+\)|<?https?://\S++|(?<!\S)#[\w/-]++")
 _HEADING: Final = re.compile(r"\A#{1,6}[ \t]+([^\n]*?)[ \t#]*(?:\n|\Z)\s*")
 _BLOCK_ID: Final = re.compile(r"(?<=\S)[ \t]+\^[a-z]-[0-9a-f-]+[ \t]*$", re.MULTILINE)
@@ -165,6 +167,13 @@ def holds_only_links(text: str) -> bool:
     rest, links = _LINK.subn(" ", text)
     letters = sum(_CJK_LETTERS if sign >= _FIRST_CJK else 1 for sign in rest if sign.isalpha())
     return letters < (_MIN_LETTERS if links else 1)
+
+
+def holds_nothing(text: str) -> bool:
+    """True if a passage only says that a section of a template is empty."""
+    lines = (line.strip().casefold() for line in text.splitlines())
+    said = [line for line in lines if line and not line.startswith(("#", "%%"))]
+    return bool(said) and _EMPTY_SECTIONS.issuperset(said)
 
 
 def passage_title(path: str, headings: Sequence[str]) -> str:

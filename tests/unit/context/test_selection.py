@@ -1,6 +1,7 @@
 """What may go into a context."""
 
 import time
+from importlib import resources
 
 import pytest
 
@@ -10,6 +11,7 @@ from commonplace.context.selection import (
     EntryMatch,
     EntryRule,
     fitting_entries,
+    holds_nothing,
     holds_only_links,
     passage_threshold,
     passage_title,
@@ -152,3 +154,33 @@ def test_a_dated_note_repeats_no_entry_and_shows_no_block_ids() -> None:
         == "- Chose drip irrigation. #garden\n\nMy own line, 2 ^e-3 = 1."
     )
     assert strip_sources("- Saved: Likes tea. ^e-3f9a1c") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_empty"),
+    [
+        ("Nothing recorded.", True),
+        ("## Known\n\nNothing recorded.\n\n## Meetings\n\nNo meetings recorded.", True),
+        ("## Known\n\nNothing recorded.\n\n## Meetings\n\n- 2026-11-02 Budget", False),
+        ("Nothing recorded, she said.", False),
+        ("## Known", False),
+        ("", False),
+    ],
+)
+def test_a_section_in_which_a_template_had_nothing_to_say_is_recognised(text: str, is_empty: bool) -> None:
+    """With its headings, and with other such sections; not with one that says something."""
+    assert holds_nothing(text) is is_empty
+
+
+def test_every_way_in_which_our_templates_say_nothing_is_known() -> None:
+    """A template that words it otherwise would bring its empty sections before a prompt."""
+    lines = [
+        line
+        for each in resources.files("commonplace.templates").iterdir()
+        if each.name.endswith(".md")
+        for line in each.read_text(encoding="utf-8").splitlines()
+    ]
+    said = {line for line in lines if line.startswith(("Nothing", "No ", "None")) and "{" not in line}
+
+    assert len(said) > 2
+    assert all(map(holds_nothing, said))

@@ -18,6 +18,7 @@ from commonplace.context.options import NOTE_KIND, NotesMode
 from commonplace.context.selection import (
     PASSAGE_RULE,
     PLAIN_ENTRY,
+    holds_nothing,
     holds_only_links,
     is_off_topic,
     passage_threshold,
@@ -107,6 +108,8 @@ def _pieces(hits: Sequence[Hit], request: PassageRequest, session: Session) -> I
             yield OmittedPiece("recalled", _source_of(hit), "unsure", f"too far from the prompt ({_nearness(hit)})")
         elif holds_only_links(hit.text):
             yield OmittedPiece("recalled", _source_of(hit), "unsure", "it contains only links")
+        elif holds_nothing(hit.text):
+            yield OmittedPiece("recalled", _source_of(hit), "unsure", "its section is empty")
         else:
             yield replace(_piece(hit), score=scores[hit.chunk_id])
 
