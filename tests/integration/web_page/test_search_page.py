@@ -74,3 +74,48 @@ def test_a_link_in_a_snippet_is_shown_as_its_text(site: Site, memory: Memory) ->
 
     assert re.search(r"built by Ada and <mark>Jonas</mark>\.", text)
     assert "[[" not in text.split("Inbox/Trellis.md")[0]
+
+
+def titles(part: str) -> list[str]:
+    """The titles of the hits, in order."""
+    return [re.sub("<[^>]+>", "", each) for each in re.findall(r'<p class="hit-title"><a[^>]*>(.*?)</a>', part)]
+
+
+def test_while_one_types_the_last_word_may_be_unfinished(site: Site, memory: Memory) -> None:
+    """Words of titles and names that begin so are found, titles first; a plain search takes words as they are."""
+    memory.notes.write("Inbox/Quincunx.md", "# Quincunx\n\nTrees in fives.\n")
+    memory.notes.write("Inbox/Orchard plan.md", "# Orchard plan\n\nThe quincunx of apples, a quincunx of pears.\n")
+    live = titles(site.get("/search?q=quinc", **{"X-Part": "results"}).body.decode())
+    two_words = titles(site.get("/search?q=plan+of+the+orch", **{"X-Part": "results"}).body.decode())
+    finished = titles(site.get("/search?q=quinc+", **{"X-Part": "results"}).body.decode())
+
+    assert live[:2] == ["Quincunx", "Orchard plan"]
+    assert two_words[0] == "Orchard plan"
+    assert "Quincunx" not in finished[:2]
+
+
+def test_a_plain_search_for_half_a_word_offers_the_whole_one(site: Site, memory: Memory) -> None:
+    """As a link, where nothing has the word as it was typed."""
+    memory.notes.write("Inbox/Zymurgy.md", "# Zymurgy\n\nBeer and bread.\n")
+    reply = site.get("/search?q=about+zymur&folder=Nowhere").body.decode()
+
+    assert "Did you mean" in reply
+    assert 'href="/search?q=about+zymurgy"' in reply
+
+
+def test_an_entry_is_named_by_its_words(site: Site) -> None:
+    """Not by its file; the reasons have the words as they are spelled, not their stems."""
+    part = site.get("/search?q=society+greenhouse+opens", **{"X-Part": "results"}).body.decode()
+
+    assert "The greenhouse opens in May." in titles(part)
+    assert re.search(r"words: [^<]*greenhouse", part)
+    assert not re.search(r"words: [^<]*\b(?:greenhous|societi)\b", part)
+
+
+def test_a_snippet_has_no_signs_of_markdown_links_and_blocks(site: Site, memory: Memory) -> None:
+    """[text](address) is its text, and the name of a block is left out."""
+    memory.notes.write("Inbox/Pergola.md", "# Pergola\n\nPergola by [the smith](https://example.org/x?y=z). ^pergola\n")
+    text = site.get("/search?q=pergola", **{"X-Part": "results"}).body.decode()
+
+    assert re.search(r"by the smith\.\s*<", text)
+    assert "^pergola" not in text
