@@ -1,10 +1,13 @@
 """The pages of what is known: facts, people and topics, the graph."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from commonplace.memory import Memory
 from tests.integration.web_page.conftest import Site, Visit
+from tests.page_vault import AGENT
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -106,3 +109,25 @@ def test_a_name_and_a_folder_with_any_signs_have_a_page(visit: Visit, site: Site
     assert site.get("/people/").headers["location"] == "/people"
     assert page.inner_text("h1") == "Projects/Köche & Bäder"
     assert "Plan" in page.inner_text("main")
+
+
+def test_a_fact_of_a_line_says_in_which_note_it_is(site: Site, memory: Memory) -> None:
+    """A line often leaves out whom it is about: the name of the note says it. A person's page leads to their note."""
+    memory.notes.write("People/Otto Okra.md", "# Otto Okra\n\n- [fact] Is allergic to celery\n")
+    facts = site.get("/facts?text=celery").body.decode()
+    person = site.get("/people/Otto%20Okra").body.decode()
+
+    assert re.search(r'read in <a [^>]*href="/notes/People/Otto%20Okra.md">People/Otto Okra</a>', facts)
+    assert '<a class="button quiet" href="/notes/People/Otto%20Okra.md">Own note</a>' in person
+
+
+def test_a_fact_names_its_other_versions(site: Site, memory: Memory) -> None:
+    """In words, and with the reason as the person reads it."""
+    old = memory.entries.save("Rides a red bicycle.", kind="preference")
+    agent = memory.acting(AGENT)
+    new = agent.entries.evolve(old.fact.id, "Rides a blue bicycle.", reason="painted", interface="claude-code")
+    page = site.get(f"/facts/{old.fact.id}").body.decode()
+
+    assert f'Newer version: <a href="/facts/{new.fact.id}">Rides a blue bicycle.</a>' in page
+    assert "It would replace your own word." in page
+    assert "the person" not in page

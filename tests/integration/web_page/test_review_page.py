@@ -131,3 +131,12 @@ def test_what_was_decided_in_another_window_is_said_to_be_decided(site: Site, me
     assert [each.status for each in (second, gone)] == [409, 409]
     assert b"This was decided already." in second.body
     assert b"This was decided already." in gone.body
+
+
+def test_every_page_says_how_many_things_wait(site: Site, memory: Memory) -> None:
+    """Beside Review, without a script."""
+    memory.acting(AGENT).entries.save("Sleeps until noon.", kind="preference", trust="read", interface="claude-code")
+    count = memory.reviews.count()
+    page = site.get("/settings").body.decode()
+
+    assert page.count(f'Review <span class="badge">{count}</span>') == 2

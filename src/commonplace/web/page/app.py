@@ -81,6 +81,7 @@ def make_page(host: PageHost) -> FastAPI:
     page.exception_handler(CommonplaceError)(_show_error)
     page.exception_handler(RequestValidationError)(_show_wrong_address)
     page.exception_handler(HTTPException)(_show_missing_page)
+    page.exception_handler(Exception)(_show_fault)
     page.include_router(_entry_router)
     page.include_router(consent_page.router)
     for each in PAGES:
@@ -172,6 +173,12 @@ async def _show_error(request: Request, error: Exception) -> Response:
 
 async def _show_wrong_address(request: Request, error: Exception) -> Response:
     return await _show_error(request, UsageError("this address is not complete", hint="Use the links of the page."))
+
+
+async def _show_fault(request: Request, error: Exception) -> Response:
+    """For an unexpected error. Starlette raises it again once this is sent, so that the server logs it in full."""
+    hint = "Go back and try again. The log has the details: Health says where it is."
+    return await _show_error(request, CommonplaceError("something went wrong in Commonplace itself", hint=hint))
 
 
 async def _show_missing_page(request: Request, error: Exception) -> Response:

@@ -9,8 +9,9 @@ from commonplace.memory import Memory
 from commonplace.memory.notes import AuditEntry
 from commonplace.model import Note, ResolvedLink, Stat
 from commonplace.web.page.note_html import note_html
-from commonplace.web.page.view import PageMemory, paged, redirect, render
+from commonplace.web.page.view import NavigationEntry, PageMemory, paged, redirect, render
 
+ENTRY = NavigationEntry("Notes", "/notes", group="know", key="n")
 _MOST_CHANGES = 20
 
 router = APIRouter()

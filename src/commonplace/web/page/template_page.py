@@ -15,7 +15,7 @@ from commonplace.model.calendar import Event
 from commonplace.model.template import TemplateStatus, WriteResult
 from commonplace.model.text import counted
 from commonplace.web.page.job_page import switch_of
-from commonplace.web.page.view import NavigationEntry, PageForm, PageMemory, note_path, redirect, render
+from commonplace.web.page.view import NavigationEntry, PageForm, PageMemory, job_title, note_path, redirect, render
 
 ENTRY: Final = NavigationEntry("Templates and calendar", "/templates", group="run", key="m")
 _ABOUT_A_PERSON: Final = "person_profile"
@@ -98,7 +98,7 @@ def _page(
     return render(
         request,
         "template.html",
-        title=name.replace("_", " ").capitalize(),
+        title=job_title(name),
         shown=template,
         state=status,
         job=next((each for each in memory.jobs.list() if each.name == name), None),

@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from commonplace import __version__
-from commonplace.errors import Refused, UsageError
+from commonplace.errors import CommonplaceError, Refused, UsageError
 from commonplace.identity.access import Identities
 from commonplace.memory import Memory, MemoryFor
 from commonplace.memory.jobs import schedule_words
@@ -45,6 +45,7 @@ from commonplace.web.page.sessions import (
 
 NavigationGroup = Literal["start", "know", "told", "steer", "run"]
 PER_PAGE: Final = 50
+_MINUTE: Final = 60
 _GROUPS: Final[Mapping[NavigationGroup, str]] = {
     "start": "",
     "know": "What is known",
@@ -71,6 +72,13 @@ STATE_WORDS: Final[Mapping[str, str]] = {
     "staged": "waits for you",
 }
 """How a fact stands, in words for people."""
+BOND_WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "update": ("older version:", "newer version:"),
+    "extend": ("adds to", "more about it:"),
+    "derive": ("follows from", "from it follows"),
+    "contradict": ("contradicts", "contradicted by"),
+}
+"""How one fact is bound to another, in words for people: by its own bond, and by one of the other fact."""
 _MOST_FIELDS: Final = 2000
 _ENTRY_WORDS: Final = re.compile(r"(?:Agent-Memory-[\w-]*?-?\d{4}-\d\d-)?(.+?)(?:-[0-9a-f]{6,16}){1,2}\.md", re.ASCII)
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|\+00:00)")
@@ -234,6 +242,7 @@ def render(request: Request, template: str, *, status: int = 200, **values: Any)
         "navigation_groups": [
             (_GROUPS[name], [*entries]) for name, entries in groupby(navigation, key=lambda each: each.group)
         ],
+        "count_waiting": lambda: _count_waiting(request, session) if session and vaults else 0,
         "vaults": vaults,
         "vault": session.vault or next(iter(vaults), "") if session else "",
         "here": request.url.path,
@@ -241,6 +250,14 @@ def render(request: Request, template: str, *, status: int = 200, **values: Any)
         "version": __version__,
     }
     return HTMLResponse(_environment().get_template(template).render({**shown, **values}), status)
+
+
+def _count_waiting(request: Request, session: PageSession) -> int:
+    """How many things wait for the person's review; 0 if the vault cannot say it now: the page itself says why."""
+    try:
+        return page_memory(request, session).reviews.count()
+    except CommonplaceError:
+        return 0
 
 
 def redirect(
@@ -289,8 +306,10 @@ def ago(moment: str | datetime | float | None) -> Markup:
 
 def ahead(moment: str | datetime | None) -> Markup:
     """How long it takes until that, such as the next run of a job; `now` for what is due."""
-    is_due = bool(moment) and _as_time(moment or "") <= datetime.now(UTC)
-    return Markup("now") if is_due else ago(moment)
+    if not moment:
+        return Markup("")
+    seconds = (_as_time(moment) - datetime.now(UTC)).total_seconds()
+    return Markup("now") if seconds <= 0 else Markup("in a moment") if seconds < _MINUTE else ago(moment)
 
 
 def day(moment: str | datetime | None) -> str:
@@ -328,6 +347,20 @@ def _message_part(part: str) -> Markup:
         return ago(part)
     is_code = len(part) > 2 and part[0] == part[-1] == "`"
     return Markup("<code>{}</code>").format(part[1:-1]) if is_code else Markup.escape(part)
+
+
+def to_you(text: str) -> str:
+    """A reason that the program gives, as the person themselves reads it: `your approval`, not `the person's`."""
+    return (
+        text.replace("a note of the person", "a note of yours")
+        .replace("the person's", "your")
+        .replace("the person", "you")
+    )
+
+
+def job_title(name: str) -> str:
+    """The name of a job or a template as a title: `Sleep channels`."""
+    return name.replace("_", " ").replace("-", " ").capitalize()
 
 
 def _as_time(moment: str | datetime | float) -> datetime:
@@ -386,6 +419,8 @@ def _environment() -> Environment:
         "without_links": without_links,
         "message": message,
         "note_title": note_title,
+        "to_you": to_you,
+        "job_title": job_title,
         "schedule_words": schedule_words,
         "urlencoded": urlencode,
     }
@@ -396,6 +431,7 @@ def _environment() -> Environment:
         "row_chart": row_chart,
         "trust_words": TRUST_WORDS,
         "state_words": STATE_WORDS,
+        "bond_words": BOND_WORDS,
         "note_html": note_html,
     }
     return environment
