@@ -85,6 +85,19 @@ def test_the_graph_is_drawn_searched_and_listed(visit: Visit) -> None:
     assert page.locator("main .list li").count() == 25
 
 
+def test_the_points_of_a_large_graph_stand_apart(visit: Visit) -> None:
+    """A thousand of them: hardly two at one place, where only one could be seen and opened."""
+    page = visit("/graph")
+    page.wait_for_selector("[data-rest]")
+    places = page.evaluate(
+        "() => { const { x, y } = document.querySelector('[data-graph]').picture;"
+        " return [...x].map((at, i) => [Math.round(at / 4), Math.round(y[i] / 4)].join()) }"
+    )
+
+    assert len(places) > 1000
+    assert len({*places}) > 0.95 * len(places)
+
+
 def test_the_graph_around_someone_is_small_and_a_wrong_address_says_what_is_wrong(site: Site, memory: Memory) -> None:
     """The parameters of the address are checked."""
     memory.facts.add("Olga Brandt", "lives_in", "Turku")
