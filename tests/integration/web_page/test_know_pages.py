@@ -1,11 +1,14 @@
 """The pages of what is known: facts, people and topics, the graph."""
 
 import re
+from typing import get_args
 
 import pytest
 from playwright.sync_api import expect
 
 from commonplace.memory import Memory
+from commonplace.model.fact import Bond
+from commonplace.web.page.view import BOND_WORDS
 from tests.integration.web_page.conftest import Site, Visit
 from tests.page_vault import AGENT
 
@@ -135,12 +138,14 @@ def test_a_fact_of_a_line_says_in_which_note_it_is(site: Site, memory: Memory) -
 
 
 def test_a_fact_names_its_other_versions(site: Site, memory: Memory) -> None:
-    """In words, and with the reason as the person reads it."""
+    """Once, with the reason as the person reads it; every other bond has words, too."""
     old = memory.entries.save("Rides a red bicycle.", kind="preference")
     agent = memory.acting(AGENT)
     new = agent.entries.evolve(old.fact.id, "Rides a blue bicycle.", reason="painted", interface="claude-code")
     page = site.get(f"/facts/{old.fact.id}").body.decode()
 
-    assert f'Newer version: <a href="/facts/{new.fact.id}">Rides a blue bicycle.</a>' in page
+    assert f'<a href="/facts/{new.fact.id}">Rides a blue bicycle.</a> <span class="badge">waits for you</span>' in page
+    assert "<h2>Related</h2>" not in page
+    assert {*BOND_WORDS} == {*get_args(Bond)}
     assert "It would replace your own word." in page
     assert "the person" not in page

@@ -42,7 +42,7 @@ def test_a_waiting_memory_is_approved_by_a_key_and_the_next_is_chosen(visit: Vis
     assert "Approved: Likes quince jelly on toast." in page.inner_text(".flash")
     page.locator(".flash").get_by_role("button", name="Undo").click()
     expect(page.locator(".flash")).to_contain_text("Undone: Likes quince jelly on toast.")
-    page.locator(".flash").get_by_role("button", name="Undo").click()
+    page.locator(".flash").get_by_role("button", name="Redo").click()
     expect(page.locator("li.card", has_text="quince jelly")).to_have_count(0)
     assert memory.entries.show(id).fact.origins.trust == "told"
     assert page.locator("li.card", has_text="quince jelly").count() == 0

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from playwright.sync_api import BrowserContext
 
 from commonplace.memory import Memory
 from tests.integration.web_page.conftest import Site, Visit
@@ -119,3 +120,18 @@ def test_a_snippet_has_no_signs_of_markdown_links_and_blocks(site: Site, memory:
 
     assert re.search(r"by the smith\.\s*<", text)
     assert "^pergola" not in text
+
+
+@pytest.mark.needs("chromium")
+def test_while_the_daemon_does_not_answer_the_field_says_so(signed_in: BrowserContext, site: Site) -> None:
+    """Instead of hits that are no longer those of the question; the next letter asks again."""
+    page = signed_in.new_page()
+    page.goto(f"{site.origin}/search?q=compost")
+    page.route("**/search?*", lambda route: route.abort())
+    page.locator("#question").fill("rainwater")
+    page.wait_for_selector("#results:has-text('Commonplace does not answer.')")
+    page.unroute("**/search?*")
+    page.locator("#question").fill("rainwater tank")
+    page.wait_for_selector("#results li")
+
+    assert page.locator("#results").get_attribute("aria-busy") == "false"

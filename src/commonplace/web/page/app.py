@@ -148,7 +148,7 @@ def undo(request: Request, memory: PageMemory, form: PageForm) -> Response:
     names = {note_title(each.path) if entry_digits(each.path) else each.path for each in changes}
     paths = ", ".join(sorted(names)) or "nothing"
     commit = next((each.commit for each in changes if each.commit), None)
-    return redirect(request, form.text("back", "/"), f"Undone: {paths}.", undo=commit)
+    return redirect(request, form.text("back", "/"), f"Undone: {paths}.", undo=commit, undo_label="Redo")
 
 
 @_entry_router.get(f"{ASSETS}{{hash}}/{{name}}")

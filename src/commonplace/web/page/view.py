@@ -31,7 +31,7 @@ from commonplace.settings.harmless import SettingsEditor
 from commonplace.web.job_queue import JobQueue
 from commonplace.web.live_events import LiveEvents
 from commonplace.web.page.charts import bar_chart, line_chart, row_chart
-from commonplace.web.page.note_html import note_html
+from commonplace.web.page.note_html import Resolve
 from commonplace.web.page.sessions import (
     ASSETS,
     BASE_URL,
@@ -260,6 +260,14 @@ def _count_waiting(request: Request, session: PageSession) -> int:
         return 0
 
 
+def note_resolver(memory: Memory) -> Resolve:
+    """Finds the note that a link of a text names which is in no note yet, by its path or its name."""
+    paths = [stat.path for stat in memory.notes.list()]
+    names = {path.removesuffix(".md").rpartition("/")[2].casefold(): path for path in reversed(paths)}
+    names |= {path.removesuffix(".md").casefold(): path for path in paths}
+    return lambda target: names.get(target.removesuffix(".md").casefold())
+
+
 def redirect(
     request: Request,
     to: str,
@@ -268,6 +276,7 @@ def redirect(
     undo: str | None = None,
     undo_to: str | None = None,
     undo_form: tuple[str, Mapping[str, str]] | None = None,
+    undo_label: str = "Undo",
 ) -> Response:
     """Go to another page, which shows the message once, with an Undo button if there is something to undo.
 
@@ -277,7 +286,7 @@ def redirect(
     if message:
         after = undo_to or urlsplit(to).path
         action, fields = undo_form or (("/undo", {"commit": undo, "back": after}) if undo else ("", {}))
-        page_session(request).add_flash(Flash(message, action, fields))
+        page_session(request).add_flash(Flash(message, action, fields, undo_label))
     return RedirectResponse(local_path(to), 303)
 
 
@@ -432,6 +441,5 @@ def _environment() -> Environment:
         "trust_words": TRUST_WORDS,
         "state_words": STATE_WORDS,
         "bond_words": BOND_WORDS,
-        "note_html": note_html,
     }
     return environment
