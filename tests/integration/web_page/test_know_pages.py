@@ -149,3 +149,15 @@ def test_a_fact_names_its_other_versions(site: Site, memory: Memory) -> None:
     assert {*BOND_WORDS} == {*get_args(Bond)}
     assert "It would replace your own word." in page
     assert "the person" not in page
+
+
+def test_a_note_names_the_notes_that_link_to_it_and_each_change_of_it(site: Site, memory: Memory) -> None:
+    """Nobody has to search for what refers to it; a change leads to its difference."""
+    change = memory.notes.write("Inbox/Ladder.md", "# Ladder\n\nThree metres.\n")
+    memory.notes.write("Inbox/Tools.md", "# Tools\n\nThe [[Ladder]] and [[Ladder|the same]].\n")
+    page = site.get("/notes/Inbox/Ladder.md").body.decode()
+    linked_from = page.partition("Linked from")[2].partition("History")[0]
+
+    assert linked_from.count('href="/notes/Inbox/Tools.md"') == 1
+    assert f'<a href="/activity/{change.commit}">Write</a> by you' in page
+    assert "Linked from" not in site.get("/notes/Inbox/Tools.md").body.decode()
