@@ -4,7 +4,7 @@
 const ROUGH = 3000; // lines that are drawn while the picture moves; all of them stand there when it rests
 const FEW = 400; // points up to which each repels each other, and is drawn as a circle
 const REACH = 60; // how far points repel each other if there are many: 10,000 stay quick
-const MOST_NEAR = 24; // points of a row of cells by which one is repelled; of more, every second, third, ...
+const MOST_NEAR = 12; // points of a row of cells by which one is repelled; of more, every second, third, ...
 
 class Picture {
   constructor(box, graph) {
