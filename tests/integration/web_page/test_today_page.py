@@ -21,6 +21,7 @@ def test_today_shows_what_waits_what_was_recalled_and_the_latest_conversations(v
     assert "instead of “Prefers tabs over spaces.”" in text
     assert "to claude-code" in page.locator(".card", has_text="Recalled lately").inner_text()
     assert "How large is the rainwater tank?" in text
+    assert page.locator(".digest a[href='/doctor#spending']").inner_text() == "Show"
     assert page.locator("nav.side a[aria-current=page]").inner_text() == "Today"
 
 
