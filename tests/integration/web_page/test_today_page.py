@@ -4,6 +4,8 @@ import pytest
 from playwright.sync_api import BrowserContext
 
 from commonplace.memory import Memory
+from commonplace.model.digest import DigestLine
+from commonplace.web.page.today_page import _remedy
 from tests.integration.web_page.conftest import Site, Visit
 from tests.page_vault import AGENT
 
@@ -21,7 +23,6 @@ def test_today_shows_what_waits_what_was_recalled_and_the_latest_conversations(v
     assert "instead of “Prefers tabs over spaces.”" in text
     assert "to claude-code" in page.locator(".card", has_text="Recalled lately").inner_text()
     assert "How large is the rainwater tank?" in text
-    assert page.locator(".digest a[href='/doctor#spending']").inner_text() == "Show"
     assert page.locator("nav.side a[aria-current=page]").inner_text() == "Today"
 
 
@@ -163,3 +164,17 @@ def test_a_phone_without_javascript_has_a_menu_and_nothing_to_scroll_sideways(
     assert box is not None
     assert box["x"] + box["width"] <= 360
     phone.close()
+
+
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        ("commonplace undo --commit 1a2b", ("1a2b", "")),
+        ("commonplace learn spending", ("", "/doctor#spending")),
+        ("commonplace jobs show dream", ("", "/jobs")),
+        ("commonplace doctor", ("", "")),
+    ],
+)
+def test_a_line_of_the_digest_has_the_button_of_its_command(command: str, remedy: tuple[str, str]) -> None:
+    """Where the page can do or show it; else the command stands there."""
+    assert _remedy(DigestLine(group="spent", said="13 calls", command=command, key="spent")) == remedy
