@@ -575,3 +575,22 @@ def test_facts_and_entities_are_counted(index: Index) -> None:
     assert (ann.is_entry, sorted(ann.names)) == (False, ["ann", "annie"])
     assert len(rows) == 4
     assert {name for _, name in mentions} == {"acme", "ann", "beta"}
+
+
+def test_titles_and_names_are_found_by_a_part_of_them(index: Index) -> None:
+    """Folded, each once and sorted; not those of staged documents, nor of sensitive ones unless asked for."""
+    add(
+        index,
+        document("People/Ann.md", "text", title="Ann ÄRGER", aliases=("Annie 100%",)),
+        document("Notes/Plan.md", "text", title="Planning with ann"),
+        document("Notes/Secret.md", "text", title="Ann's secret", sensitive=True),
+        document("Agent/Memory/_staging/a.md", "text", title="Ann waits", place="staging"),
+    )
+    with index.reader() as reader:
+        every = reader.titles_with("Ann", sensitive=True)
+        public = reader.titles_with("ann", sensitive=False)
+        signs = [reader.titles_with(each, sensitive=True) for each in ("ärg", "0%", "_", "zzz")]
+
+    assert every == ("ann", "ann ärger", "ann's secret", "annie 100%", "planning with ann")
+    assert public == tuple(each for each in every if "secret" not in each)
+    assert signs == [("ann ärger",), ("annie 100%",), (), ()]

@@ -456,6 +456,12 @@ class DocumentQueries(Protocol):
     def note_rows(self) -> tuple[NoteRow, ...]:
         """Every note, by path."""
 
+    def titles_with(self, part: str, *, sensitive: bool) -> tuple[str, ...]:
+        """The titles of documents and the names of notes that contain this text, each once, folded and sorted.
+
+        Neither of staged documents nor, unless `sensitive`, of sensitive ones.
+        """
+
     def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
         """Links from or to these documents, or all links; then the bonds between facts of different documents."""
 

@@ -2,7 +2,8 @@
 
 from datetime import UTC, tzinfo
 
-from commonplace.flows.day import Happening, day_of
+from commonplace.flows.day import Happening as Happening
+from commonplace.flows.day import day_of
 from commonplace.flows.digest import READ_STATE, digest_start, gather_digest, note_announcement, state_values
 from commonplace.flows.stores import Session
 from commonplace.model.digest import Digest

@@ -7,6 +7,7 @@ from commonplace.context.selection import parse_channel
 from commonplace.errors import Refused, UsageError
 from commonplace.flows.ingest.documents import VAULT
 from commonplace.flows.ingest.sync import index_new_vault
+from commonplace.flows.search.complete import complete_last_word
 from commonplace.flows.search.search import SearchQuery, search
 from commonplace.flows.stores import Session, Stores
 from commonplace.model import MODES, SEARCH_UNITS, Answer, Filters, Mode, SearchUnit
@@ -41,6 +42,13 @@ class Search:
         if not query.as_of:
             index_new_vault(stores, progress=progress)
         return search(query, stores, audience=self._session.audience, progress=progress)
+
+    def complete(self, text: str, *, limit: int = 4) -> tuple[str, ...]:
+        """The words of titles and names that the last word of the text may become, the commonest first.
+
+        None if the text ends in a space, or in a single letter. Raises IndexDamaged.
+        """
+        return complete_last_word(text, self._session, limit=limit)
 
     def _query(self, request: SearchRequest) -> SearchQuery:
         """The request, checked, with its times resolved. Raises UsageError."""

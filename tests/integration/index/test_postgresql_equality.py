@@ -200,6 +200,7 @@ def results(index: Index) -> list[object]:
         found += [reader.facts(FactQuery(topics=("soil",))), reader.facts(FactQuery(text="OF F1", staged=True))]
         found += [reader.count_facts(FactQuery()), reader.entity_counts(sensitive=True), reader.claim_conflicts()]
         found += [reader.topics(), reader.edges(), reader.note_rows(), reader.mentions(sensitive=False)]
+        found += [reader.titles_with("N", sensitive=is_seen) for is_seen in (True, False)]
         found += [(each.topic, each.vector.tolist()) for each in reader.centroids(VERSION)]
         return found
 

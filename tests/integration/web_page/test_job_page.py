@@ -1,8 +1,12 @@
 """The pages of jobs: their state, a dry run that changes nothing, and a run in the background with its log."""
 
+import re
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from commonplace.memory import Memory
+from commonplace.web.page.view import ahead
 from tests.integration.web_page.conftest import Site, Visit
 
 
@@ -63,3 +67,12 @@ def test_a_step_of_a_run_leads_to_its_change_and_can_be_taken_back(site: Site, m
     assert f'href="/activity/{step.commit}"' in text
     assert site.post("/undo", {"commit": step.commit, "back": "/jobs/archive"}).headers["location"] == "/jobs/archive"
     assert "archive" not in memory.entries.show(ended.fact.id).fact.path.lower()
+
+
+def test_a_run_within_a_minute_is_ahead(site: Site) -> None:
+    """What is to come is never `just now`."""
+    page = site.get("/jobs").body.decode()
+
+    assert not re.search(r"next (?:<[^>]*>)?just now", page)
+    assert ">Sleep channels</a>" in page
+    assert str(ahead(datetime.now(UTC) + timedelta(seconds=30))) == "in a moment"

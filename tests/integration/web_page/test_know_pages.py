@@ -1,10 +1,16 @@
 """The pages of what is known: facts, people and topics, the graph."""
 
+import re
+from typing import get_args
+
 import pytest
 from playwright.sync_api import expect
 
 from commonplace.memory import Memory
+from commonplace.model.fact import Bond
+from commonplace.web.page.view import BOND_WORDS
 from tests.integration.web_page.conftest import Site, Visit
+from tests.page_vault import AGENT
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -82,6 +88,19 @@ def test_the_graph_is_drawn_searched_and_listed(visit: Visit) -> None:
     assert page.locator("main .list li").count() == 25
 
 
+def test_the_points_of_a_large_graph_stand_apart(visit: Visit) -> None:
+    """A thousand of them: hardly two at one place, where only one could be seen and opened."""
+    page = visit("/graph")
+    page.wait_for_selector("[data-rest]")
+    places = page.evaluate(
+        "() => { const { x, y } = document.querySelector('[data-graph]').picture;"
+        " return [...x].map((at, i) => [Math.round(at / 4), Math.round(y[i] / 4)].join()) }"
+    )
+
+    assert len(places) > 1000
+    assert len({*places}) > 0.95 * len(places)
+
+
 def test_the_graph_around_someone_is_small_and_a_wrong_address_says_what_is_wrong(site: Site, memory: Memory) -> None:
     """The parameters of the address are checked."""
     memory.facts.add("Olga Brandt", "lives_in", "Turku")
@@ -106,3 +125,39 @@ def test_a_name_and_a_folder_with_any_signs_have_a_page(visit: Visit, site: Site
     assert site.get("/people/").headers["location"] == "/people"
     assert page.inner_text("h1") == "Projects/Köche & Bäder"
     assert "Plan" in page.inner_text("main")
+
+
+def test_a_fact_of_a_line_says_in_which_note_it_is(site: Site, memory: Memory) -> None:
+    """A line often leaves out whom it is about: the name of the note says it. A person's page leads to their note."""
+    memory.notes.write("People/Otto Okra.md", "# Otto Okra\n\n- [fact] Is allergic to celery\n")
+    facts = site.get("/facts?text=celery").body.decode()
+    person = site.get("/people/Otto%20Okra").body.decode()
+
+    assert re.search(r'read in <a [^>]*href="/notes/People/Otto%20Okra.md">People/Otto Okra</a>', facts)
+    assert '<a class="button quiet" href="/notes/People/Otto%20Okra.md">Own note</a>' in person
+
+
+def test_a_fact_names_its_other_versions(site: Site, memory: Memory) -> None:
+    """Once, with the reason as the person reads it; every other bond has words, too."""
+    old = memory.entries.save("Rides a red bicycle.", kind="preference")
+    agent = memory.acting(AGENT)
+    new = agent.entries.evolve(old.fact.id, "Rides a blue bicycle.", reason="painted", interface="claude-code")
+    page = site.get(f"/facts/{old.fact.id}").body.decode()
+
+    assert f'<a href="/facts/{new.fact.id}">Rides a blue bicycle.</a> <span class="badge">waits for you</span>' in page
+    assert "<h2>Related</h2>" not in page
+    assert {*BOND_WORDS} == {*get_args(Bond)}
+    assert "It would replace your own word." in page
+    assert "the person" not in page
+
+
+def test_a_note_names_the_notes_that_link_to_it_and_each_change_of_it(site: Site, memory: Memory) -> None:
+    """Nobody has to search for what refers to it; a change leads to its difference."""
+    change = memory.notes.write("Inbox/Ladder.md", "# Ladder\n\nThree metres.\n")
+    memory.notes.write("Inbox/Tools.md", "# Tools\n\nThe [[Ladder]] and [[Ladder|the same]].\n")
+    page = site.get("/notes/Inbox/Ladder.md").body.decode()
+    linked_from = page.partition("Linked from")[2].partition("History")[0]
+
+    assert linked_from.count('href="/notes/Inbox/Tools.md"') == 1
+    assert f'<a href="/activity/{change.commit}">Write</a> by you' in page
+    assert "Linked from" not in site.get("/notes/Inbox/Tools.md").body.decode()

@@ -42,7 +42,7 @@ def test_a_waiting_memory_is_approved_by_a_key_and_the_next_is_chosen(visit: Vis
     assert "Approved: Likes quince jelly on toast." in page.inner_text(".flash")
     page.locator(".flash").get_by_role("button", name="Undo").click()
     expect(page.locator(".flash")).to_contain_text("Undone: Likes quince jelly on toast.")
-    page.locator(".flash").get_by_role("button", name="Undo").click()
+    page.locator(".flash").get_by_role("button", name="Redo").click()
     expect(page.locator("li.card", has_text="quince jelly")).to_have_count(0)
     assert memory.entries.show(id).fact.origins.trust == "told"
     assert page.locator("li.card", has_text="quince jelly").count() == 0
@@ -131,3 +131,12 @@ def test_what_was_decided_in_another_window_is_said_to_be_decided(site: Site, me
     assert [each.status for each in (second, gone)] == [409, 409]
     assert b"This was decided already." in second.body
     assert b"This was decided already." in gone.body
+
+
+def test_every_page_says_how_many_things_wait(site: Site, memory: Memory) -> None:
+    """Beside Review, without a script."""
+    memory.acting(AGENT).entries.save("Sleeps until noon.", kind="preference", trust="read", interface="claude-code")
+    count = memory.reviews.count()
+    page = site.get("/settings").body.decode()
+
+    assert page.count(f'Review <span class="badge">{count}</span>') == 2

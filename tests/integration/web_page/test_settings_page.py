@@ -51,8 +51,11 @@ def test_a_harmless_setting_is_changed_and_taken_back(visit: Visit, site: Site) 
     assert tomllib.loads(own_file(site).read_text())["context"]["dated_days"] == 5
     page.get_by_role("button", name="Undo").click()
     page.wait_for_selector(".flash:has-text('5 → 3')")
+    same = site.post("/settings/unset", {"key": "context.dated_days"})
     assert value(site, "context.dated_days") == 3
     assert "dated_days" not in own_file(site).read_text()
+    assert same.status == 303
+    assert "context.dated_days is 3, as before." in site.get("/settings").body.decode()
 
 
 @pytest.mark.parametrize(

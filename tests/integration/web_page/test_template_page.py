@@ -51,6 +51,7 @@ def test_a_profile_asks_whom_it_is_about_and_a_missing_name_is_said(site: Site) 
     assert nobody.status == 400
     assert b"Go back, and type whom it is about." in nobody.body
     assert "People/Ada Lindqvist" in somebody.body.decode()
+    assert 'href="/notes/Projects/Greenhouse/Greenhouse.md"' in somebody.body.decode()
 
 
 @pytest.mark.needs("chromium")

@@ -4,6 +4,8 @@ import pytest
 from playwright.sync_api import BrowserContext
 
 from commonplace.memory import Memory
+from commonplace.model.digest import DigestLine
+from commonplace.web.page.today_page import _remedy
 from tests.integration.web_page.conftest import Site, Visit
 from tests.page_vault import AGENT
 
@@ -162,3 +164,17 @@ def test_a_phone_without_javascript_has_a_menu_and_nothing_to_scroll_sideways(
     assert box is not None
     assert box["x"] + box["width"] <= 360
     phone.close()
+
+
+@pytest.mark.parametrize(
+    ("command", "remedy"),
+    [
+        ("commonplace undo --commit 1a2b", ("1a2b", "")),
+        ("commonplace learn spending", ("", "/doctor#spending")),
+        ("commonplace jobs show dream", ("", "/jobs")),
+        ("commonplace doctor", ("", "")),
+    ],
+)
+def test_a_line_of_the_digest_has_the_button_of_its_command(command: str, remedy: tuple[str, str]) -> None:
+    """Where the page can do or show it; else the command stands there."""
+    assert _remedy(DigestLine(group="spent", said="13 calls", command=command, key="spent")) == remedy

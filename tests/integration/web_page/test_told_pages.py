@@ -91,7 +91,20 @@ def test_the_context_of_a_prompt_says_why_and_is_silent_where_nothing_is_needed(
     page.get_by_role("button", name="Show what it gets").click()
     assert "The greenhouse opens in May." in page.inner_text(".given")
     assert page.locator("table").first.is_visible()
+    page.get_by_role("link", name="The greenhouse opens in May.", exact=True).click()
+    page.wait_for_url("**/facts/*")
+    assert page.inner_text("h1") == "The greenhouse opens in May."
+    page.go_back()
     page.locator("#prompt").fill("What is 17 times 23?")
     page.get_by_role("button", name="Show what it gets").click()
 
     assert "Silence." in page.inner_text("main")
+
+
+def test_what_a_context_leaves_out_is_named_by_its_words(site: Site, memory: Memory) -> None:
+    """Not by six digits: one has to see what the agent was not given."""
+    fact = memory.entries.save("The beehive stands behind the shed.", kind="fact").fact
+    reply = site.get("/context?prompt=When+did+I+decide+that+the+greenhouse+opens%3F").body.decode()
+    left_out = reply.partition("<h2>Left out</h2>")[2]
+
+    assert f'<a href="/facts/{fact.id}">The beehive stands behind the shed.</a>' in left_out

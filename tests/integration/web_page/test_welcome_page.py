@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from starlette.testclient import TestClient
@@ -75,6 +76,8 @@ def test_the_first_visit_of_an_empty_vault_is_the_welcome(memory: Memory, tmp_pa
     assert [title for title in ("Your notes", "Search by meaning", "You", "Your agents") if title not in page] == []
     assert "commonplace install claude-code --dry-run" in page
     assert "commonplace import" in page
+    assert f"There is no note in <code>{memory.conversations.vault_folder}</code> yet" in page
+    assert 'class="live"' in page
 
 
 def test_what_the_person_tells_is_saved_as_their_own_word(memory: Memory, tmp_path: Path) -> None:
@@ -119,12 +122,26 @@ def test_a_host_whose_hooks_have_called_is_connected(memory: Memory, tmp_path: P
 
 
 def test_without_a_vault_every_page_leads_to_the_command_that_makes_one(memory: Memory) -> None:
-    """The page cannot choose the folder of your notes."""
-
+    """The page cannot choose the folder of your notes, and listens to no vault."""
     browser = Browser(memory, [])
+    page = browser.client.get("/welcome").text
 
     assert browser.client.get("/nowhere").headers["location"] == "/welcome"
-    assert "commonplace init ~/Notes --dry-run" in browser.client.get("/welcome").text
+    assert "commonplace init ~/Notes --dry-run" in page
+    assert 'class="live"' not in page
+
+
+def test_an_unexpected_error_is_a_page_that_says_so(memory: Memory, tmp_path: Path) -> None:
+    """With a way on; the server logs it all the same."""
+    browser = Browser(memory, [tmp_path / "vault"])
+    with patch.object(type(memory), "digests", None):
+        with pytest.raises(AttributeError):
+            browser.client.get("/?all=1")
+        reply = TestClient(browser, base_url="http://127.0.0.1", raise_server_exceptions=False).get("/?all=1")
+
+    assert reply.status_code == 500
+    assert "Something went wrong in Commonplace itself." in reply.text
+    assert 'href="/"' in reply.text
 
 
 def test_with_several_vaults_the_header_switches_to_another_registered_one(memory: Memory, tmp_path: Path) -> None:

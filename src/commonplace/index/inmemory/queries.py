@@ -20,7 +20,13 @@ from commonplace.index.base import (
     WordMatches,
     WrittenNote,
 )
-from commonplace.index.document_values import document_importance, entry_fact, note_entity_names, valid_unicode
+from commonplace.index.document_values import (
+    document_importance,
+    entry_fact,
+    fold_label,
+    note_entity_names,
+    valid_unicode,
+)
 from commonplace.index.inmemory.documents import InMemoryFactReader, StoredDocument, passes
 from commonplace.index.segments.quantize import cosine_matrix, quantize_query
 from commonplace.model import Chunk, Document, Filters, Problem
@@ -197,6 +203,12 @@ class InMemoryReader(InMemoryFactReader):
             )
             for each in notes
         )
+
+    def titles_with(self, part: str, *, sensitive: bool) -> tuple[str, ...]:
+        """The titles of documents and the names of notes that contain this text, each once, folded and sorted."""
+        seen = [each for each in self._documents() if each.place != "staging" and (sensitive or not each.sensitive)]
+        names = {name for each in seen for name in (fold_label(each.title), *note_entity_names(each, self.rules))}
+        return tuple(sorted(name for name in names if fold_label(part) in name))
 
     def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
         """Links from or to these documents, or all links; then the bonds between facts of different documents."""

@@ -302,7 +302,7 @@ def _conditions(query: FactQuery) -> tuple[list[str], dict[str, Any]]:
         "trusts": (f"{_TRUST} {_IN}", _texts(query.trusts)),
         "recorded_from": (f"{_RECORDED} >= :{{name}}", query.recorded_from),
         "recorded_until": (f"{_RECORDED} < :{{name}}", query.recorded_until),
-        "text": ("lower(f.fact_json ->> '$.text') LIKE :{name} ESCAPE '\\'", _like(query.text)),
+        "text": ("lower(f.fact_json ->> '$.text') LIKE :{name} ESCAPE '\\'", like_pattern(query.text)),
     }
     conditions = [available[name][0].format(name=name) for name in available if getattr(query, name)]
     values = {name: available[name][1] for name in available if getattr(query, name)}
@@ -332,7 +332,7 @@ def _joined(conditions: Sequence[str]) -> str:
     return "".join(f" AND {each}" for each in conditions if each)
 
 
-def _like(text: str) -> str:
+def like_pattern(text: str) -> str:
     """The pattern of texts that have this one in them."""
     escaped = re.sub(r"[\\%_]", r"\\\g<0>", valid_unicode(text))
     return f"%{escaped.translate(_ASCII_LOWER)}%"

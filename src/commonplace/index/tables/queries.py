@@ -16,8 +16,9 @@ from commonplace.index.base import (
     StoredChunk,
     WrittenNote,
 )
+from commonplace.index.document_values import fold_label
 from commonplace.index.tables.documents import STORED_CHUNK_COLUMNS, problems_of, stored_chunk
-from commonplace.index.tables.fact_queries import FactReader
+from commonplace.index.tables.fact_queries import FactReader, like_pattern
 from commonplace.index.tables.facts import FactTables
 from commonplace.index.tables.filters import EntityMatches, passing_sql
 from commonplace.index.tables.links import LinkTables, edges_of
@@ -69,6 +70,13 @@ SELECT d.source_id, d.title, d.kind, d.place, d.updated_at, d.sensitive,
 FROM memory_documents d
 WHERE d.user_id = :user AND d.deleted_at IS NULL AND d.source_type = '{VAULT_SOURCE}' ORDER BY d.source_id
 """  # noqa: S608
+_TITLES_WITH: Final = """
+SELECT t.name FROM (
+  SELECT document, label AS name FROM memory_labels WHERE field = 'title'
+  UNION ALL SELECT document, name FROM memory_entities) t JOIN memory_documents d ON d.key = t.document
+WHERE t.name LIKE :part ESCAPE '\\'
+  AND d.user_id = :user AND d.deleted_at IS NULL AND d.place <> 'staging' AND d.sensitive <= :sensitive
+"""
 _SOURCES: Final = f"SELECT source_type, count(*){_DOCUMENTS} GROUP BY 1"
 _TOTALS: Final = f"SELECT coalesce(sum(chunk_count), 0), coalesce(sum(sensitive), 0){_DOCUMENTS}"
 _REMOVED: Final = "SELECT count(*) FROM memory_documents WHERE user_id = :user AND deleted_at IS NOT NULL"
@@ -171,6 +179,11 @@ class DocumentReader(FactReader, ABC):
             NoteRow._make((*row, bool(sensitive), bool(is_entry), frozenset(names.split("\n") if names else ())))
             for *row, sensitive, is_entry, names in self._select(_NOTE_ROWS)
         )
+
+    def titles_with(self, part: str, *, sensitive: bool) -> tuple[str, ...]:
+        """The titles of documents and the names of notes that contain this text, each once, folded and sorted."""
+        rows = self._select(_TITLES_WITH, part=like_pattern(fold_label(part)), sensitive=int(sensitive))
+        return tuple(sorted({name for (name,) in rows}))
 
     def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
         """Links from or to these documents, or all links; then the bonds between facts of different documents."""

@@ -92,6 +92,7 @@ def make_page(host: PageHost) -> FastAPI:
     page.exception_handler(CommonplaceError)(_show_error)
     page.exception_handler(RequestValidationError)(_show_wrong_address)
     page.exception_handler(HTTPException)(_show_missing_page)
+    page.exception_handler(Exception)(_show_fault)
     page.include_router(_entry_router)
     page.include_router(consent_page.router)
     for each in PAGES:
@@ -158,7 +159,7 @@ def undo(request: Request, memory: PageMemory, form: PageForm) -> Response:
     names = {note_title(each.path) if entry_digits(each.path) else each.path for each in changes}
     paths = ", ".join(sorted(names)) or "nothing"
     commit = next((each.commit for each in changes if each.commit), None)
-    return redirect(request, form.text("back", "/"), f"Undone: {paths}.", undo=commit)
+    return redirect(request, form.text("back", "/"), f"Undone: {paths}.", undo=commit, undo_label="Redo")
 
 
 @_entry_router.get(f"{ASSETS}{{hash}}/{{name}}")
@@ -196,6 +197,12 @@ def _show_way_in(request: Request, error: NotSignedIn) -> Response:
 
 async def _show_wrong_address(request: Request, error: Exception) -> Response:
     return await _show_error(request, UsageError("this address is not complete", hint="Use the links of the page."))
+
+
+async def _show_fault(request: Request, error: Exception) -> Response:
+    """For an unexpected error. Starlette raises it again once this is sent, so that the server logs it in full."""
+    hint = "Go back and try again. The log has the details: Health says where it is."
+    return await _show_error(request, CommonplaceError("something went wrong in Commonplace itself", hint=hint))
 
 
 async def _show_missing_page(request: Request, error: Exception) -> Response:

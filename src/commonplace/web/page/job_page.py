@@ -4,7 +4,7 @@ from typing import Final
 
 from fastapi import APIRouter, Request, Response
 
-from commonplace.web.page.view import NavigationEntry, PageForm, PageMemory, page_host, redirect, render
+from commonplace.web.page.view import NavigationEntry, PageForm, PageMemory, job_title, page_host, redirect, render
 
 ENTRY: Final = NavigationEntry("Jobs", "/jobs", group="run", key="b")
 _MOST_RUNS: Final = 20
@@ -34,7 +34,7 @@ def show_job(request: Request, memory: PageMemory, name: str) -> Response:
     return render(
         request,
         "job.html",
-        title=name.replace("_", " ").capitalize(),
+        title=job_title(name),
         job=job,
         is_waiting=name in waiting and not job.is_running,
         is_busy=job.is_running or name in waiting,
@@ -55,7 +55,7 @@ def switch_of(request: Request, memory: PageMemory, name: str) -> tuple[str, boo
 def show_plan(request: Request, memory: PageMemory, name: str) -> Response:
     """What the job would do now; nothing is changed."""
     job, plan = memory.jobs.show(name), memory.jobs.run(name, dry_run=True)
-    title = f"{name.replace('_', ' ').capitalize()}: dry run"
+    title = f"{job_title(name)}: dry run"
     return render(
         request,
         "job.html",

@@ -9,8 +9,9 @@ from commonplace.memory import Memory
 from commonplace.memory.notes import AuditEntry
 from commonplace.model import Note, ResolvedLink, Stat
 from commonplace.web.page.note_html import note_html
-from commonplace.web.page.view import PageMemory, paged, redirect, render
+from commonplace.web.page.view import NavigationEntry, PageMemory, paged, redirect, render
 
+ENTRY = NavigationEntry("Notes", "/notes", group="know", key="n")
 _MOST_CHANGES = 20
 
 router = APIRouter()
@@ -50,6 +51,7 @@ def show_note(request: Request, memory: PageMemory, path: str) -> Response:
         note=note,
         html=note_html(_body(note), targets.get),
         links=_distinct(links),
+        linking=_linking(memory, note.path),
         changes=_changes(memory, note.path),
         obsidian=memory.notes.link(note.path),
         is_sensitive=memory.notes.is_sensitive(note),
@@ -67,6 +69,15 @@ def _distinct(links: tuple[ResolvedLink, ...]) -> list[ResolvedLink]:
     """Each target once, those that exist first."""
     seen = {each.path or each.link.target: each for each in reversed(links) if each.link.target}
     return sorted(seen.values(), key=lambda each: (each.path is None, (each.path or each.link.target).lower()))
+
+
+def _linking(memory: Memory, path: str) -> list[str]:
+    """The paths of the notes that link to this one; none if it is not indexed yet."""
+    try:
+        edges = memory.facts.links(path)
+    except CommonplaceError:
+        return []
+    return sorted({each.source for each in edges if each.path == path and each.source.endswith(".md")} - {path})
 
 
 def _changes(memory: Memory, path: str) -> list[AuditEntry]:

@@ -41,11 +41,13 @@ def show_entity(request: Request, memory: PageMemory, name: str, every: str = ""
     match = memory.facts.named(name)
     meant = match.taken_for or name
     facts = memory.facts.about(meant, every=bool(every), limit=_MOST_FACTS)
+    own = (each.path for each in memory.facts.entities(prefix=meant).entities if each.name == meant)
     return render(
         request,
         "person.html",
         title=meant,
         facts=facts,
+        note=next(own, ""),
         every=every,
         alike=match.similar,
         timeline=list(reversed(memory.facts.timeline(meant)))[:_MOST_FACTS],

@@ -8,7 +8,8 @@ from fastapi import APIRouter, Request, Response
 from commonplace.errors import UsageError
 from commonplace.model import Actor
 from commonplace.model.profile import REASON_WORDS, OperationName, OperationOutcome, ProfileOperation
-from commonplace.web.page.view import NavigationEntry, PageForm, PageMemory, redirect, render
+from commonplace.web.page.note_html import note_html
+from commonplace.web.page.view import NavigationEntry, PageForm, PageMemory, note_resolver, redirect, render
 
 ENTRY: Final = NavigationEntry("Profile", "/profile", group="told", key="p")
 _LOGGED: Final = 20
@@ -36,6 +37,7 @@ def show_profile(request: Request, memory: PageMemory) -> Response:
         "profile.html",
         title="Profile",
         profile=profile,
+        profile_html=note_html(profile.text, note_resolver(memory)) if profile.exists else "",
         given=memory.acting(Actor("agent", "page preview")).context.start(peek=True, within=None),
         styles=memory.topics.styles(),
         operations=_OPERATIONS,

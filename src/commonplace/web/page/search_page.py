@@ -1,9 +1,10 @@
 """The search page: hits while you type, each with the reasons for its place; filters; opens in Obsidian."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
+from textwrap import shorten
 from typing import Any, Final
 
 from fastapi import APIRouter, Request, Response
@@ -11,6 +12,7 @@ from markupsafe import Markup
 
 from commonplace.memory import Memory
 from commonplace.model import Answer, Hit
+from commonplace.model.layout import entry_digits
 from commonplace.web.page.view import NavigationEntry, PageMemory, note_path, render
 
 ENTRY = NavigationEntry("Search", "/search", group="start", key="s")
@@ -44,15 +46,23 @@ _REASONS: Final = {
 }
 """What each part of the ranking that can raise a hit means, besides words and sense."""
 
-_LINK: Final = re.compile(r"(!?\[\[(?:[^\]|\n]*\|)?)([^\]|\n]+)(\]\])")
+_MARKUP: Final = re.compile(
+    r"!?\[\[(?:[^\]|\n]*\|)?(?=[^\]|\n]+\]\])|\]\]"  # around the text of a [[link]]
+    r"|!?\[(?=[^\[\]\n]+\]\([^)\n]*\))|(?<=[^\[\]\n])\]\([^)\n]*\)"  # around that of a [link](address)
+    r"|[ #]\^[A-Za-z0-9-]+"  # the name of a block
+)
+_LAST_WORD: Final = re.compile(r"\w+\Z")
+_MOST_OF_TITLE: Final = 90  # characters of an entry that stand for its title
 router = APIRouter()
 
 
 @dataclass(frozen=True, slots=True)
 class ShownHit:
-    """A hit as the page shows it: where it leads, its text with the words of the query marked, and why it is here."""
+    """A hit as the page shows it: its title, where it leads, its text with the words of the query marked, and why it is
+    here. The text of a short entry is its title, and stands there alone."""
 
     hit: Hit
+    title: str
     address: str
     text: Markup
     reasons: tuple[str, ...]
@@ -71,10 +81,16 @@ def show_search(
 ) -> Response:
     """The form, and the hits for `q`; only the hits for a script that updates them while you type."""
     chosen = {"source": source, "folder": folder, "tag": tag, "since": since}
-    answer = _search(memory, q, **chosen, archive=bool(archive)) if q.strip() else None
-    hits = [_shown(hit) for hit in _hits(answer)]
-    values: dict[str, Any] = {"q": q, **chosen, "archive": archive, "answer": answer, "hits": hits}
     is_part = request.headers.get("x-part") == "results"
+
+    def find(question: str) -> Answer:
+        return _search(memory, question, **chosen, archive=bool(archive))
+
+    answer = (_search_unfinished(memory, q, find) if is_part else find(q)) if q.strip() else None
+    hits = [_shown(hit, q) for hit in _hits(answer)]
+    words = memory.search.complete(q) if answer is not None and not hits else ()
+    longer = [_LAST_WORD.sub(word, q) for word in words]
+    values: dict[str, Any] = {"q": q, **chosen, "archive": archive, "answer": answer, "hits": hits, "longer": longer}
     template = "search_results.html" if is_part else "search.html"
     return render(request, template, title=f"{q} · Search" if q else "Search", sources=_SOURCES, times=_TIMES, **values)
 
@@ -92,38 +108,75 @@ def _search(memory: Memory, question: str, *, source: str, folder: str, tag: str
     )
 
 
+def _search_unfinished(memory: Memory, question: str, find: Callable[[str], Answer]) -> Answer:
+    """The answer while the last word is being typed: also for the words that it may become.
+
+    Notes with a title that begins so come first; then what has the word as it is typed, if anything does.
+    """
+    answer, words = find(question), memory.search.complete(question)
+    longer = find(_LAST_WORD.sub(" ".join(words), question)) if words else replace(answer, hits=(), took_ms=0.0)
+    last = question.casefold().split()[-1]
+    is_word = any(last in f"{hit.title} {hit.text}".casefold().split() for hit in answer.hits)
+    hits = (*answer.hits, *longer.hits) if is_word else (*longer.hits, *answer.hits)
+    distinct: dict[str, Hit] = {}
+    for hit in hits:
+        distinct.setdefault(hit.chunk_id, hit)
+    ordered = sorted(distinct.values(), key=lambda hit: not _begins_so(hit.title, question))
+    took = answer.took_ms + longer.took_ms
+    return replace(answer, hits=tuple(ordered[:_HITS]), took_ms=took, empty=None if ordered else answer.empty)
+
+
+def _begins_so(title: str, question: str) -> bool:
+    """True if each word of the question begins a word of the title."""
+    words = re.findall(r"\w+", title.casefold())
+    return all(any(word.startswith(each) for word in words) for each in re.findall(r"\w+", question.casefold()))
+
+
 def _hits(answer: Answer | None) -> tuple[Hit, ...]:
     return tuple(answer.hits) if answer else ()
 
 
-def _shown(hit: Hit) -> ShownHit:
+def _shown(hit: Hit, question: str) -> ShownHit:
     in_vault = hit.path.endswith(".md")
     address = note_path(hit.path) if in_vault else f"/conversations/{hit.path}"
-    return ShownHit(hit, address, _marked(hit), tuple(_reasons(hit.why)))
+    text, title, reasons = _marked(hit), hit.title or hit.path, tuple(_reasons(hit, question))
+    if not (in_vault and entry_digits(hit.path) and hit.text):
+        return ShownHit(hit, title, address, text, reasons)
+    if len(hit.text) <= _MOST_OF_TITLE:
+        return ShownHit(hit, text, address, Markup(""), reasons)
+    return ShownHit(hit, shorten(hit.text, _MOST_OF_TITLE, placeholder=" …"), address, text, reasons)
 
 
 def _marked(hit: Hit) -> Markup:
-    """The snippet with the words of the query marked, and of each [[link]] only its text."""
+    """The snippet with the words of the query marked, and of each link only its text."""
     text = hit.snippet or hit.text
     marked = {at for start, end in (hit.marks if hit.snippet else ()) for at in range(start, end)}
-    brackets = {at for link in _LINK.finditer(text) for group in (1, 3) for at in range(*link.span(group))}
-    shown = (at for at in range(len(text)) if at not in brackets)
+    signs = {at for markup in _MARKUP.finditer(text) for at in range(*markup.span())}
+    shown = (at for at in range(len(text)) if at not in signs)
     parts = ((is_marked, "".join(text[at] for at in run)) for is_marked, run in groupby(shown, marked.__contains__))
     return Markup("").join(
         Markup("<mark>{}</mark>").format(part) if is_mark else Markup.escape(part) for is_mark, part in parts
     )
 
 
-def _reasons(why: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _reasons(hit: Hit, question: str) -> Iterator[str]:
     """Why a hit is where it is, in words, the strongest reason first; what lowered it is left out."""
-    parts = sorted(why.items(), key=lambda part: _gain(part[1]), reverse=True)
+    parts = sorted(hit.why.items(), key=lambda part: _gain(part[1]), reverse=True)
+    spellings = re.findall(r"\w+", f"{question} {hit.title} {hit.snippet}".casefold())
     for name, values in parts:
         if name == "words" and (words := values.get("by")):
-            yield "words: " + ", ".join(sorted(words, key=lambda word: -words[word]))
+            by_gain = sorted(words, key=lambda word: -words[word])
+            yield "words: " + ", ".join(_spelled(word, spellings) for word in by_gain)
         elif name == "sense" and values.get("cosine"):
             yield f"close in meaning ({values['cosine']:.2f})"
         elif name in _REASONS and _gain(values) > 0:
             yield _REASONS[name]
+
+
+def _spelled(stem: str, spellings: Sequence[str]) -> str:
+    """The stem of a word as somebody spelled it: `citi` as `city`."""
+    longer = (each for beginning in (stem, stem[:-1]) for each in spellings if beginning and each.startswith(beginning))
+    return next(longer, stem)
 
 
 def _gain(values: Mapping[str, Any]) -> float:

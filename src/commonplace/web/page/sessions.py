@@ -58,11 +58,15 @@ def is_open_path(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Flash:
-    """A message that the next page shows once; its Undo button, if it has one, sends `undo_fields` to `undo_action`."""
+    """A message that the next page shows once; its Undo button, if it has one, sends `undo_fields` to `undo_action`.
+
+    `label` is what the button says.
+    """
 
     text: str
     undo_action: str = ""
     undo_fields: Mapping[str, str] = field(default_factory=dict)
+    label: str = "Undo"
 
 
 @dataclass(slots=True)

@@ -69,6 +69,8 @@ def unset_value(request: Request, memory: PageMemory, form: PageForm) -> Respons
 
 def _done(request: Request, change: SettingChange, back: str) -> Response:
     """Go back, and say what it was and when it counts; Undo brings back what the file said before."""
+    if change.before == change.after:
+        return redirect(request, back, f"{change.key} is {change.after}, as before.")
     said = f"{change.key}: {change.before} → {change.after}. The daemon takes it up within seconds."
     fields = {"key": change.key, "back": back}
     if change.was_own is None:

@@ -15,7 +15,17 @@ from commonplace.model.calendar import Event
 from commonplace.model.template import TemplateStatus, WriteResult
 from commonplace.model.text import counted
 from commonplace.web.page.job_page import switch_of
-from commonplace.web.page.view import NavigationEntry, PageForm, PageMemory, note_path, redirect, render
+from commonplace.web.page.note_html import note_html
+from commonplace.web.page.view import (
+    NavigationEntry,
+    PageForm,
+    PageMemory,
+    job_title,
+    note_path,
+    note_resolver,
+    redirect,
+    render,
+)
 
 ENTRY: Final = NavigationEntry("Templates and calendar", "/templates", group="run", key="m")
 _ABOUT_A_PERSON: Final = "person_profile"
@@ -98,7 +108,7 @@ def _page(
     return render(
         request,
         "template.html",
-        title=name.replace("_", " ").capitalize(),
+        title=job_title(name),
         shown=template,
         state=status,
         job=next((each for each in memory.jobs.list() if each.name == name), None),
@@ -108,6 +118,7 @@ def _page(
         day=day or f"{datetime.now().astimezone():%Y-%m-%d}",
         about=about,
         preview=preview,
+        preview_html=note_html(preview.body, note_resolver(memory)) if preview else "",
         skipped=_SKIPPED.get(preview.reason, preview.reason) if preview and preview.skipped else "",
     )
 

@@ -10,7 +10,12 @@ from commonplace.web.page.view import NavigationEntry, PageForm, PageMemory, red
 ENTRY = NavigationEntry("Today", "/", group="start", key="t")
 _MOST = 8  # of each list; the pages of each subject have all
 _UNDO = "commonplace undo --commit "
-_PAGES = {"commonplace review": "/review", "commonplace jobs": "/jobs", "commonplace log": "/activity"}
+_PAGES = {
+    "commonplace review": "/review",
+    "commonplace jobs": "/jobs",
+    "commonplace log": "/activity",
+    "commonplace learn spending": "/doctor#spending",
+}
 """The pages of the commands that a digest names."""
 _TITLES = {"proposed": "Waiting for you", "failing": "Failing"}
 

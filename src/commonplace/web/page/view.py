@@ -18,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from commonplace import __version__
-from commonplace.errors import Refused, UsageError
+from commonplace.errors import CommonplaceError, Refused, UsageError
 from commonplace.identity.access import Identities
 from commonplace.memory import Memory, MemoryFor
 from commonplace.memory.jobs import schedule_words
@@ -31,7 +31,7 @@ from commonplace.settings.harmless import SettingsEditor
 from commonplace.web.job_queue import JobQueue
 from commonplace.web.live_events import LiveEvents
 from commonplace.web.page.charts import bar_chart, line_chart, row_chart
-from commonplace.web.page.note_html import note_html
+from commonplace.web.page.note_html import Resolve
 from commonplace.web.page.sessions import (
     ASSETS,
     BASE_URL,
@@ -45,6 +45,7 @@ from commonplace.web.page.sessions import (
 
 NavigationGroup = Literal["start", "know", "told", "steer", "run"]
 PER_PAGE: Final = 50
+_MINUTE: Final = 60
 _GROUPS: Final[Mapping[NavigationGroup, str]] = {
     "start": "",
     "know": "What is known",
@@ -71,6 +72,13 @@ STATE_WORDS: Final[Mapping[str, str]] = {
     "staged": "waits for you",
 }
 """How a fact stands, in words for people."""
+BOND_WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "update": ("older version:", "newer version:"),
+    "extend": ("adds to", "more about it:"),
+    "derive": ("follows from", "from it follows"),
+    "contradict": ("contradicts", "contradicted by"),
+}
+"""How one fact is bound to another, in words for people: by its own bond, and by one of the other fact."""
 _MOST_FIELDS: Final = 2000
 _ENTRY_WORDS: Final = re.compile(r"(?:Agent-Memory-[\w-]*?-?\d{4}-\d\d-)?(.+?)(?:-[0-9a-f]{6,16}){1,2}\.md", re.ASCII)
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|\+00:00)")
@@ -234,6 +242,7 @@ def render(request: Request, template: str, *, status: int = 200, **values: Any)
         "navigation_groups": [
             (_GROUPS[name], [*entries]) for name, entries in groupby(navigation, key=lambda each: each.group)
         ],
+        "count_waiting": lambda: _count_waiting(request, session) if session and vaults else 0,
         "vaults": vaults,
         "vault": session.vault or next(iter(vaults), "") if session else "",
         "here": request.url.path,
@@ -241,6 +250,22 @@ def render(request: Request, template: str, *, status: int = 200, **values: Any)
         "version": __version__,
     }
     return HTMLResponse(_environment().get_template(template).render({**shown, **values}), status)
+
+
+def _count_waiting(request: Request, session: PageSession) -> int:
+    """How many things wait for the person's review; 0 if the vault cannot say it now: the page itself says why."""
+    try:
+        return page_memory(request, session).reviews.count()
+    except CommonplaceError:
+        return 0
+
+
+def note_resolver(memory: Memory) -> Resolve:
+    """Finds the note that a link of a text names which is in no note yet, by its path or its name."""
+    paths = [stat.path for stat in memory.notes.list()]
+    names = {path.removesuffix(".md").rpartition("/")[2].casefold(): path for path in reversed(paths)}
+    names |= {path.removesuffix(".md").casefold(): path for path in paths}
+    return lambda target: names.get(target.removesuffix(".md").casefold())
 
 
 def redirect(
@@ -251,6 +276,7 @@ def redirect(
     undo: str | None = None,
     undo_to: str | None = None,
     undo_form: tuple[str, Mapping[str, str]] | None = None,
+    undo_label: str = "Undo",
 ) -> Response:
     """Go to another page, which shows the message once, with an Undo button if there is something to undo.
 
@@ -260,7 +286,7 @@ def redirect(
     if message:
         after = undo_to or urlsplit(to).path
         action, fields = undo_form or (("/undo", {"commit": undo, "back": after}) if undo else ("", {}))
-        page_session(request).add_flash(Flash(message, action, fields))
+        page_session(request).add_flash(Flash(message, action, fields, undo_label))
     return RedirectResponse(local_path(to), 303)
 
 
@@ -289,8 +315,10 @@ def ago(moment: str | datetime | float | None) -> Markup:
 
 def ahead(moment: str | datetime | None) -> Markup:
     """How long it takes until that, such as the next run of a job; `now` for what is due."""
-    is_due = bool(moment) and _as_time(moment or "") <= datetime.now(UTC)
-    return Markup("now") if is_due else ago(moment)
+    if not moment:
+        return Markup("")
+    seconds = (_as_time(moment) - datetime.now(UTC)).total_seconds()
+    return Markup("now") if seconds <= 0 else Markup("in a moment") if seconds < _MINUTE else ago(moment)
 
 
 def day(moment: str | datetime | None) -> str:
@@ -328,6 +356,20 @@ def _message_part(part: str) -> Markup:
         return ago(part)
     is_code = len(part) > 2 and part[0] == part[-1] == "`"
     return Markup("<code>{}</code>").format(part[1:-1]) if is_code else Markup.escape(part)
+
+
+def to_you(text: str) -> str:
+    """A reason that the program gives, as the person themselves reads it: `your approval`, not `the person's`."""
+    return (
+        text.replace("a note of the person", "a note of yours")
+        .replace("the person's", "your")
+        .replace("the person", "you")
+    )
+
+
+def job_title(name: str) -> str:
+    """The name of a job or a template as a title: `Sleep channels`."""
+    return name.replace("_", " ").replace("-", " ").capitalize()
 
 
 def _as_time(moment: str | datetime | float) -> datetime:
@@ -386,6 +428,8 @@ def _environment() -> Environment:
         "without_links": without_links,
         "message": message,
         "note_title": note_title,
+        "to_you": to_you,
+        "job_title": job_title,
         "schedule_words": schedule_words,
         "urlencoded": urlencode,
     }
@@ -396,6 +440,6 @@ def _environment() -> Environment:
         "row_chart": row_chart,
         "trust_words": TRUST_WORDS,
         "state_words": STATE_WORDS,
-        "note_html": note_html,
+        "bond_words": BOND_WORDS,
     }
     return environment

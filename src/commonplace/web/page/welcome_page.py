@@ -74,7 +74,10 @@ def _vault_step(memory: Memory | None) -> WelcomeStep:
         commands = ("commonplace init ~/Notes --dry-run", "commonplace init ~/Notes")
         return WelcomeStep("vault", "Your notes", is_done=False, state="No vault yet.", does=does, commands=commands)
     notes = memory.index.stats().documents.get("vault", 0)
-    state = f"{counted(notes, 'note')} can be found." if notes else "There is no note yet."
+    folder = memory.conversations.vault_folder
+    state = (
+        f"{counted(notes, 'note')} can be found." if notes else f"There is no note in `{folder}` yet: write one there."
+    )
     return WelcomeStep("vault", "Your notes", is_done=bool(notes), state=state, does=_READS)
 
 
@@ -121,6 +124,8 @@ def _import_step(memory: Memory | None) -> WelcomeStep:
     named = found or ("commonplace import ~/Downloads/export.zip",)
     commands = tuple(f"{each}{flag}" for each in named for flag in (" --dry-run", ""))
     is_done = bool(memory and memory.conversations.list(limit=1))
+    if is_done:
+        state = f"Conversations are in your memory already. {state if found else 'To add others, name a file of them.'}"
     return WelcomeStep(
         "import", "What you told other programs", is_done=is_done, state=state, does=does, commands=commands
     )

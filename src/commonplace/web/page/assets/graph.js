@@ -3,7 +3,8 @@
 
 const ROUGH = 3000; // lines that are drawn while the picture moves; all of them stand there when it rests
 const FEW = 400; // points up to which each repels each other, and is drawn as a circle
-const CELL = 40; // points repel the middle of each cell of a grid, not each other: 10,000 points stay quick
+const REACH = 60; // how far points repel each other if there are many: 10,000 stay quick
+const MOST_NEAR = 12; // points of a row of cells by which one is repelled; of more, every second, third, ...
 
 class Picture {
   constructor(box, graph) {
@@ -25,6 +26,7 @@ class Picture {
     this.steps = 0;
     this.rest = count > 3000 ? 150 : 400; // steps until the points stay where they are
     this.cellOf = new Int32Array(count);
+    this.order = new Int32Array(count);
     this.moved = 0;
     this.isMoving = this.isRenamed = false;
     this.place();
@@ -52,9 +54,9 @@ class Picture {
     this.paper = colour("--sheet");
   }
 
-  // The cells of a grid over all points: how many are in each, and where their middle is.
-  measure() {
-    const { x, y } = this;
+  // Sorts all points by the cells of a grid: those of a cell are order[first[cell]] to order[first[cell + 1] - 1].
+  sortByCell() {
+    const { x, y, cellOf, order } = this;
     let [left, right, top, bottom] = [0, 1, 0, 1];
     for (let i = 0; i < x.length; i++) {
       left = Math.min(left, x[i]);
@@ -62,42 +64,44 @@ class Picture {
       top = Math.min(top, y[i]);
       bottom = Math.max(bottom, y[i]);
     }
-    const side = Math.max(CELL, (right - left) / 200, (bottom - top) / 200);
+    const side = Math.max(REACH, (right - left) / 200, (bottom - top) / 200);
     const columns = Math.floor((right - left) / side) + 3;
     const rows = Math.floor((bottom - top) / side) + 3;
-    const cells = new Float32Array(columns * rows * 3);
-    const cellOf = this.cellOf;
+    const first = new Int32Array(columns * rows + 1);
     for (let i = 0; i < x.length; i++) {
-      const at = (Math.floor((y[i] - top) / side) + 1) * columns + Math.floor((x[i] - left) / side) + 1;
-      cellOf[i] = at;
-      cells[3 * at] += 1;
-      cells[3 * at + 1] += x[i];
-      cells[3 * at + 2] += y[i];
+      cellOf[i] = (Math.floor((y[i] - top) / side) + 1) * columns + Math.floor((x[i] - left) / side) + 1;
+      first[cellOf[i] + 1] += 1;
     }
-    return { cells, columns };
+    for (let cell = 1; cell < first.length; cell++) first[cell] += first[cell - 1];
+    const next = first.slice();
+    for (let i = 0; i < x.length; i++) order[next[cellOf[i]]++] = i;
+    return { first, columns };
   }
 
+  // Each point is repelled by those within its reach, which are in its cell and the eight around it.
   step() {
-    const { x, y, dx, dy, cellOf } = this;
+    const { x, y, dx, dy, cellOf, order } = this;
     const heat = 1 - this.steps / this.rest;
     if (x.length <= FEW) return this.stepExactly(heat);
-    const { cells, columns } = this.measure();
-    const around = [0, 1, -1, columns, -columns, columns + 1, columns - 1, -columns + 1, -columns - 1];
+    const { first, columns } = this.sortByCell();
     for (let i = 0; i < x.length; i++) {
-      let fx = -x[i] * 0.004;
-      let fy = -y[i] * 0.004;
-      for (const shift of around) {
-        const at = 3 * (cellOf[i] + shift);
-        const count = cells[at];
-        if (!count) continue;
-        const ax = x[i] - cells[at + 1] / count + ((i % 7) - 3) * 0.01;
-        const ay = y[i] - cells[at + 2] / count + ((i % 5) - 2) * 0.01;
-        const force = (5.4 * count) / (ax * ax + ay * ay + 30);
-        fx += ax * force;
-        fy += ay * force;
+      let fx = -x[i] * 0.006;
+      let fy = -y[i] * 0.006;
+      for (let middle = cellOf[i] - columns; middle <= cellOf[i] + columns; middle += columns) {
+        const end = first[middle + 2];
+        const stride = Math.max(1, Math.ceil((end - first[middle - 1]) / MOST_NEAR));
+        for (let k = first[middle - 1] + (i % stride); k < end; k += stride) {
+          const ax = x[i] - x[order[k]] + (i - order[k]) * 1e-4; // two points at one place part, too
+          const ay = y[i] - y[order[k]];
+          const distance = ax * ax + ay * ay;
+          if (distance >= REACH * REACH) continue;
+          const force = (stride * 30 * (1 - distance / (REACH * REACH))) / (distance + 30);
+          fx += ax * force;
+          fy += ay * force;
+        }
       }
-      dx[i] = (dx[i] + fx) * 0.82;
-      dy[i] = (dy[i] + fy) * 0.82;
+      dx[i] = (dx[i] + fx) * 0.75;
+      dy[i] = (dy[i] + fy) * 0.75;
     }
     this.pull();
     this.move(heat);
@@ -356,6 +360,6 @@ if (box) {
     .then((answer) => answer.json())
     .then((graph) => {
       box.hidden = false;
-      new Picture(box, graph);
+      box.picture = new Picture(box, graph);
     });
 }

@@ -107,7 +107,9 @@ for (const form of document.querySelectorAll("form[data-live]")) {
       history.replaceState(null, "", address);
       shown.setAttribute("aria-busy", "false");
     } catch (error) {
-      if (error.name !== "AbortError") throw error;
+      if (error.name === "AbortError") return;
+      shown.textContent = "Commonplace does not answer. Is it running? In a terminal: commonplace status";
+      shown.setAttribute("aria-busy", "false");
     }
   };
   form.addEventListener("input", () => {
