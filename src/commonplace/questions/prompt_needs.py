@@ -91,6 +91,11 @@ _COMMITMENTS: Final = LazyPattern(
     re.IGNORECASE | re.VERBOSE,
 )
 """Words that ask who has to do what, in a prompt that asks."""
+_OWN_COMMITMENTS: Final = LazyPattern(
+    r"""\bI\b[^.?!\n]{0,40}\b(?:promised?|owed?|committed|agreed|have\ to|need\ to|supposed\ to)\b
+    | \bmy\s+(?:\w+\s+)?(?:commitments?|promises?|to-?dos?|tasks?|action\ (?:items?|points?)|deadlines?)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _ASKS: Final = LazyPattern(
     r"""\?\s*\Z|\A\W*(?:what|which|who|whose|when|did|do|does|is|are|has|have|any|list|show|tell|remind|summari[sz]e)\b""",
     re.IGNORECASE,
@@ -189,6 +194,11 @@ def is_follow_up(prompt: str) -> bool:
 def asks_for_meetings(prompt: str) -> bool:
     """True if the prompt asks about the person's meetings to come: "prepare my next meeting"."""
     return _MEETINGS.search(_QUOTED.sub(" ", prompt[:_MOST_CHARS])) is not None
+
+
+def asks_for_own_commitments(prompt: str) -> bool:
+    """True if it is the person who has to do what the prompt asks for: "what did I promise Ada?"."""
+    return _OWN_COMMITMENTS.search(_QUOTED.sub(" ", prompt[:_MOST_CHARS])) is not None
 
 
 def asks_for_commitments(prompt: str) -> bool:

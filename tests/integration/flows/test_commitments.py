@@ -148,6 +148,18 @@ def test_what_the_person_promised_someone_is_told_where_a_prompt_names_them(memo
     assert "sweep" not in text
 
 
+def test_what_the_person_promised_comes_before_what_others_did(memory: Memory) -> None:
+    """Of many commitments of the other the line names a few, and these are not the ones that were asked for."""
+    theirs = "\n".join(f"- [ ] [[Ada]]: send letter {number} by 2026-05-0{number + 3}" for number in range(6))
+    memory.notes.write("Meetings/2026-04-21-letters.md", f"# Letters\n\n## Action items\n{theirs}\n")
+    memory.notes.write("Projects/Drawings.md", "# Drawings\n\n## To-dos\n- [ ] send Ada the drawings 📅 2026-05-30\n")
+    own = memory.context("What did I promise Ada?", conversation="c1").text
+    others = memory.context("What does Ada owe me?", conversation="c2").text
+
+    assert "Open commitments: the person: send Ada the drawings" in own
+    assert "Open commitments: Ada: " in others
+
+
 def test_a_prompt_that_asks_for_commitments_gets_those_of_all_before_the_profile(memory: Memory) -> None:
     """Where it only names someone, the line gets what space the profile leaves."""
     memory.entries.save("Prefers plans as a short list.", kind="preference")

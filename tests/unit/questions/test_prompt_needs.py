@@ -2,7 +2,13 @@
 
 import pytest
 
-from commonplace.questions.prompt_needs import asks_for_commitments, asks_for_notes, is_follow_up, need_of
+from commonplace.questions.prompt_needs import (
+    asks_for_commitments,
+    asks_for_notes,
+    asks_for_own_commitments,
+    is_follow_up,
+    need_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -162,3 +168,20 @@ def test_what_says_too_little_alone_is_a_follow_up(prompt: str, *, follows: bool
 def test_a_prompt_asks_for_commitments_by_a_question_about_what_is_to_be_done(prompt: str, asks: bool) -> None:
     """A word alone does not ask, nor does code."""
     assert asks_for_commitments(prompt) is asks
+
+
+@pytest.mark.parametrize(
+    ("prompt", "is_own"),
+    [
+        ("what did I promise Ada Lovelace?", True),
+        ("Do I still owe Marco anything?", True),
+        ("list my open tasks for the launch", True),
+        ("what do I have to send Ada?", True),
+        ("what does Ada still owe me?", False),
+        ("which tasks of Ada's are overdue?", False),
+        ("what did Ada promise?", False),
+    ],
+)
+def test_a_prompt_asks_for_the_persons_own_commitments(prompt: str, is_own: bool) -> None:
+    """What the person has to do, not what others owe the person."""
+    assert asks_for_own_commitments(prompt) is is_own

@@ -38,6 +38,7 @@ from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery, IndexReader, Rules
 from commonplace.model import Candidate, EntryResult, Fact, Origins, Terms
 from commonplace.notes import parse
+from commonplace.questions.prompt_needs import asks_for_own_commitments
 
 _AHEAD: Final = 2  # days before a deadline from which a session is told of it
 _LATE: Final = 14  # days after which a session is no longer told of one that was missed
@@ -178,7 +179,7 @@ def deadline_line(session: Session) -> str:
 def commitments_named(prompt: str, session: Session, *, or_all: bool = False) -> tuple[str, tuple[Commitment, ...]]:
     """One line about the open commitments of the people whom a prompt names, and all of these; empty if none.
 
-    Those of the person count that name one of them: "what did I promise Ada?". With `or_all`, those of everyone if the
+    Those of the person count that name one of them, and come first in "what did I promise Ada?". With `or_all`, those of everyone if the
     prompt names nobody. Else the person's own come with a deadline, not with a name.
     """
     stores = session.stores
@@ -192,6 +193,8 @@ def commitments_named(prompt: str, session: Session, *, or_all: bool = False) ->
         standing = _standing(query, reader, session) if names or or_all else ()
     is_meant = [each for each in told(standing) if not names or concerns(each, names, stores.rules)]
     theirs = [each for each in is_meant if each.is_open]
+    if asks_for_own_commitments(prompt):
+        theirs.sort(key=lambda each: stores.rules.entity(each.who) != ME)
     return (_line("Open commitments", theirs, today=session.today) if theirs else ""), tuple(theirs)
 
 
