@@ -179,8 +179,8 @@ def deadline_line(session: Session) -> str:
 def commitments_named(prompt: str, session: Session, *, or_all: bool = False) -> tuple[str, tuple[Commitment, ...]]:
     """One line about the open commitments of the people whom a prompt names, and all of these; empty if none.
 
-    Those of the person count that name one of them, and come first in "what did I promise Ada?". With `or_all`, those of everyone if the
-    prompt names nobody. Else the person's own come with a deadline, not with a name.
+    Those of the person count that name one of them, and come first in "what did I promise Ada?". With `or_all`, those
+    of everyone if the prompt names nobody. Else the person's own come with a deadline, not with a name.
     """
     stores = session.stores
     with stores.index.reader() as reader:
