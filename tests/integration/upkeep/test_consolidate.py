@@ -8,6 +8,7 @@ from commonplace.memory import Memory
 from commonplace.model import Actor
 from commonplace.upkeep.archive import JOB as ARCHIVE
 from commonplace.upkeep.consolidate import CONSOLIDATE, DREAM
+from commonplace.upkeep.mend import JOB as MEND
 from tests.llm_server import MODEL, Answer, Failure, ModelScript, serving_models
 from tests.memories import Calendar, make_memory
 from tests.stores import save
@@ -203,12 +204,14 @@ def test_a_way_of_working_that_three_days_agree_on_becomes_a_procedure(tmp_path:
         again = run_job(CONSOLIDATE, memory)
         made = held(memory)["Run the linter before each commit."].fact
         own = held(memory)["Water the plants before each trip."].fact
+        mended = run_job(MEND, memory)
         memory.notes.undo(commit=done.commit)
         then, back = run_job(CONSOLIDATE, memory), held(memory)["Run the linter before each commit."].fact
 
     assert (early, [done.step], done.outcome, again) == ([], [*planned], "done", [])
     assert (made.kind, made.project, own.kind) == ("procedural", "atlas", "workflow")
     assert made.bonds == (("derive", fact.id),)
+    assert mended == []  # a change of the new entry would stand in the way of undo
     assert (then, back.id, back.kind) == ([], fact.id, "workflow")
 
 
