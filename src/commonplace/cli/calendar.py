@@ -132,7 +132,8 @@ def list_(
       commonplace calendar list --from 2026-03-01 --to 2026-03-31
       commonplace calendar list --from today --to today --json
     """
-    invocation, zone = invocation_of(context), local_zone()
+    invocation = invocation_of(context)
+    zone = local_zone(invocation)
     with invocation.memory() as memory:
         calendars = memory.calendars.list()
         events = memory.calendars.events(start=start, end=end, calendar=name or None, zone=zone)

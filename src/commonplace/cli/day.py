@@ -20,7 +20,8 @@ def day(
       commonplace day yesterday
       commonplace day 2026-03-01 --json
     """
-    invocation, zone = invocation_of(context), local_zone()
+    invocation = invocation_of(context)
+    zone = local_zone(invocation)
     with invocation.memory() as memory:
         happenings, link = memory.days.show(day, zone=zone), memory.notes.link
 

@@ -9,6 +9,7 @@ import typer
 from commonplace.cli.invocation import (
     Invocation,
     invocation_of,
+    local_time,
     print_linked,
     print_table,
     print_text,
@@ -241,7 +242,7 @@ def _log_row(entry: ProfileLogEntry) -> tuple[str, ...]:
     words = " -> ".join(str(operation[name]) for name in ("match", "line") if operation.get(name))
     place = " > ".join(str(operation[name]) for name in ("heading", "subheading") if operation.get(name))
     who = f"{entry.actor} {entry.origin}".strip()
-    return f"{entry.at:%Y-%m-%d %H:%M}", who, str(operation.get("op", "")), outcome, words or place or entry.reason
+    return local_time(entry.at), who, str(operation.get("op", "")), outcome, words or place or entry.reason
 
 
 def _edit(context: typer.Context, operation: ProfileOperation, *, channel: str, dry_run: bool) -> None:

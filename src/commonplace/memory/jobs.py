@@ -11,12 +11,12 @@ from commonplace.model.upkeep import JobNotice, JobRecord, JobStatus
 from commonplace.questions.time_arguments import start_of
 from commonplace.upkeep.job import Job
 from commonplace.upkeep.notices import tell_about_models
-from commonplace.upkeep.options import SkillsOptions, UpkeepOptions
+from commonplace.upkeep.options import SkillsOptions, UpkeepOptions, zone_of
 from commonplace.upkeep.registry import JOBS
 from commonplace.upkeep.runner import Upkeep
 from commonplace.upkeep.schedule import schedule_words
 
-__all__ = ["Jobs", "schedule_words"]
+__all__ = ["Jobs", "schedule_words", "zone_of"]
 
 
 class Jobs:

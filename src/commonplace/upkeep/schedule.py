@@ -104,14 +104,14 @@ def named_zone(name: str) -> ZoneInfo:
 
 
 def machine_zone() -> tzinfo:
-    """The zone of this machine, with its changes in spring and autumn; UTC if it says none."""
+    """The zone of this machine, with its changes in spring and autumn; its offset of today if it has no name."""
     try:
         if name := os.environ.get("TZ", "").lstrip(":"):
             return ZoneInfo(name)
         with _LOCAL_ZONE.open("rb") as file:
             return ZoneInfo.from_file(file, key=_zone_name())
     except (LookupError, ValueError, OSError):
-        return UTC
+        return datetime.now().astimezone().tzinfo or UTC
 
 
 def _zone_name() -> str | None:
