@@ -29,6 +29,7 @@ from commonplace.errors import UsageError
 from commonplace.memory import shapes
 from commonplace.model import MEMORY_USES, TRUSTS, Message, RecordResult, Thread
 from commonplace.model.conversation import FactsKept
+from commonplace.model.text import counted
 
 if TYPE_CHECKING:
     from commonplace.daemon.capture.pauses import PauseKind, Pauses
@@ -379,7 +380,7 @@ def prune(
     with invocation.memory() as memory:
         threads = memory.conversations.prune(older_than, source=source, facts=chosen, dry_run=True)
         if threads and not (yes or dry_run):
-            typer.confirm(f"Forget {len(threads)} conversations for good?", abort=True, err=True)
+            typer.confirm(f"Forget {counted(len(threads), 'conversation')} for good?", abort=True, err=True)
         if not dry_run:
             threads = memory.conversations.prune(older_than, source=source, facts=chosen)
 
@@ -387,7 +388,8 @@ def prune(
         for thread in threads:
             said = "would forget" if dry_run else "forgot"
             print_line(f"{said} {thread.id}  {thread.interface}  {local_time(thread.updated)}  {thread.title}")
-        invocation.inform(f"{len(threads)} conversations{', nothing was changed' if dry_run else ''}")
+        number = counted(len(threads), "conversation")
+        invocation.inform(f"{number}{', nothing was changed' if dry_run else ''}")
 
     pruned = [shapes.thread_shape(each) for each in threads]
     invocation.answer({"dry_run": dry_run, "count": len(pruned), "forgotten": pruned}, show)

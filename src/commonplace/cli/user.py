@@ -203,7 +203,8 @@ def apply(
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise UsageError(f"{file} cannot be read: {error}", hint="Give a text file in UTF-8.") from error
+        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        raise UsageError(f"{file} cannot be read: {reason}", hint="Give a text file in UTF-8.") from error
     with invocation.memory() as memory:
         change = memory.profiles.edit(text, channel=channel, dry_run=dry_run)
         _answer(invocation, change, memory.notes.link(change.path))
