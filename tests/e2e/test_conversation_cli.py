@@ -29,7 +29,7 @@ def test_a_conversation_is_added_listed_shown_found_and_erased(run: Run, tmp_pat
 
     assert (added.stdout, added.stderr) == (f"{id_}: 2 messages added, 0 known\n", "")
     assert again.stdout == f"{id_}: 1 message added, 2 known\n"
-    assert [listed.split()[at] for at in (0, 2, 3)] == [id_, "3", "chatgpt"]
+    assert [listed.split("  ")[at] for at in (0, 2, 3)] == [id_, "3", "chatgpt"]
     assert listed.endswith("  The boat\n")
     assert shown.startswith("The boat  (chatgpt, 3 messages, told)\n\n  1. user  2")
     assert "     A fine name.\n     It was the ship of Jason.\n" in shown

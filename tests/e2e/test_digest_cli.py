@@ -27,7 +27,7 @@ def test_each_printed_command_does_what_the_line_says(run: Run, vault: Path) -> 
     commands = [line.strip() for line in shown if line.strip().startswith("commonplace ")]
 
     assert len(commands) == 3
-    assert shown[0].endswith("UTC: learned 1, changed 1, 1 waits for you")
+    assert shown[0].endswith(": learned 1, changed 1, 1 waits for you")
     assert [line for line in shown if line and not line.startswith(" ")][1:] == [
         "Learned",
         "Changed",
@@ -49,6 +49,20 @@ def test_what_was_read_does_not_come_again_unless_it_is_asked_for(run: Run, vaul
     assert note.read_text().count("wrote Inbox/Idea.md") == 1
     assert answer(run("digest", "--since", "1d", "--json"))["counts"]["learned"] == 1
     assert run("digest", "--since", "someday").returncode == 2
+
+
+def test_what_waits_from_before_is_counted_until_it_is_decided(run: Run, vault: Path) -> None:
+    """Its line was read, but the person has not decided: the digest says so, with news and without."""
+    run("digest")
+    quiet = run("digest").stdout
+    with open_memory(vault, actor="agent") as agent:
+        agent.notes.write("Inbox/Other.md", "Another idea.\n")
+    news = run("digest").stdout
+    run("review", "reject", "--all")
+
+    assert quiet.endswith("; 1 waits for you: `commonplace review`\n")
+    assert news.endswith("\n1 from before waits for you, too: `commonplace review`\n")
+    assert "wait" not in run("digest").stdout
 
 
 def test_a_terminal_shows_groups_in_bold(run: Run, vault: Path) -> None:

@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 
+from commonplace.cli.invocation import with_local_times
 from commonplace.daemon.capture.pauses import FILE
 from commonplace.daemon.service.state_files import user_daemon_files
 from tests.command_line import Run, answer
@@ -179,8 +180,8 @@ def test_what_is_paused_is_shown_without_a_daemon(run: Run, tmp_path: Path) -> N
     assert (first.stdout, again.stdout) == ("paused: everything\n", f"already paused since {since}: everything\n")
     assert listed[0].startswith(f"project {tmp_path}, since 20")
     assert shown.stdout.splitlines()[1:] == [f"paused    {line}" for line in listed]
-    assert (told["running"], told["capture"]["paused"]) == (False, listed)
-    assert found["recording"] == f"paused: {listed[0]}; paused: {listed[1]}"
+    assert (told["running"], [*map(with_local_times, told["capture"]["paused"])]) == (False, listed)
+    assert with_local_times(found["recording"]) == f"paused: {listed[0]}; paused: {listed[1]}"
     assert [each["kind"] for each in answer(run("pause", "--list", "--json"))["paused"]] == ["project", "all"]
     assert run("pause", "--list", "--project", str(tmp_path)).returncode == 2
 

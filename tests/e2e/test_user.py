@@ -69,7 +69,7 @@ def test_operations_come_from_a_file_too(run: Run, vault: Path, tmp_path: Path) 
     file.write_text('```json\n{"ops": [{"op": "append", "line": "Meets on Mondays."}, {"op": "zap"}]}\n```\n')
     applied = answer(run("user", "apply", str(file), "--channel", "team", "--json"))
     file.write_text("no")
-    wrong = run("user", "apply", str(file))
+    wrong, missing = run("user", "apply", str(file)), run("user", "apply", "missing.json")
 
     assert [(each["outcome"], each["reason"]) for each in applied["results"]] == [
         ("applied", ""),
@@ -77,3 +77,4 @@ def test_operations_come_from_a_file_too(run: Run, vault: Path, tmp_path: Path) 
     ]
     assert (vault / "Agent/channels/team/CHANNEL.md").read_text() == "- Meets on Mondays.\n"
     assert wrong.returncode == 2
+    assert missing.stderr.startswith("commonplace: missing.json cannot be read: No such file or directory\n")

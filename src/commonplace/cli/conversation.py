@@ -15,11 +15,13 @@ from commonplace.cli.import_files import PROGRESS_WORDS, answer_import, pauses_o
 from commonplace.cli.invocation import (
     Invocation,
     invocation_of,
+    local_time,
     local_zone,
     print_line,
     print_table,
     printable,
     show_help,
+    with_local_times,
 )
 from commonplace.cli.parameters import DryRun
 from commonplace.cli.progress import ProgressLine
@@ -27,6 +29,7 @@ from commonplace.errors import UsageError
 from commonplace.memory import shapes
 from commonplace.model import MEMORY_USES, TRUSTS, Message, RecordResult, Thread
 from commonplace.model.conversation import FactsKept
+from commonplace.model.text import counted
 
 if TYPE_CHECKING:
     from commonplace.daemon.capture.pauses import PauseKind, Pauses
@@ -70,7 +73,7 @@ def pause(
 
     def show() -> None:
         since = next(each.since for each in choices.current() if (each.kind, each.what) == (kind, what))
-        done = "paused" if is_new else f"already paused since {since}"
+        done = "paused" if is_new else f"already paused since {local_time(since)}"
         print_line(f"{done}: {_target_text(kind, what)}")
         invocation.inform("nothing said during the pause is recorded; `commonplace resume` starts recording again")
 
@@ -94,7 +97,7 @@ def resume(context: typer.Context, project: _Project = None, conversation: _Conv
     def show() -> None:
         print_line(f"{'recording again' if was_paused else 'was not paused'}: {_target_text(kind, what)}")
         for each in choices.current():
-            print_line(f"still paused: {each}")
+            print_line(f"still paused: {with_local_times(str(each))}")
 
     _answer(invocation, choices, {"changed": was_paused}, show)
 
@@ -105,7 +108,7 @@ def _answer(invocation: Invocation, choices: "Pauses", values: dict[str, object]
 
 def _show_paused(choices: "Pauses") -> None:
     for each in choices.current():
-        print_line(str(each))
+        print_line(with_local_times(str(each)))
     if not choices.current():
         print_line("nothing is paused")
 
@@ -234,7 +237,7 @@ def list_(
 
 
 def _row(thread: Thread) -> tuple[str, ...]:
-    started, turns = shapes.time_text(thread.started), str(thread.count)
+    started, turns = local_time(thread.started), str(thread.count)
     use = "" if thread.memory == "on" else f" (memory {thread.memory})"
     return thread.id, started, turns, thread.interface, thread.project or "-", f"{thread.title}{use}"
 
@@ -377,15 +380,16 @@ def prune(
     with invocation.memory() as memory:
         threads = memory.conversations.prune(older_than, source=source, facts=chosen, dry_run=True)
         if threads and not (yes or dry_run):
-            typer.confirm(f"Forget {len(threads)} conversations for good?", abort=True, err=True)
+            typer.confirm(f"Forget {counted(len(threads), 'conversation')} for good?", abort=True, err=True)
         if not dry_run:
             threads = memory.conversations.prune(older_than, source=source, facts=chosen)
 
     def show() -> None:
         for thread in threads:
             said = "would forget" if dry_run else "forgot"
-            print_line(f"{said} {thread.id}  {thread.interface}  {shapes.time_text(thread.updated)}  {thread.title}")
-        invocation.inform(f"{len(threads)} conversations{', nothing was changed' if dry_run else ''}")
+            print_line(f"{said} {thread.id}  {thread.interface}  {local_time(thread.updated)}  {thread.title}")
+        number = counted(len(threads), "conversation")
+        invocation.inform(f"{number}{', nothing was changed' if dry_run else ''}")
 
     pruned = [shapes.thread_shape(each) for each in threads]
     invocation.answer({"dry_run": dry_run, "count": len(pruned), "forgotten": pruned}, show)
@@ -459,7 +463,7 @@ def _show(thread: Thread, messages: list[tuple[int, Message]], invocation: Invoc
         print_line(f"summary: {summary}")
     for number, each in messages:
         print_line()
-        print_line(f"{number:>3}. {each.author or each.role}  {shapes.time_text(each.at)}")
+        print_line(f"{number:>3}. {each.author or each.role}  {local_time(each.at)}")
         print_line(textwrap.indent(each.text, "     "))
     if not messages:
         invocation.inform(f"no such turns: the conversation has {thread.count}")

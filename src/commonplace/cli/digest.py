@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from commonplace.cli.invocation import Invocation, invocation_of, local_zone, print_line, printable
+from commonplace.cli.invocation import Invocation, invocation_of, local_time, local_zone, print_line, printable
 from commonplace.errors import VaultUnavailable
 from commonplace.memory import Memory
 from commonplace.model.digest import DIGEST_GROUPS, Digest, DigestGroup, DigestLine
@@ -52,11 +52,12 @@ def _write_note(memory: Memory, invocation: Invocation) -> None:
 
 
 def _show(digest: Digest) -> None:
-    since = digest.since.replace("T", " ").removesuffix("Z")
+    since = local_time(digest.since)
     if not digest.lines:
-        print_line(f"nothing happened since {since} UTC")
+        waits = f"; {digest.summary}: `commonplace review`" if digest.waiting else ""
+        print_line(f"nothing happened since {since}{waits}")
         return
-    print_line(f"since {since} UTC: {digest.summary or 'nothing changed'}")
+    print_line(f"since {since}: {digest.summary or 'nothing changed'}")
     for group in DIGEST_GROUPS:
         lines = digest.of(group)
         if lines:
@@ -67,6 +68,9 @@ def _show(digest: Digest) -> None:
             if line.words and line.reason:
                 _print(f"      {line.reason}")
             _print(f"      {line.command}", style="dim")
+    earlier = digest.waiting - sum(line.count for line in digest.of("proposed"))
+    if earlier > 0:
+        print_line(f"\n{earlier} from before {'waits' if earlier == 1 else 'wait'} for you, too: `commonplace review`")
 
 
 def _said(line: DigestLine) -> str:

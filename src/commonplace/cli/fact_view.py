@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from commonplace.cli.invocation import Invocation, print_line, print_linked, print_table, print_text
+from commonplace.cli.invocation import Invocation, local_time, print_line, print_linked, print_table, print_text
 from commonplace.memory import Memory, fact_shapes
 from commonplace.memory.facts import EntityMatch
 from commonplace.memory.shapes import NoteLink
@@ -153,10 +153,10 @@ def brief(text: str, width: int = BRIEF) -> str:
 
 
 def day(moment: str) -> str:
-    """The day if the time is midnight, else the time to the minute; empty for none."""
+    """The day if the time is midnight in UTC, which stands for a whole day; else the local time; empty for none."""
     if not moment or moment.endswith("T00:00:00Z"):
         return moment[:10]
-    return moment[:16].replace("T", " ")
+    return local_time(moment)
 
 
 def _times(number: int) -> str:

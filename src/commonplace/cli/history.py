@@ -5,11 +5,10 @@ from typing import Annotated, Final
 
 import typer
 
-from commonplace.cli.invocation import invocation_of, print_line, print_table, print_text
+from commonplace.cli.invocation import invocation_of, local_time, print_line, print_table, print_text
 from commonplace.cli.note import DryRun, NotePath, first_line, show_change
 from commonplace.memory.notes import AuditEntry, ChangeDetail, LoggedChange
 from commonplace.model import Terms
-from commonplace.model.moment import moment_text
 
 _COLUMNS: Final = ("commit", "when", "who", "what", "note", "why")
 
@@ -82,7 +81,7 @@ def _change_row(change: LoggedChange) -> tuple[str, ...]:
     more = f" (+{len(change.notes) - 1})" if len(change.notes) > 1 else ""
     return (
         change.commit[:10],
-        change.when,
+        local_time(change.when),
         _author(change),
         change.verb,
         (f"{main.path} -> {main.destination}" if main.destination else main.path) + more,
@@ -113,7 +112,7 @@ def _log_row(entries: list[AuditEntry]) -> tuple[str, ...]:
     more = f" (+{len(entries) - 1})" if len(entries) > 1 else ""
     return (
         (main.commit or "")[:10],
-        moment_text(main.when),
+        local_time(main.when),
         _author(main),
         main.verb,
         (f"{main.path} -> {main.destination}" if main.destination else main.path) + more,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from commonplace.cli.invocation import Invocation, invocation_of, print_line, printable
+from commonplace.cli.invocation import Invocation, invocation_of, print_line, printable, with_local_times
 from commonplace.cli.progress import ProgressLine
 from commonplace.errors import VaultUnavailable
 from commonplace.memory.index import Counts, SyncReport
@@ -159,7 +159,8 @@ def checks_outside_vaults(invocation: Invocation) -> tuple[Finding, ...]:
 def _show_finding(finding: Finding) -> None:
     place = f"{finding.path}:{finding.line}: " if finding.path and finding.line else ""
     place = place or (f"{finding.path}: " if finding.path else "")
-    print_line(printable(f"{'ok   ' if finding.ok else 'WRONG'} {finding.what}: {place}{finding.said}"))
+    said = with_local_times(finding.said)
+    print_line(printable(f"{'ok   ' if finding.ok else 'WRONG'} {finding.what}: {place}{said}"))
     if not finding.ok and finding.remedy:
         print_line(printable(f"      {finding.remedy}"))
 

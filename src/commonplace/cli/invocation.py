@@ -4,16 +4,18 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import typer
 
-from commonplace.errors import UsageError
+from commonplace.errors import CommonplaceError, UsageError
 from commonplace.model.untrusted_text import break_marks, clean_text
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
+    from datetime import datetime, tzinfo
     from pathlib import Path
 
     from rich.console import Console
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from commonplace.settings.load import LoadedSettings
     from commonplace.settings.schema import Settings
 
+_MOMENT: Final = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")  # as `moment_text` writes it
 _GAP: Final = 2  # blanks between two columns
 _PATHS: Final = frozenset(("note", "path", "file", "from", "to", "leads to"))  # headers of columns with paths
 _NO_LINKS: Final = frozenset(("", "dumb", "linux", "unknown"))  # terminals without hyperlinks
@@ -124,8 +127,10 @@ def _has_several_vaults() -> bool:
 
 def invocation_of(context: typer.Context) -> Invocation:
     """The global options that `main` parsed, and the command that runs."""
-    invocation = context.find_object(Invocation) or Invocation()
-    return replace(invocation, command=context.command_path.partition(" ")[2])
+    found = context.find_object(Invocation) or Invocation()
+    invocation = replace(found, command=context.command_path.partition(" ")[2])
+    _ZONE.set(cache(partial(_shown_zone, invocation)))
+    return invocation
 
 
 def show_help(context: typer.Context) -> None:
@@ -273,12 +278,53 @@ def local_zone(invocation: Invocation) -> "tzinfo":
     return zone_of(invocation.settings().settings.upkeep)
 
 
+def _shown_zone(invocation: Invocation) -> "tzinfo":
+    """The zone of the times that a command shows: that of the machine if no settings can be read."""
+    try:
+        return local_zone(invocation)
+    except CommonplaceError:
+        return _machine_zone()
+
+
+def _machine_zone() -> "tzinfo":
+    from commonplace.memory.jobs import zone_of
+    from commonplace.settings.schema import Settings
+
+    return zone_of(Settings().upkeep)
+
+
+_ZONE: "ContextVar[Callable[[], tzinfo]]" = ContextVar("_ZONE", default=_machine_zone)
+"""Gives the zone of the times that the current command shows."""
+
+
+def local_time(moment: "datetime | str | None") -> str:
+    """A moment as people read it: to the minute, in their zone; empty for none.
+
+    A day, text that is no moment, and a moment that no calendar has in this zone come back as they are.
+    """
+    from datetime import UTC, datetime
+
+    if not moment or (isinstance(moment, str) and len(moment) <= len("2026-03-01")):
+        return str(moment or "")
+    try:
+        at = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+        at = (at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(_ZONE.get()())
+    except (ValueError, OverflowError):
+        return str(moment)
+    return at.replace(tzinfo=None).isoformat(sep=" ", timespec="minutes")
+
+
+def with_local_times(line: str) -> str:
+    """A line of our own for people: each moment in it as `local_time` writes it."""
+    return _MOMENT.sub(lambda match: local_time(match[0]), line)
+
+
 def file_time_text(mtime: float) -> str:
-    """A file's time as UTC, ISO 8601; a time that no calendar has is printed as a number."""
+    """A file's time as `local_time` writes it; a time that no calendar has is printed as a number."""
     from commonplace.model.moment import timestamp_text
 
     try:
-        return timestamp_text(mtime)
+        return local_time(timestamp_text(mtime))
     except (ValueError, OverflowError, OSError):
         return f"{mtime:.0f}"
 

@@ -1,17 +1,17 @@
 """`commonplace jobs`: what runs on a schedule, by itself in the daemon or from the system's cron."""
 
 from collections.abc import Iterator, Sequence
-from datetime import tzinfo
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
-from commonplace.cli.invocation import invocation_of, local_zone, print_line
+from commonplace.cli.invocation import invocation_of, local_time, local_zone, print_line, with_local_times
 from commonplace.errors import UsageError
 from commonplace.memory.jobs import schedule_words
-from commonplace.model.moment import parse_moment
 from commonplace.model.text import counted
 from commonplace.model.upkeep import JobNotice, JobRecord, JobStatus, StepResult
+
+_NAME: Final = 16  # the width of the longest name of a job
 
 app = typer.Typer(
     help="List and run what runs on a schedule, and show what each run did.",
@@ -35,7 +35,7 @@ def list_(context: typer.Context) -> None:
 
     def show() -> None:
         for job in jobs:
-            for line in job_lines(job, zone=local_zone(invocation)):
+            for line in job_lines(job):
                 print_line(line)
         _show_notices(notices)
 
@@ -75,7 +75,7 @@ def run(
 
     def show() -> None:
         for record in records:
-            for line in record_lines(record, zone=local_zone(invocation), is_dry=dry_run):
+            for line in record_lines(record, is_dry=dry_run):
                 print_line(line)
         if not records:
             invocation.inform("no job is due")
@@ -108,7 +108,7 @@ def log(
 
     def show() -> None:
         for record in records:
-            for line in record_lines(record, zone=local_zone(invocation)):
+            for line in record_lines(record):
                 print_line(line)
         if not records:
             invocation.inform("no job has run yet; `commonplace jobs list` shows when they do")
@@ -116,38 +116,38 @@ def log(
     invocation.answer({"count": len(records), "runs": records}, show)
 
 
-def job_lines(job: JobStatus, *, zone: tzinfo) -> Iterator[str]:
+def job_lines(job: JobStatus) -> Iterator[str]:
     """A job for people: when it runs next, and how its last run ended."""
-    yield f"{job.name:<15}  {job.about}"
-    yield f"{'':<15}  {schedule_words(job.schedule)}: {_next_text(job, zone=zone)}"
+    yield f"{job.name:<{_NAME}}  {job.about}"
+    yield f"{'':<{_NAME}}  {schedule_words(job.schedule)}: {_next_text(job)}"
     if job.last:
-        said = f": {job.last.said}" if job.last.said else ""
-        yield f"{'':<15}  last {_local(job.last.began, zone)}, {job.last.outcome}{said}"
+        said = f": {with_local_times(job.last.said)}" if job.last.said else ""
+        yield f"{'':<{_NAME}}  last {local_time(job.last.began)}, {job.last.outcome}{said}"
 
 
-def record_lines(record: JobRecord, *, zone: tzinfo, is_dry: bool = False) -> Iterator[str]:
+def record_lines(record: JobRecord, *, is_dry: bool = False) -> Iterator[str]:
     """A run for people: how it ended, and each of its steps."""
+    said = f": {with_local_times(record.said)}" if record.said else ""
     if is_dry:
-        said = f": {record.said}" if record.said else ""
         yield f"{record.job} would do {counted(len(record.steps), 'step')}{said}"
-        yield from (f"  {each.step.action:<10}  {each.step.said}" for each in record.steps)
+        yield from (f"  {each.step.action:<11}  {with_local_times(each.step.said)}" for each in record.steps)
         return
-    said = f": {record.said}" if record.said else ""
-    yield f"{_local(record.began, zone)}  {record.job}  {record.outcome}{said} ({record.seconds:.1f} s)"
+    yield f"{local_time(record.began)}  {record.job}  {record.outcome}{said} ({record.seconds:.1f} s)"
     yield from (f"  {line}" for each in record.steps for line in _step_lines(each))
 
 
 def _step_lines(result: StepResult) -> Iterator[str]:
-    yield f"{result.outcome:<9}  {result.step.said}"
-    if result.reason:
+    yield f"{result.outcome:<9}  {with_local_times(result.step.said)}"
+    if result.reason and result.reason != result.step.said:
         yield f"{'':<9}  because: {result.reason}"
-    if result.commit:
+    if result.commit and result.outcome != "proposed":
         yield f"{'':<9}  take back: commonplace undo --commit {result.commit[:12]}"
     if result.review:
         yield f"{'':<9}  approve: commonplace review approve {result.review}"
+        yield f"{'':<9}  reject: commonplace review reject {result.review}"
 
 
-def _next_text(job: JobStatus, *, zone: tzinfo) -> str:
+def _next_text(job: JobStatus) -> str:
     if job.is_running:
         return "running now"
     if job.is_parked:
@@ -155,13 +155,9 @@ def _next_text(job: JobStatus, *, zone: tzinfo) -> str:
     if not job.is_enabled:
         return "switched off"
     again = f", after {counted(job.failures, 'failure')}" if job.failures else ""
-    return f"{'due now' if job.is_due else f'next {_local(job.next, zone)}'}{again}"
+    return f"{'due now' if job.is_due else f'next {local_time(job.next)}'}{again}"
 
 
 def _show_notices(notices: Sequence[JobNotice]) -> None:
     for notice in notices:
-        print_line(f"notice: {notice.said}")
-
-
-def _local(moment: str, zone: tzinfo) -> str:
-    return f"{parse_moment(moment).astimezone(zone):%Y-%m-%d %H:%M}"
+        print_line(f"notice: {with_local_times(notice.said)}")

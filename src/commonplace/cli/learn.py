@@ -8,7 +8,7 @@ import typer
 
 from commonplace.cli.completion import offer
 from commonplace.cli.fact_view import short
-from commonplace.cli.invocation import Invocation, invocation_of, local_zone, print_line, print_table
+from commonplace.cli.invocation import Invocation, invocation_of, local_time, local_zone, print_line, print_table
 from commonplace.cli.progress import ProgressLine
 from commonplace.errors import UsageError
 from commonplace.memory import Memory
@@ -181,7 +181,7 @@ def _print_items(items: Sequence[LearnedItem]) -> None:
     for item in items:
         if item.source != source:
             source = item.source
-            print_line(f"{source}  {item.at[:10]}")
+            print_line(f"{source}  {local_time(item.at)[:10]}")
         for line in item_lines(item):
             print_line(f"  {line}")
 
@@ -251,5 +251,5 @@ def status_lines(state: LearningStatus) -> Iterator[str]:
 
 def _failed_lines(name: str, states: Iterable[LearningState]) -> Iterator[str]:
     for each in states:
-        when = f", next try {each.retry_at}" if each.retry_at else ""
+        when = f", next try {local_time(each.retry_at)}" if each.retry_at else ""
         yield f"{name:<9}  {each.source}: {each.reason} ({counted(each.failures, 'failure')}{when})"

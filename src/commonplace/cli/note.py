@@ -13,6 +13,7 @@ from commonplace.cli.invocation import (
     Invocation,
     file_time_text,
     invocation_of,
+    local_time,
     print_line,
     print_linked,
     print_note,
@@ -320,7 +321,7 @@ def history(
         }
         for each in resolved
     ]
-    shown = [(row["commit"][:10], row["when"], row["author"], first_line(row["message"])) for row in rows]
+    shown = [(row["commit"][:10], local_time(row["when"]), row["author"], first_line(row["message"])) for row in rows]
     invocation.answer(
         {"path": path, "revisions": rows}, lambda: print_table(["commit", "when", "author", "why"], shown)
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from commonplace.cli.completion import offer
-from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_table, show_help
+from commonplace.cli.invocation import Invocation, invocation_of, local_time, print_line, print_table, show_help
 from commonplace.cli.row_copies import DatabasePlace, answer_copy, require_no_daemon
 from commonplace.cli.token import open_identities, open_tokens, registered_vault, vault_meant
 
@@ -310,7 +310,7 @@ def _answer(invocation: Invocation, people: "People", person: "Person", done: st
             others = ", ".join(f"{m['person']} ({m['role']})" for m in members[each.vault] if m["person"] != person.id)
             print_line(f"vault     {each.vault} ({each.role}){f'; shared with {others}' if others else ''}")
         for device in devices:
-            used = f"used {device['last_used'] or 'never'}"
+            used = f"used {local_time(device['last_used']) or 'never'}"
             print_line(f"device    {device['client']} ({device['kind']} {device['id']}), {used}")
         print_line(f"today     {spent['tokens']:,} tokens, ${spent['cost']:.4f}")
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from commonplace.cli.completion import offer
-from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_text, show_help
+from commonplace.cli.invocation import Invocation, invocation_of, local_time, print_line, print_text, show_help
 from commonplace.cli.note import incoming, show_change
 from commonplace.cli.parameters import DryRun, ProjectName
 from commonplace.client.paths import working_folder
@@ -146,4 +146,5 @@ def _show_state(state: ProjectState, invocation: Invocation) -> None:
         )
     for number, line in enumerate(state.progress[-_SHOWN:]):
         phase = f" {line.phase}{' (end)' if line.ends_phase else ''}" if line.phase else ""
-        print_line(f"{'' if number else chr(10)}{line.day} {line.time}{phase}  {line.text}")
+        at = local_time(f"{line.day}T{line.time}:00Z")
+        print_line(f"{'' if number else chr(10)}{at}{phase}  {line.text}")

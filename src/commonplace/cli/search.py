@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from commonplace.cli.completion import kinds, offer
-from commonplace.cli.invocation import Invocation, invocation_of, linked_text, local_zone, print_line, printable
+from commonplace.cli.invocation import (
+    Invocation,
+    invocation_of,
+    linked_text,
+    local_time,
+    local_zone,
+    print_line,
+    printable,
+)
 from commonplace.cli.progress import ProgressLine
 from commonplace.memory import shapes
 from commonplace.model import MODES, Answer, Hit
@@ -200,7 +208,7 @@ def _place(hit: Hit) -> str:
         begins = hit.metadata.get("planned_from")
         about = (f"project {project}" if project else "", f"planned, from {long_day(begins)}" if begins else "")
         return " ".join([f"{hit.path}:{hit.line}", *(f"({each})" for each in about if each)])
-    who, day = hit_speaker(hit.metadata), str(hit.metadata.get("at") or "")[:10]
+    who, day = hit_speaker(hit.metadata), local_time(str(hit.metadata.get("at") or ""))[:10]
     corrected = textwrap.shorten(str(hit.metadata.get("corrects") or ""), _CORRECTED, placeholder=" ...")
     said = ", ".join(filter(None, (who, day, f'corrects "{corrected}"' if corrected else "")))
     noun = hit.source_type if hit.source_type in ("task", "correction") else "conversation"

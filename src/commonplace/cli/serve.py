@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from commonplace.cli.completion import offer
-from commonplace.cli.invocation import Invocation, invocation_of, print_line
+from commonplace.cli.invocation import Invocation, invocation_of, local_time, print_line, with_local_times
 from commonplace.client.paths import Unreachable
 from commonplace.client.start import DaemonState
 from commonplace.daemon.service.control import call_daemon, stop_daemon
@@ -263,7 +263,9 @@ def _serve_in_background(invocation: Invocation, port: int | None) -> None:
 
 def _tell_where(invocation: Invocation, state: DaemonState) -> None:
     fields = {"pid": state.pid, "url": state.url, "socket": state.socket, "started": state.started}
-    invocation.answer(fields, lambda: print_line(f"running at {state.url}, process {state.pid}, since {state.started}"))
+    invocation.answer(
+        fields, lambda: print_line(f"running at {state.url}, process {state.pid}, since {local_time(state.started)}")
+    )
 
 
 def _change_service(invocation: Invocation, *, wanted: bool, dry_run: bool) -> None:
@@ -315,7 +317,7 @@ def _paused() -> list[str]:
 
 def _show_paused(lines: Sequence[str]) -> None:
     for line in lines:
-        print_line(f"paused    {line}")
+        print_line(with_local_times(f"paused    {line}"))
 
 
 def _review_line(count: int, proposals: int) -> str:
@@ -325,7 +327,7 @@ def _review_line(count: int, proposals: int) -> str:
 
 
 def _show(status: Mapping[str, Any]) -> None:
-    print_line(f"running   process {status['pid']}, version {status['version']}, since {status['started']}")
+    print_line(f"running   process {status['pid']}, version {status['version']}, since {local_time(status['started'])}")
     print_line(f"url       {status['url']}")
     print_line(f"socket    {status['socket']}")
     print_line(f"log       {status['log']}")
@@ -342,13 +344,13 @@ def _show(status: Mapping[str, Any]) -> None:
         if waiting := vault.get("review"):
             print_line(f"{_review_line(waiting, vault['proposals'])} (in {vault['vault']})")
         for line in _upkeep_lines(vault):
-            print_line(f"upkeep    {line} (in {vault['vault']})")
+            print_line(f"upkeep    {with_local_times(line)} (in {vault['vault']})")
     for job in status["chores"]:
-        print_line(f"job       {_job_line(job)}")
-    print_line(f"capture   {_capture_line(status['capture'])}")
+        print_line(with_local_times(f"job       {_job_line(job)}"))
+    print_line(with_local_times(f"capture   {_capture_line(status['capture'])}"))
     _show_paused(status["capture"]["paused"])
     for hooks in status["hooks"]:
-        print_line(f"hooks     {_hooks_line(hooks)}")
+        print_line(with_local_times(f"hooks     {_hooks_line(hooks)}"))
 
 
 def _vault_line(vault: Mapping[str, Any]) -> str:

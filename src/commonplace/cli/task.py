@@ -9,6 +9,7 @@ import typer
 from commonplace.cli.invocation import (
     Invocation,
     invocation_of,
+    local_time,
     local_zone,
     print_line,
     print_table,
@@ -206,9 +207,7 @@ def _list(
         threads = _verbs(memory, kind).list(
             interface=interface, project=project, since=since, limit=limit, zone=local_zone(invocation)
         )
-    rows = [
-        (each.id, shapes.time_text(each.updated), each.interface, each.project or "-", each.title) for each in threads
-    ]
+    rows = [(each.id, local_time(each.updated), each.interface, each.project or "-", each.title) for each in threads]
     invocation.answer(
         {f"{kind}s": [shapes.thread_shape(each) for each in threads]},
         lambda: print_table(["id", "updated", "interface", "project", kind], rows),
@@ -227,7 +226,7 @@ def _show(invocation: Invocation, kind: ThreadKind, id: str) -> None:
 
 def _print(thread: Thread, messages: tuple[Message, ...]) -> None:
     parent = f", in conversation {thread.parent}" if thread.parent else ""
-    print_line(f"{thread.id}  ({thread.interface}, {shapes.time_text(thread.updated)}{parent})")
+    print_line(f"{thread.id}  ({thread.interface}, {local_time(thread.updated)}{parent})")
     labels = {"assistant": "corrects", "user": "correction"} if thread.kind == "correction" else {}
     labels = labels or {"user": "task", "assistant": "result"}
     for each in messages:

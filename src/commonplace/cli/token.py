@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from commonplace.cli.completion import offer
-from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_table, show_help
+from commonplace.cli.invocation import Invocation, invocation_of, local_time, print_line, print_table, show_help
 from commonplace.errors import NotFound, UsageError
 from commonplace.model import SCOPES, Scope
 
@@ -201,7 +201,16 @@ def _shape(token: "Token") -> dict[str, Any]:
 
 
 def _row(token: "Token") -> list[str]:
-    state = f"revoked {token.revoked}" if token.revoked else "valid"
-    used = token.last_used or "never"
+    state = f"revoked {local_time(token.revoked)}" if token.revoked else "valid"
+    used = local_time(token.last_used) or "never"
     vault = token.vault or ("their vaults" if token.person else "any vault")
-    return [token.id, token.client, token.person or "-", ",".join(token.scopes), vault, token.created, used, state]
+    return [
+        token.id,
+        token.client,
+        token.person or "-",
+        ",".join(token.scopes),
+        vault,
+        local_time(token.created),
+        used,
+        state,
+    ]

@@ -9,6 +9,7 @@ import typer
 from commonplace.cli.invocation import (
     Invocation,
     invocation_of,
+    local_time,
     print_linked,
     print_table,
     print_text,
@@ -202,7 +203,8 @@ def apply(
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise UsageError(f"{file} cannot be read: {error}", hint="Give a text file in UTF-8.") from error
+        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        raise UsageError(f"{file} cannot be read: {reason}", hint="Give a text file in UTF-8.") from error
     with invocation.memory() as memory:
         change = memory.profiles.edit(text, channel=channel, dry_run=dry_run)
         _answer(invocation, change, memory.notes.link(change.path))
@@ -241,7 +243,7 @@ def _log_row(entry: ProfileLogEntry) -> tuple[str, ...]:
     words = " -> ".join(str(operation[name]) for name in ("match", "line") if operation.get(name))
     place = " > ".join(str(operation[name]) for name in ("heading", "subheading") if operation.get(name))
     who = f"{entry.actor} {entry.origin}".strip()
-    return f"{entry.at:%Y-%m-%d %H:%M}", who, str(operation.get("op", "")), outcome, words or place or entry.reason
+    return local_time(entry.at), who, str(operation.get("op", "")), outcome, words or place or entry.reason
 
 
 def _edit(context: typer.Context, operation: ProfileOperation, *, channel: str, dry_run: bool) -> None:

@@ -228,9 +228,17 @@ class _Chains:
                 keys = {"superseded_by": new.id, "superseded_at": old.superseded_at or new.recorded}
                 message = f"`superseded_by` does not name {new.path}, which replaces it: add {new.id}"
                 yield _problem(old, message, "chain-one-sided"), _keys_if(keys, when=is_plain)
-            if new.supersedes != old.id:
+            if new.supersedes != old.id and self._is_next_version(new, old):
                 message = f"`supersedes` does not name {old.path}, which it replaces: add {old.id}"
                 yield _problem(new, message, "chain-one-sided"), _keys_if({"supersedes": old.id}, when=is_plain)
+
+    def _is_next_version(self, new: Fact, old: Fact) -> bool:
+        """False if the new one cannot be expected to name the old one in `supersedes`.
+
+        It replaces several, was made of it (`derived_from` says so), or was known before and outlived it.
+        """
+        is_only = len(self._replaced[new.id]) == 1
+        return is_only and ("derive", old.id) not in new.bonds and new.recorded >= old.recorded
 
 
 def _missing_links(facts: Iterable[Fact]) -> Iterator[tuple[Problem, Mapping[str, object]]]:

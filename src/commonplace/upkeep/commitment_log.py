@@ -26,7 +26,7 @@ from commonplace.flows.templates.people import person_target
 from commonplace.flows.templates.write import is_due, note_place, write_from_template
 from commonplace.model.layout import COMMITMENTS
 from commonplace.model.template import TemplateRequest
-from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepResult
+from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepOutcome, StepResult
 from commonplace.upkeep.options import CommitmentLogOptions
 from commonplace.upkeep.skill import Skill, SkillRun, SkillTask, completed
 
@@ -64,7 +64,8 @@ def apply(step: Step, run: JobRun) -> StepResult:
         raise result.error
     if result.skipped:
         return StepResult(step=step, outcome="unchanged", reason=result.reason)
-    return StepResult(step=step, outcome="done", commit=result.sha or "", review=result.review)
+    outcome: StepOutcome = "proposed" if result.review and not result.sha else "done"
+    return StepResult(step=step, outcome=outcome, commit=result.sha or "", review=result.review)
 
 
 def _close(step: Step, run: JobRun) -> StepResult:

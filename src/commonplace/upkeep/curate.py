@@ -13,7 +13,7 @@ what memory knows to be over, and what is below the heading of another kind chan
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ from commonplace.facts.triples import ME
 from commonplace.flows.learn.extract import known_statements
 from commonplace.flows.learn.model_calls import ask_model, model_of, prompt_for
 from commonplace.flows.memory.facts import FactRequest, entry_reader, fact_snapshots, facts_about
-from commonplace.flows.memory.profiles import edit_profile, read_profile
+from commonplace.flows.memory.profiles import edit_profile, read_profile, summary_of
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.llm.base import Prompt
@@ -167,7 +167,7 @@ def _tidy(run: JobRun) -> Plan:
         trial = edit_profile(operations, run.session, channel=channel, dry_run=True)
         if trial.difference:  # else it waits already, or was rejected
             values = {"ops": operations, "channel": channel, "version": profile.version, "why": _TIDIED}
-            steps.append(Step(action="curate", subject=profile.path, said=trial.summary, values=values))
+            steps.append(Step(action="curate", subject=profile.path, said=_plan_text(trial), values=values))
     return Plan(steps=tuple(steps), said=_NO_MODEL)
 
 
@@ -341,7 +341,12 @@ def _asked(inputs: _Inputs, session: Session) -> tuple[Step | None, str]:
         return None, f"{said} {trial.summary}".strip() if operations else said
     version = inputs.profile.version
     values = {"ops": operations, "channel": inputs.channel, "version": version, "why": "Nightly curation."}
-    return Step(action="curate", subject=path, said=trial.summary, values=values), said
+    return Step(action="curate", subject=path, said=_plan_text(trial), values=values), said
+
+
+def _plan_text(trial: ProfileChange) -> str:
+    """What the operations would do; without ids of proposals, which depend on what else is written by then."""
+    return summary_of(trial.path, [replace(each, review="") for each in trial.results])
 
 
 def _is_known(given: object, facts: Sequence[str]) -> bool:

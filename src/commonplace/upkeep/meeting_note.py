@@ -31,7 +31,7 @@ from commonplace.model.moment import moment_text
 from commonplace.model.note_words import plain_words
 from commonplace.model.template import TemplateRequest
 from commonplace.model.text import fold_phrase
-from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepResult
+from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepOutcome, StepResult
 from commonplace.upkeep.notices import tell, tell_over
 from commonplace.upkeep.options import MeetingOptions
 from commonplace.upkeep.skill import Skill, SkillRun, SkillTask, completed
@@ -110,7 +110,8 @@ def apply(step: Step, run: JobRun) -> StepResult:
     tell_over(key, f"The note {result.path} is written.", stores)
     if result.skipped:
         return StepResult(step=step, outcome="unchanged", reason=result.reason)
-    return StepResult(step=step, outcome="done", commit=result.sha or "", review=result.review)
+    outcome: StepOutcome = "proposed" if result.review and not result.sha else "done"
+    return StepResult(step=step, outcome=outcome, commit=result.sha or "", review=result.review)
 
 
 def tasks(run: SkillRun) -> Sequence[SkillTask]:

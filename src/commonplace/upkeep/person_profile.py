@@ -26,7 +26,7 @@ from commonplace.model.layout import PEOPLE, is_below
 from commonplace.model.template import TemplateRequest
 from commonplace.model.text import fold_phrase
 from commonplace.upkeep.day_memories import notes_below
-from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepResult
+from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepOutcome, StepResult
 from commonplace.upkeep.options import ProfileOptions
 from commonplace.upkeep.skill import Skill, SkillRun, SkillTask, completed
 
@@ -66,7 +66,8 @@ def apply(step: Step, run: JobRun) -> StepResult:
         raise result.error
     if result.skipped and not result.review:
         return StepResult(step=step, outcome="unchanged", reason=result.reason)
-    return StepResult(step=step, outcome="done", commit=result.sha or "", review=result.review)
+    outcome: StepOutcome = "proposed" if result.review and not result.sha else "done"
+    return StepResult(step=step, outcome=outcome, commit=result.sha or "", review=result.review)
 
 
 def tasks(run: SkillRun) -> Sequence[SkillTask]:

@@ -21,7 +21,7 @@ from commonplace.flows.templates.library import TemplateLibrary
 from commonplace.flows.templates.write import Gather, is_due, write_from_template
 from commonplace.model import Actor
 from commonplace.model.template import NoteDraft, TemplateRequest, WriteResult
-from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepResult
+from commonplace.upkeep.job import Job, JobRun, Plan, Step, StepOutcome, StepResult
 from commonplace.upkeep.options import SkillOptions, SkillsOptions
 
 _SECONDS: Final = 300
@@ -154,4 +154,5 @@ def _apply(step: Step, run: JobRun) -> StepResult:
         raise result.error
     if result.skipped:
         return StepResult(step=step, outcome="unchanged", reason=result.reason)
-    return StepResult(step=step, outcome="done", commit=result.sha or "", review=result.review)
+    outcome: StepOutcome = "proposed" if result.review and not result.sha else "done"
+    return StepResult(step=step, outcome=outcome, commit=result.sha or "", review=result.review)

@@ -135,6 +135,16 @@ def test_a_proposed_move_moves_the_note_and_its_links(memory: Memory) -> None:
     assert memory.reviews.count() == 0
 
 
+def test_undo_right_after_a_move_was_approved_moves_the_note_back(memory: Memory) -> None:
+    """The move is one commit with the end of its proposal, which waits again then."""
+    staged = propose(NOTE, _job(memory, "archive"), why="Cold.", move_to="Projects/_archive/Garden.md").proposal
+    memory.reviews.approve_proposals(staged.id)
+    memory.notes.undo()
+
+    assert _text(memory, NOTE) == TEXT
+    assert [each.id for each in memory.reviews.list().proposals] == [staged.id]
+
+
 def test_programs_cannot_approve_forge_or_change_a_proposal(memory: Memory) -> None:
     """Nor by writing, moving or deleting the staged note; only its author may take it back."""
     staged = propose(NOTE, _job(memory), why=WHY, text=NEW.encode()).proposal

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.errors import Conflict
 from commonplace.memory import Memory
-from commonplace.model import Actor
+from commonplace.model import Actor, Fact
 from commonplace.upkeep.archive import JOB as ARCHIVE
 from commonplace.upkeep.consolidate import CONSOLIDATE, DREAM
+from commonplace.upkeep.mend import JOB as MEND
 from tests.llm_server import MODEL, Answer, Failure, ModelScript, serving_models
 from tests.memories import Calendar, make_memory
 from tests.stores import save
@@ -203,12 +205,14 @@ def test_a_way_of_working_that_three_days_agree_on_becomes_a_procedure(tmp_path:
         again = run_job(CONSOLIDATE, memory)
         made = held(memory)["Run the linter before each commit."].fact
         own = held(memory)["Water the plants before each trip."].fact
+        mended = run_job(MEND, memory)
         memory.notes.undo(commit=done.commit)
         then, back = run_job(CONSOLIDATE, memory), held(memory)["Run the linter before each commit."].fact
 
     assert (early, [done.step], done.outcome, again) == ([], [*planned], "done", [])
     assert (made.kind, made.project, own.kind) == ("procedural", "atlas", "workflow")
     assert made.bonds == (("derive", fact.id),)
+    assert mended == []  # a change of the new entry would stand in the way of undo
     assert (then, back.id, back.kind) == ([], fact.id, "workflow")
 
 
@@ -304,6 +308,61 @@ def test_undoing_a_consolidation_undoes_what_programs_derived_from_it(tmp_path: 
     assert own.id in left
     assert not {heir.id, insight.id} & left
     assert then == []
+
+
+def _procedure(memory: Memory, agent: Memory, calendar: Calendar) -> tuple[str, Fact, Fact]:
+    """A procedure that was made of an agent's entry: the commit, the procedure, and what the agent derived before."""
+    for _ in range(3):
+        source = agent.entries.save("Run the linter before each commit.", kind="workflow").fact
+        calendar.pass_(days=1)
+    other = agent.entries.save("The linter is called ruff.", kind="fact", derived_from=[source.id]).fact
+    (done,) = run_job(CONSOLIDATE, memory)
+    return done.commit, held(memory)["Run the linter before each commit."].fact, other
+
+
+def test_undoing_a_procedure_leaves_what_was_derived_from_its_source(tmp_path: Path) -> None:
+    """The source only moved to the archive and back: what came from it did not come from the procedure."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory, make_memory(tmp_path, clock=calendar, actor="agent") as agent:
+        commit, made, other = _procedure(memory, agent, calendar)
+        undone = memory.notes.undo(commit=commit)
+        left = active(memory)
+
+    assert len(undone) == 1
+    assert made.id not in left
+    assert other.id in left
+
+
+def test_an_undo_that_conflicts_with_an_edit_takes_nothing_away(tmp_path: Path) -> None:
+    """The procedure holds on, since nothing could take its place."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory, make_memory(tmp_path, clock=calendar, actor="agent") as agent:
+        commit, made, other = _procedure(memory, agent, calendar)
+        note = tmp_path / "vault" / made.path
+        note.write_text(note.read_text().replace("kind: procedural", "kind: procedural\npinned: true"))
+        memory.index.sync()
+        with pytest.raises(Conflict, match="nothing was undone"):
+            memory.notes.undo(commit=commit)
+        left = active(memory)
+
+    assert {made.id, other.id} <= left
+
+
+def test_an_undo_that_conflicts_says_what_was_undone_before(tmp_path: Path) -> None:
+    """What an agent derived from the procedure is gone by then."""
+    calendar = Calendar()
+    with make_memory(tmp_path, clock=calendar) as memory, make_memory(tmp_path, clock=calendar, actor="agent") as agent:
+        commit, made, _ = _procedure(memory, agent, calendar)
+        heir = agent.entries.save("Install ruff on a new machine.", kind="workflow", derived_from=[made.id]).fact
+        note = tmp_path / "vault" / made.path
+        note.write_text(note.read_text().replace("kind: procedural", "kind: procedural\npinned: true"))
+        memory.index.sync()
+        with pytest.raises(Conflict, match="only what was derived from it was undone"):
+            memory.notes.undo(commit=commit)
+        left = active(memory)
+
+    assert made.id in left
+    assert heir.id not in left
 
 
 @pytest.mark.requirement("A-34")

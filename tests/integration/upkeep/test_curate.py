@@ -154,6 +154,8 @@ def test_words_that_instruct_a_model_do_not_reach_the_note(memory: Memory, serve
 
     assert "<system-reminder>" not in server.requests[-1].body["messages"][1]["content"]
     assert (result.outcome, memory.profiles.show().text) == ("proposed", TEXT)
+    assert "1 would wait for approval" in result.step.said  # the id of the proposal is known when it is made
+    assert f"({result.review})" in result.reason
     assert [each.outcome for each in memory.profiles.log()] == ["rejected", "proposed"]
 
 

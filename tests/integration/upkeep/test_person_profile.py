@@ -112,6 +112,7 @@ def test_a_note_of_the_person_gets_its_sections_only_with_their_consent(tmp_path
     memory.jobs.run("person_profile")
     text = memory.notes.read(ADA).text
 
+    assert step.outcome == "proposed"
     assert again.steps == ()
     assert unchanged == own
     assert lines(text, "Known") == ["Since school."]

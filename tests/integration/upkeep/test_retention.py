@@ -144,10 +144,12 @@ def test_the_person_prunes_by_hand_after_a_dry_run(tmp_path: Path) -> None:
     words = ("conversation", "prune", "--older-than", "180d", "--source", "chatgpt")
     environment = {"COMMONPLACE_DATA": str(tmp_path / "data")}
     dry = run("--json", *words, "--dry-run", **environment)
+    shown = run(*words, "--dry-run", **environment)
     refused = run(*words, **environment)
     done = run("--json", *words, "--yes", **environment)
 
     assert [each["id"] for each in json.loads(dry.stdout)["forgotten"]] == [old]
+    assert shown.stderr == "1 conversation, nothing was changed\n"
     assert refused.returncode == 2
     assert "--yes" in refused.stderr
     assert json.loads(done.stdout)["count"] == 1

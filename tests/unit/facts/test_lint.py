@@ -210,6 +210,21 @@ def test_a_link_that_only_the_older_has_is_mended_in_the_newer() -> None:
 @pytest.mark.parametrize(
     "facts",
     [
+        (fact(1, superseded_by=id_of(2)), fact(2, bonds=(("derive", id_of(1)),))),
+        (fact(1, superseded_by=id_of(3)), fact(2, superseded_by=id_of(3)), fact(3)),
+        (fact(1, superseded_by=id_of(2)), fact(2, recorded="2026-01-01")),
+    ],
+    ids=["made of it", "one for two", "known before"],
+)
+def test_an_entry_that_took_the_place_of_others_need_not_name_them(facts: tuple[Fact, ...]) -> None:
+    """`supersedes` is for the next version of one entry: jobs that merge entries leave no problem behind."""
+    assert between(*facts) == []
+    assert mended(*facts) == []
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
         (fact(1, supersedes=id_of(2)), fact(2, supersedes=id_of(1))),
         (fact(1, superseded_by=id_of(3)), fact(2), fact(3, supersedes=id_of(2))),
         (fact(1), fact(1, path="Agent/Memory/fix/copy.md"), fact(2, supersedes=id_of(1))),

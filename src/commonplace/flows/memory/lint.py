@@ -184,7 +184,7 @@ def _write_fixes(fixes: Sequence[Fix], session: Session) -> tuple[tuple[Problem,
     for each in fixes:
         by_path.setdefault(each.problem.path, {}).update(each.keys)
     moves = {each.problem.path: each.moved_to for each in fixes if each.moved_to}
-    what = f"{len(by_path)} entries"
+    what = f"{len(by_path)} {'entry' if len(by_path) == 1 else 'entries'}"
     terms = Terms(message=commit_message(session.stores, verb="lint", path=what))
     permits = {path: Permit(session, terms, "remember", path) for path in by_path}
 

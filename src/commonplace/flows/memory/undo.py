@@ -30,7 +30,8 @@ _FARTHEST_BACK = 2000  # our commits that are searched for what a job did
 def undo_with_heirs(commit: str, session: Session, terms: Terms) -> tuple[Changed, ...]:
     """Undo one of our changes and, if a job made it, what programs derived from its entries; newest first.
 
-    Each is a commit of its own. Raises as `undo_commit` does; what was undone by then stays undone.
+    Each is a commit of its own. Raises as `undo_commit` does; what was undone by then stays undone, and a Conflict
+    says so.
     """
     vault = require_history(session.stores.vault)
     ours = vault.revisions(ours=True)
@@ -39,7 +40,12 @@ def undo_with_heirs(commit: str, session: Session, terms: Terms) -> tuple[Change
     if len(chosen) == 1 and chosen[0].trailers.get(ACTOR) == "job":
         for heir in _heirs(chosen[0], vault, session):
             done += _undo_heir(heir, ours, session, terms)
-    return (*done, undo_commit(commit, session, terms))
+    try:
+        return (*done, undo_commit(commit, session, terms))
+    except Conflict as error:
+        if done and not terms.dry_run:
+            error.message = error.message.replace("nothing was undone", "only what was derived from it was undone")
+        raise
 
 
 def _heirs(revision: Revision, vault: HistoricBackend, session: Session) -> list[Fact]:
@@ -57,9 +63,10 @@ def _heirs(revision: Revision, vault: HistoricBackend, session: Session) -> list
 
 
 def _made(revision: Revision, vault: HistoricBackend) -> Iterator[tuple[str, frozenset[str]]]:
-    """The ids of the entries that the commit added, each with the ids of its sources."""
+    """The ids of the entries that the commit made, each with the ids of its sources; not those that it moved."""
     for path, how in revision.paths.items():
-        if how != "added" or not entry_digits(path):
+        digits = entry_digits(path)
+        if how != "added" or not digits or not _adds(revision, digits):
             continue
         content = vault.read_at(vault.resolve(path), revision.commit)
         note = parse(content, path=path, mtime=0.0) if content else None

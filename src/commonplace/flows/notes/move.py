@@ -26,14 +26,19 @@ from commonplace.vault.base import Locator
 from commonplace.vault.contract_errors import already_exists
 
 
-def move_note(path: str, to: str, session: Session, terms: Terms) -> Changed:
-    """Move the note to another path and rewrite the links to it. Raises as `write_note` does, and NotFound."""
+def move_note(path: str, to: str, session: Session, terms: Terms, *, proposal: str = "") -> Changed:
+    """Move the note to another path and rewrite the links to it. Raises as `write_note` does, and NotFound.
+
+    `proposal` is the path of the proposal that the move carries out, which goes in the same commit.
+    """
     source, target = locate(path, session.stores.vault), locate(to, session.stores.vault)
     permit = Permit(session, terms, "move", source.path)
     permit.ask_about_existing(source.path)
     permit.ask(target.path, moved_from=source.path)
     _refuse_same_name(source, target)
     move = _Move(source, target, permit)
+    staged = locate(proposal, session.stores.vault) if proposal else None
+    permits = [permit, *([Permit(session, terms, "delete", staged.path)] if staged else [])]
 
     def plan(read: Reader) -> tuple[Edit, ...]:
         there = read(source)
@@ -43,10 +48,11 @@ def move_note(path: str, to: str, session: Session, terms: Terms) -> Changed:
         _refuse_other_place(permit.ask(target.path, there=note, moved_from=source.path), target)
         if read_existing(target, read):
             raise already_exists(target.path)
-        return move.edits(there.content, note, read)
+        removal = (Edit(staged, read(staged).content, None),) if staged else ()
+        return (*move.edits(there.content, note, read), *removal)
 
     trailers = move_trailers((source.path, target.path))
-    edits, result = change(plan, [permit], path=target.path, trailers=trailers)
+    edits, result = change(plan, permits, path=target.path, trailers=trailers)
     moved = change_result(edits[0], permit, result, more=edits[1:])
     return replace(moved, asked=target.path, repointed=tuple(move.repointed), left=tuple(move.left))
 

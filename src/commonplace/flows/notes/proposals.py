@@ -515,10 +515,10 @@ def _approve_move(proposal: Proposal, session: Session, *, dry_run: bool) -> Pro
         raise _conflict(proposal, f"{proposal.target} has changed since the move was proposed")
     result = ProposalResult(action="approve", proposal=proposal, remarks=(f"{proposal.move_to} is there already.",))
     if there:
-        moved = move_note(proposal.target, proposal.move_to, session, terms)
+        moved = move_note(proposal.target, proposal.move_to, session, terms, proposal=proposal.path)
         left = (f"links in {', '.join(moved.left)} could not be updated",) if moved.left else ()
         result = replace(result, remarks=left, commit=moved.commit, difference=moved.difference)
-    if not dry_run:
+    elif not dry_run:
         withdraw_proposal(proposal, session)
     return result
 
