@@ -19,7 +19,7 @@ _RULES: Final = {
     f"Agent/_always-load/Rule {number}.md": f"Rule {number}: {'crème brûlée at the café, never at the desk. ' * 10}\n"
     for number in range(30)
 }
-_KEPT_WITHIN: Final = 30.0  # seconds
+_KEPT_WITHIN: Final = 60.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)

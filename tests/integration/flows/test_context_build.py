@@ -210,7 +210,7 @@ def test_what_is_not_ready_in_time_is_left_out_and_said_to_be(memory: Memory, mo
         return original(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(context_flow, "passage_pieces", slowly)
-    late = memory.context("the greenhouse roof", within=1.0)
+    late = memory.context("the greenhouse roof", within=4.0)
     go_on.set()
     ready = memory.context("the greenhouse roof", within=30)
 
