@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 from unittest.mock import patch
 
-from tests import components
+from tests import components, patience
 from tests.command_line import run_commonplace
 
 STARTS_WITHIN: Final = 60.0  # seconds; two, on a machine that does nothing else
@@ -193,10 +193,10 @@ def program(environ: Mapping[str, str], *words: str) -> subprocess.CompletedProc
 
 
 def launch_program(environ: Mapping[str, str], errors: Path) -> Process:
-    """A daemon as a program of its own."""
+    """A daemon as a program of its own; it gives recall time, so that a busy machine makes no difference."""
     with errors.open("wb") as file:
         return subprocess.Popen(
-            [sys.executable, "-m", "commonplace", "serve"],
+            [sys.executable, "-c", patience.DAEMON, "serve"],
             env=dict(environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -134,7 +134,7 @@ def test_what_waits_when_the_daemon_ends_is_read_by_the_next_one(session: Sessio
 
 def test_last_words_that_a_host_writes_late_are_read_too(session: Session) -> None:
     """After a hand-over the transcript is looked at once more."""
-    captures = CaptureWorker(session.state, session.memory_for, OPTIONS, second_look=0.3)
+    captures = CaptureWorker(session.state, session.memory_for, OPTIONS, second_look=3.0)
     captures.begin()
     session.say("one")
     captures.enqueue(host="claude-code", session_id="s1", transcript=str(session.path))

@@ -221,6 +221,11 @@ def test_what_is_not_ready_in_time_is_left_out_and_said_to_be(memory: Memory, mo
     assert "playbooks" in sections(ready)
 
 
+@pytest.fixture
+def patient_recall() -> None:
+    """The deadlines are those of the program."""
+
+
 def test_a_prompt_and_the_start_of_a_session_have_time_budgets_of_their_own(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
