@@ -307,8 +307,18 @@ def _end_of(connection: socket.socket) -> bytes:
         return b""
 
 
-def test_a_flood_of_tool_calls_is_answered_and_survived(daemon: Daemon) -> None:
+@pytest.fixture
+def strict(tmp_path: Path) -> Iterator[Daemon]:
+    """A daemon that refuses a caller after a hundred requests, and then allows one in a second."""
+    limits: dict[str, Any] = {"COMMONPLACE_SERVE__BURST": "100", "COMMONPLACE_SERVE__REQUESTS_PER_SECOND": "1"}
+    with running(tmp_path, **limits) as started:
+        started.wait_synced()
+        yield started
+
+
+def test_a_flood_of_tool_calls_is_answered_and_survived(strict: Daemon) -> None:
     """A thousand calls by eight threads: each is done or told to wait; the others are served while it lasts."""
+    daemon = strict
     token, other = token_for(daemon), token_for(daemon)
     statuses: list[int] = []
     waits: set[str] = set()

@@ -33,7 +33,8 @@ PLANTS: Final = ("tomato", "bean", "fig", "rosemary", "currant", "leek", "sorrel
 WORKS: Final = ("sown", "pruned", "watered", "moved", "mulched", "harvested", "tied up", "thinned out")
 MARK: Final = "=====ended with"
 UNSTABLE: Final = (
-    (r"(?m)^indexed \d+ of \d+ notes.*\n", ""),  # only on a slow machine
+    (r"(?m)^(indexed|encoded|read) [\d,]+ of [\d,]+ \w+.*\n", ""),  # only on a slow machine
+    (r"(?m)^(checking|building the graph|fetching .*), \d+ (s|min)\n", ""),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\dZ)?", "TIME"),
     (r"\d{4}-\d\d-\d\d", "DAY"),
     (r"/\d{4}-\d\d/", "/MONTH/"),
