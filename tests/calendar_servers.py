@@ -134,7 +134,7 @@ def radicale(folder: Path) -> Iterator[Radicale]:
         yield running
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=120)
 
 
 def _is_up(port: int) -> bool:

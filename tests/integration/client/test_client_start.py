@@ -47,7 +47,7 @@ def test_a_daemon_that_fails_to_start_is_told_with_the_end_of_its_log(monkeypatc
     start_instead(STARTS.format("no such port", 3), monkeypatch)
 
     with pytest.raises(Unreachable, match="loading / no such port") as caught:
-        ensure_running(timeout=20)
+        ensure_running(timeout=60)
     assert "yesterday" not in str(caught.value)
     assert str(daemon_files().log) in str(caught.value)
 

@@ -177,7 +177,7 @@ def test_plain_git_would_have_run_them(tmp_path: Path) -> None:
     write(repository.folder, "f0/new.md", CRLF)
 
     for words in (("add", "f0/new.md"), ("commit", "--message=x"), ("maintenance", "run")):
-        subprocess.run(["git", *words], cwd=repository.folder, capture_output=True, check=False, timeout=60)
+        subprocess.run(["git", *words], cwd=repository.folder, capture_output=True, check=False, timeout=240)
 
     assert {"core.fsmonitor", "filter.unset.process"} <= repository.ran
     assert any(each.startswith("hooksPath") for each in repository.ran)
