@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from threading import Thread
 from urllib.parse import quote
 
+from tests.http_servers import TestHTTPServer
 from tests.polling import wait_for
 
 EXAMPLES = Path(__file__).parent / "calendar_examples"
@@ -66,7 +67,7 @@ def serving(page: Page) -> Iterator[Page]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = TestHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     page.address = f"http://127.0.0.1:{server.server_address[1]}/private-0123456789abcdef/basic.ics"
@@ -133,9 +134,11 @@ def radicale(folder: Path) -> Iterator[Radicale]:
         yield running
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=120)
 
 
 def _is_up(port: int) -> bool:
     with closing(socket.socket()) as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+        if probe.connect_ex(("127.0.0.1", port)):
+            return False
+        return bool(probe.getsockname() != probe.getpeername())  # else the system gave the port to the probe itself

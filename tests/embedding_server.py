@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from threading import Thread
 from typing import Any
 
 from commonplace.encoders.hashing import HashingEncoder
+from tests.http_servers import TestHTTPServer
 
 DIM = 64
 HASHING = HashingEncoder(DIM)
@@ -51,7 +52,7 @@ def serving(script: Script) -> Iterator[Script]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Desk)
+    server = TestHTTPServer(("127.0.0.1", 0), Desk)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

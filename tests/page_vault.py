@@ -59,7 +59,7 @@ def remember(memory: Memory) -> None:
             source_id=f"page-{number}",
             title=asked,
         )
-    agent.context("When does the greenhouse open?", conversation="page-0")
+    agent.context("When does the greenhouse open?", conversation="page-0", within=None)
 
 
 def write_calendar(file: Path) -> Path:

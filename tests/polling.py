@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 
-def wait_for(is_so: Callable[[], object], *, within: float = 20.0) -> None:
+def wait_for(is_so: Callable[[], object], *, within: float = 60.0) -> None:
     """Wait until it is so; fail after that many seconds."""
     deadline = time.monotonic() + within
     while not is_so():

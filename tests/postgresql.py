@@ -20,7 +20,7 @@ from commonplace.identity.postgresql import PostgresqlIdentities
 _SPEED: Final = ("fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=64MB")
 _ROLE: Final = "commonplace"
 _NOBODY: Final = 65534
-WAIT: Final = 10.0
+WAIT: Final = 30.0
 
 
 @cache

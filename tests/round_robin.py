@@ -42,7 +42,7 @@ def _connected(order: Sequence[int], chosen: list[int]) -> socket.socket | None:
     """A connection to the first of the ports that accepts one."""
     for port in order:
         with suppress(OSError):
-            connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+            connection = socket.create_connection(("127.0.0.1", port), timeout=60)
             chosen.append(port)
             return connection
     return None

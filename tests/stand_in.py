@@ -12,6 +12,7 @@ from typing import Any
 
 from commonplace.client.paths import daemon_files
 from commonplace.client.start import DaemonState
+from tests.http_servers import ForgivesLostClients
 
 Answer = Callable[["StandInHandler", dict[str, Any]], None]
 
@@ -95,6 +96,6 @@ def standing_in(script: Script) -> Iterator[Script]:
         where.socket.unlink()
 
 
-class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+class _Server(ForgivesLostClients, socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     request_queue_size = 64

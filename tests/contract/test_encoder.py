@@ -134,7 +134,11 @@ def test_what_is_beyond_the_window_does_not_count(encoder: EncoderProvider) -> N
     assert np.array_equal(first, second)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(text=st.text(st.characters(exclude_categories=()), max_size=200))
 def test_any_text_has_a_vector_and_tokens_in_order(encoder: EncoderProvider, text: str) -> None:
     """Any Unicode, lone surrogates and NUL included; tokens lie in the text and do not run backwards."""

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.app import put_under_git
+from commonplace.cli import progress
 from tests.command_line import Run, calling
 
 
@@ -15,6 +16,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     working.mkdir()
     monkeypatch.chdir(working)
     return working
+
+
+@pytest.fixture(autouse=True)
+def _no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command shows its progress when it takes seconds, which it does where other tests keep the machine busy."""
+    monkeypatch.setattr(progress, "_PLAIN_S", 600.0)
 
 
 @pytest.fixture

@@ -111,7 +111,7 @@ def test_a_session_of_claude_code_has_its_memory_once_until_it_is_compacted(
 ) -> None:
     """Not again when it is resumed; begun anew where a hook had no time, for other tests may keep the machine busy."""
     said = [("The greenhouse?",), ("And now?", "--continue"), ("/compact", "--continue"), ("And then?", "--continue")]
-    for _ in range(3):
+    for _ in range(5):
         told, skips = given_after(tmp_path_factory.mktemp("robin"), said)
         if not skips:
             break

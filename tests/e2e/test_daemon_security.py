@@ -55,7 +55,7 @@ def use_tool(daemon: Daemon, tool: str, *, token: str, **arguments: Any) -> Repl
 
 def raw(daemon: Daemon, *pieces: bytes, pause: float = 0.0) -> bytes:
     """All that the daemon says to these bytes, until it closes the connection or has nothing more to say."""
-    with socket.create_connection(("127.0.0.1", daemon.port), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", daemon.port), timeout=60) as connection:
         heard = b""
         try:
             for piece in pieces:
@@ -281,16 +281,17 @@ def test_a_body_that_comes_slowly_is_not_waited_for(daemon: Daemon) -> None:
     answer = raw(daemon, post, b"{")
 
     assert status_of(answer) == 408
-    assert 0.4 < time.monotonic() - start < 4
+    assert 0.4 < time.monotonic() - start < 12  # the default is 15 seconds
 
 
 def test_heads_that_come_slowly_hold_nobody_up(daemon: Daemon) -> None:
     """Two hundred callers that send half a head: others are answered meanwhile, and all of them are closed."""
-    slow = [socket.create_connection(("127.0.0.1", daemon.port), timeout=10) for _ in range(200)]
-    for connection in slow:
-        connection.sendall(b"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
+    slow = []
+    for _ in range(200):
+        slow.append(socket.create_connection(("127.0.0.1", daemon.port), timeout=60))
+        slow[-1].sendall(b"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ")
     served = daemon.call("GET", "/api/v1/notes", token=token_for(daemon)).status
-    ends = [connection.recv(100) for connection in slow]
+    ends = [_end_of(connection) for connection in slow]
     for connection in slow:
         connection.close()
 
@@ -298,8 +299,26 @@ def test_heads_that_come_slowly_hold_nobody_up(daemon: Daemon) -> None:
     assert ends == [b""] * 200
 
 
-def test_a_flood_of_tool_calls_is_answered_and_survived(daemon: Daemon) -> None:
+def _end_of(connection: socket.socket) -> bytes:
+    """What comes before the connection is closed; a closing that drops what we sent counts."""
+    try:
+        return connection.recv(100)
+    except ConnectionResetError:
+        return b""
+
+
+@pytest.fixture
+def strict(tmp_path: Path) -> Iterator[Daemon]:
+    """A daemon that refuses a caller after a hundred requests, and then allows one in a second."""
+    limits: dict[str, Any] = {"COMMONPLACE_SERVE__BURST": "100", "COMMONPLACE_SERVE__REQUESTS_PER_SECOND": "1"}
+    with running(tmp_path, **limits) as started:
+        started.wait_synced()
+        yield started
+
+
+def test_a_flood_of_tool_calls_is_answered_and_survived(strict: Daemon) -> None:
     """A thousand calls by eight threads: each is done or told to wait; the others are served while it lasts."""
+    daemon = strict
     token, other = token_for(daemon), token_for(daemon)
     statuses: list[int] = []
     waits: set[str] = set()
@@ -427,7 +446,7 @@ def test_answers_carry_no_servers_name_and_are_not_kept(daemon: Daemon) -> None:
 
 def test_nobody_else_can_reach_the_socket_or_read_what_lies_beside_it(daemon: Daemon) -> None:
     """The folder lets its owner alone in, and so does each file."""
-    modes = {path.name: path.stat().st_mode & 0o777 for path in daemon.state.iterdir()}
+    modes = {path.name: path.stat().st_mode & 0o777 for path in daemon.state.iterdir() if path.exists()}
 
     assert daemon.state.stat().st_mode & 0o777 == 0o700
     assert {"serve.sock", "serve.json", "serve.log", "serve.lock", "tokens.json"} <= set(modes)

@@ -90,7 +90,7 @@ def test_pipx_installs_the_command(wheel: Path, clean: dict[str, str]) -> None:
 
 def test_on_windows_it_says_what_to_do(clean: dict[str, str]) -> None:
     start = "import sys; sys.platform = 'win32'; from commonplace.__main__ import main; main()"
-    ran = subprocess.run([sys.executable, "-c", start], env=clean, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", start], env=clean, capture_output=True, text=True, timeout=240)
 
     assert ran.returncode == 1
     assert "Install it inside WSL" in ran.stderr

@@ -13,7 +13,7 @@ import pytest
 
 from tests.command_line import run_commonplace
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 FILLER = "Bread rises slowly. Yeast wants warmth, flour, water, salt, patience and a bowl with a lid on its top today."
 
 Done = subprocess.CompletedProcess[str]

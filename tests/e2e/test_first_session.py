@@ -25,15 +25,16 @@ SCRIPT: Final[list[Turn]] = [
     Call("memory_save", {"text": "The soil sensors must last 30 days on one charge.", "kind": "decision"}),
     Say("An ESP32, which lasts 40 days. I have saved that they must last 30."),
 ]
-TRIES: Final = 2
-LONGEST: Final = 240.0  # seconds; about sixty, on a machine that does nothing else
+TRIES: Final = 3
+LONGEST: Final = 400.0  # seconds; about sixty, on a machine that does nothing else
 FIRST_ANSWER: Final = 30.0  # seconds from `init` to the answer of the first search
 NOTES: Final = 748
 PLANTS: Final = ("tomato", "bean", "fig", "rosemary", "currant", "leek", "sorrel", "quince", "chard", "mint", "pea")
 WORKS: Final = ("sown", "pruned", "watered", "moved", "mulched", "harvested", "tied up", "thinned out")
 MARK: Final = "=====ended with"
 UNSTABLE: Final = (
-    (r"(?m)^indexed \d+ of \d+ notes.*\n", ""),  # only on a slow machine
+    (r"(?m)^(indexed|encoded|read) [\d,]+ of [\d,]+ \w+.*\n", ""),  # only on a slow machine
+    (r"(?m)^(checking|building the graph|fetching .*), \d+ (s|min)\n", ""),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\dZ)?", "TIME"),
     (r"\d{4}-\d\d-\d\d", "DAY"),
     (r"/\d{4}-\d\d/", "/MONTH/"),
@@ -57,7 +58,7 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Recording:
     """The session as it went: each step with its exit code and the second in which it ended, what the model was sent,
-    and how often a hook gave up."""
+    and how often a hook gave up or recall was late."""
 
     steps: list[Step]
     codes: list[int]
@@ -66,6 +67,7 @@ class Recording:
     skips: int
 
 
+@pytest.mark.timeout(TRIES * LONGEST)
 def test_the_recorded_session_goes_as_the_page_shows_it(tmp_path: Path) -> None:
     """No line fails, each prints what is shown, and the context on the page is what Claude Code sent, word for word."""
     recording = record_calmly(tmp_path)
@@ -108,14 +110,14 @@ def sections_of(recording: Recording) -> list[tuple[str, str]]:
 
 
 def record_calmly(folder: Path) -> Recording:
-    """A session in which no hook gave up; other tests may keep the machine busy."""
+    """A session in which no hook gave up and the first answer came soon; other tests may keep the machine busy."""
     for number in range(TRIES):
         home = folder / f"robin{number}"
         home.mkdir()
         with ScriptedAnthropic(SCRIPT) as model:
             recording = record(home, model)
         require_pip(recording)
-        if not recording.skips:
+        if not recording.skips and seconds_to_first_answer(recording) < FIRST_ANSWER:
             break
     return recording
 
@@ -135,7 +137,8 @@ def record(home: Path, model: ScriptedAnthropic) -> Recording:
             check=False,
             timeout=LONGEST,
         )
-        skips = sum(host["skipped"] for host in read_hook_events(home / ".local" / "state" / "commonplace" / "daemon"))
+        events = read_hook_events(home / ".local" / "state" / "commonplace" / "daemon")
+        skips = sum(host["skipped"] + host["late"] for host in events)
     finally:
         command(environ, "stop")
     marks = rf"^{MARK} (\d+) ([\d.]+)\n"

@@ -64,7 +64,7 @@ class PersonsOAuth(OAuth):
     """The real client's OAuth, whose browser is driven by httpx: the person signs in and allows it."""
 
     def __init__(self, daemon: Daemon, code: str) -> None:
-        super().__init__(client_name="Real Client", token_storage=MemoryStore(), callback_timeout=20)
+        super().__init__(client_name="Real Client", token_storage=MemoryStore(), callback_timeout=120)
         self._daemon, self._code, self._answer = daemon, code, ""
 
     async def redirect_handler(self, authorization_url: str) -> None:

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -15,6 +15,7 @@ from commonplace.daemon.serve import make_spans
 from commonplace.errors import UsageError
 from tests import components
 from tests.daemons import running
+from tests.http_servers import TestHTTPServer
 from tests.polling import wait_for
 
 
@@ -38,7 +39,7 @@ def collecting() -> Iterator[tuple[str, list[Any]]]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = TestHTTPServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

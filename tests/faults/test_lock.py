@@ -93,7 +93,7 @@ def test_a_suspended_holder_keeps_the_lock(vault: Path) -> None:
             _write(store, b"taken over", wait=0.5)
         found_meanwhile = (vault / "note.md").read_bytes()
         holder.send_signal(signal.SIGCONT)
-        holder.communicate("go on\n", timeout=30)
+        holder.communicate("go on\n", timeout=240)
         found_after = (vault / "note.md").read_bytes()
     _write(store, b"in its turn", wait=0)
 

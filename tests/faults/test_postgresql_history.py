@@ -56,7 +56,7 @@ def test_a_capture_that_is_killed_again_and_again_records_each_message_once() ->
         assert found == [str(number) for number in range(cursor.offset)]
         assert len(found) >= 3 * lines
     last = start(tenant)
-    last.communicate(timeout=60)
+    last.communicate(timeout=240)
 
     assert (last.returncode, texts(tenant)) == (0, [str(number) for number in range(300)])
 
@@ -65,7 +65,7 @@ def test_processes_that_capture_one_session_at_once_record_each_message_once() -
     """Three daemons that a load balancer gives the same transcript."""
     tenant = new_tenant()
     for process in [start(tenant) for _ in range(3)]:
-        process.communicate(timeout=60)
+        process.communicate(timeout=240)
         assert process.returncode == 0
 
     assert sorted(map(int, texts(tenant))) == [*range(300)]

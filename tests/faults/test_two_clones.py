@@ -113,9 +113,9 @@ def told(folder: Path, calendar: Calendar) -> list[object]:
             for mode in ("hybrid", "words", "sense", "rrf"):
                 hits = memory.search(question, mode=mode, k=20).hits
                 answers.append([(hit.path, hit.line, hit.score, hit.text) for hit in hits])
-            answers.append(_FENCE.sub("", memory.context(question, notes="always").text))
+            answers.append(_FENCE.sub("", memory.context(question, notes="always", within=60).text))
         answers.append([held.fact for held in memory.facts.about()])
-        answers.append(_FENCE.sub("", memory.context.start().text))
+        answers.append(_FENCE.sub("", memory.context.start(within=60).text))
     return answers
 
 

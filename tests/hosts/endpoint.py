@@ -10,9 +10,11 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from types import TracebackType
 from typing import Any, Final, Self
+
+from tests.http_servers import TestHTTPServer
 
 STANDARD_ANSWER: Final = "Done."
 """What the model says when its script is at its end, and to questions of the host's own (a title, a summary)."""
@@ -59,7 +61,7 @@ class ScriptedModel:
         self._left = list(script)
         self._pauses = 0
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _answering(self))
+        self._server = TestHTTPServer(("127.0.0.1", 0), _answering(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
 

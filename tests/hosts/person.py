@@ -19,7 +19,7 @@ _RULES: Final = {
     f"Agent/_always-load/Rule {number}.md": f"Rule {number}: {'crème brûlée at the café, never at the desk. ' * 10}\n"
     for number in range(30)
 }
-_KEPT_WITHIN: Final = 30.0  # seconds
+_KEPT_WITHIN: Final = 60.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Person:
 
     @property
     def skips(self) -> int:
-        """How often a hook gave up; on a machine that is busy with other tests it may, for want of time."""
-        return sum(host["skipped"] for host in read_hook_events(self.daemon.state))
+        """How often a hook gave up or recall was late; on a machine that is busy with other tests it may be."""
+        return sum(host["skipped"] + host["late"] for host in read_hook_events(self.daemon.state))
 
     def run(self, *words: str) -> str:
         """What `commonplace WORDS` answers, all being well."""

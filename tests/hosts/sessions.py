@@ -15,7 +15,7 @@ PROMPT: Final = "Which board do the sensors use?"
 ANSWER: Final = "An ESP32 with a solar cell."
 LEARNED: Final = "Robin wants the sensors to run for forty days."
 _SCRIPT: Final[list[Turn]] = [Call("memory_save", {"text": LEARNED, "kind": "preference"}), Say(ANSWER)]
-_TRIES: Final = 3
+_TRIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,7 @@ def test_bash_completes_with_what_it_is_told_to_install(home: Path) -> None:
         'echo "${COMPREPLY[@]}"',
         f"{program} --show-completion",
     )
-    done = subprocess.run(["bash", "-c", "\n".join(lines)], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(["bash", "-c", "\n".join(lines)], capture_output=True, text=True, timeout=240, check=True)
 
     first, _, script = done.stdout.partition("\n")
     assert first == "medium"

@@ -16,6 +16,7 @@ from commonplace.client.start import ensure_running, start_without_waiting
 from tests.stand_in import Script, standing_in
 
 STARTS = "import sys, time; print('loading', flush=True); print({0!r}, file=sys.stderr, flush=True); sys.exit({1})"
+WAITS = (0.5, 2.0, 8.0, 30.0)  # seconds: a busy machine needs more of them to start a program and to see it end
 
 
 def start_instead(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,8 +33,9 @@ def start_instead(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_daemon_that_answers_is_found_and_none_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """The state is what it says of itself."""
     monkeypatch.setattr("subprocess.Popen", None)
+    monkeypatch.setattr(start, "_HEALTH_SECONDS", 60.0)
     with standing_in(Script()):
-        state = ensure_running(timeout=1)
+        state = ensure_running(timeout=60)
 
     assert state.socket == str(daemon_files().socket)
 
@@ -45,7 +47,7 @@ def test_a_daemon_that_fails_to_start_is_told_with_the_end_of_its_log(monkeypatc
     start_instead(STARTS.format("no such port", 3), monkeypatch)
 
     with pytest.raises(Unreachable, match="loading / no such port") as caught:
-        ensure_running(timeout=20)
+        ensure_running(timeout=60)
     assert "yesterday" not in str(caught.value)
     assert str(daemon_files().log) in str(caught.value)
 
@@ -54,10 +56,14 @@ def test_a_daemon_that_stays_silent_is_given_up_after_a_while(monkeypatch: pytes
     """The deadline holds, and another one is started when the first made way for one that never answered."""
     monkeypatch.setattr(start, "_RACE_SECONDS", 0.05)
     start_instead(STARTS.format("another one is running", 0), monkeypatch)
+    for wait in WAITS:
+        daemon_files().log.unlink(missing_ok=True)
+        with pytest.raises(Unreachable, match="does not answer"):
+            ensure_running(timeout=wait)
+        if (starts := daemon_files().log.read_text().count("another one is running")) > 1:
+            break
 
-    with pytest.raises(Unreachable, match="does not answer"):
-        ensure_running(timeout=0.5)
-    assert daemon_files().log.read_text().count("another one is running") > 1
+    assert starts > 1
 
 
 def test_a_folder_in_which_nothing_can_be_made_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +88,7 @@ def test_a_call_to_no_daemon_says_how_to_start_it() -> None:
 def test_a_call_brings_the_status_the_headers_and_the_body() -> None:
     """The names of headers in lower case, whatever the daemon writes."""
     with standing_in(Script()):
-        reply = call("GET", "/health", timeout=5)
+        reply = call("GET", "/health", timeout=60)
 
     assert (reply.status, reply.headers["content-type"]) == (200, "application/json")
     assert b'"ok": true' in reply.body
@@ -97,8 +103,13 @@ def test_a_daemon_that_runs_without_its_socket_is_told_with_the_way_out(monkeypa
     said = {"pid": 4711, "started": "", "version": "", "port": 1, "socket": "", "url": ""}
     where.state.write_text(json.dumps(said))
 
-    with pytest.raises(Unreachable, match="runs as process 4711 but does not answer: `commonplace stop` stops it"):
-        ensure_running(timeout=0.5)
+    for wait in WAITS:
+        with pytest.raises(Unreachable, match="does not answer") as caught:
+            ensure_running(timeout=wait)
+        if "process 4711" in str(caught.value):
+            break
+
+    assert "runs as process 4711 but does not answer: `commonplace stop` stops it" in str(caught.value)
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def test_a_daemon_that_answers_nothing_is_found_and_ended(hanging: "subprocess.P
     assert frozen == known()
     end_daemon(frozen, files)
 
-    assert hanging.wait(10) == -signal.SIGKILL
+    assert hanging.wait(60) == -signal.SIGKILL
     assert not is_daemon_running(files)
     assert not is_silent(0.1)
 

@@ -20,7 +20,7 @@ META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "cli/2"},
 }
-DEADLINE = 10.0
+DEADLINE = 60.0
 
 
 @pytest.fixture

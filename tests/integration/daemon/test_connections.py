@@ -34,12 +34,12 @@ class Client:
 
     async def hears(self, ending: bytes) -> bytes:
         """What comes, up to and with that."""
-        return await asyncio.wait_for(self.reader.readuntil(ending), 10)
+        return await asyncio.wait_for(self.reader.readuntil(ending), 60)
 
     async def is_closed(self) -> bytes:
         """All that comes until the server closes; a closing that drops what we sent counts."""
         try:
-            return await asyncio.wait_for(self.reader.read(), 10)
+            return await asyncio.wait_for(self.reader.read(), 60)
         except ConnectionResetError:
             return b""
 
@@ -152,11 +152,11 @@ def test_a_caller_that_does_not_read_is_ended() -> None:
             silent, reader = await connect(), await connect()
             for client in (silent, reader):
                 await client.send((HEAD + b"\r\n") * 3)
-            read = len(await asyncio.wait_for(reader.reader.readexactly(60_000_000), 30))
+            read = len(await asyncio.wait_for(reader.reader.readexactly(60_000_000), 60))
             await asyncio.sleep(1.5)  # the reader may have been quicker than the limit of the silent one
             left = 0
             with suppress(ConnectionError):
-                while part := await asyncio.wait_for(silent.reader.read(1 << 20), 30):
+                while part := await asyncio.wait_for(silent.reader.read(1 << 20), 60):
                     left += len(part)
             return read, left
 
@@ -182,7 +182,7 @@ def test_callers_that_do_not_read_give_their_place_to_others(monkeypatch: pytest
                 if (head := await client.hears(b"\r\n\r\n")).startswith(b"HTTP/1.1 200"):
                     return head
 
-    assert asyncio.run(asyncio.wait_for(run(), 30)).startswith(b"HTTP/1.1 200")
+    assert asyncio.run(asyncio.wait_for(run(), 60)).startswith(b"HTTP/1.1 200")
 
 
 @pytest.mark.parametrize(

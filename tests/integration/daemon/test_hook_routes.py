@@ -16,12 +16,21 @@ from commonplace.context.options import HookOptions
 from commonplace.daemon.capture.pauses import OPT_OUT
 from commonplace.daemon.capture.queue import CaptureQueue
 from commonplace.daemon.capture.worker import CaptureWorker
+from commonplace.daemon.server import hook_routes
 from commonplace.daemon.server.hook_events import HookEvents, read_hook_events
 from commonplace.daemon.server.hook_routes import LATE_LINE, HookRoutes
 from commonplace.errors import NotFound
 from commonplace.memory import Memory
 from commonplace.model import SCOPES, Caller
 from commonplace.sources.options import CaptureOptions
+from tests.patience import RECALL_SECONDS
+
+
+@pytest.fixture(autouse=True)
+def _patient_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A prompt may wait as long as it says: other tests may keep the machine busy."""
+    for name in ("PROMPT_SECONDS", "START_SECONDS"):
+        monkeypatch.setattr(hook_routes, name, RECALL_SECONDS)
 
 
 @dataclass(slots=True)
@@ -281,7 +290,7 @@ PASSING = "Please draw the boat house and print it twice."
 
 def stop(client: HookClient, **fields: Any) -> str:
     """The reason for which the agent goes on; empty if it stops."""
-    return str(client.post("stop", session_id="s", within=5, **fields)[1].get("reflect", ""))
+    return str(client.post("stop", session_id="s", within=30.0, **fields)[1].get("reflect", ""))
 
 
 def reflecting(memory: Memory, folder: Path, *, reflect: bool = True) -> HookClient:
@@ -291,13 +300,13 @@ def reflecting(memory: Memory, folder: Path, *, reflect: bool = True) -> HookCli
 def test_an_agent_looks_back_once_if_something_lasting_was_said(memory: Memory, tmp_path: Path) -> None:
     """Not before it was said, and not again: neither at the next stop nor after a compaction."""
     client = reflecting(memory, tmp_path)
-    client.post("prompt", session_id="s", prompt=PASSING, within=5)
+    client.post("prompt", session_id="s", prompt=PASSING, within=30.0)
     passing = stop(client)
-    client.post("prompt", session_id="s", prompt=LASTING, within=5)
+    client.post("prompt", session_id="s", prompt=LASTING, within=30.0)
     first, second = stop(client), stop(client)
     client.post("pre-compact", session_id="s")
-    client.post("session-start", session_id="s", source="compact", within=5)
-    client.post("prompt", session_id="s", prompt=LASTING, within=5)
+    client.post("session-start", session_id="s", source="compact", within=30.0)
+    client.post("prompt", session_id="s", prompt=LASTING, within=30.0)
 
     assert (passing, second, stop(client)) == ("", "", "")
     assert "memory_save" in first
@@ -309,7 +318,7 @@ def test_no_agent_is_asked_unless_the_person_wants_it_and_the_host_can(
 ) -> None:
     """It is off by default, and some hosts would throw the answer away."""
     client = reflecting(memory, tmp_path, reflect=reflect)
-    client.post("prompt", host=host, session_id="s", prompt=LASTING, within=5)
+    client.post("prompt", host=host, session_id="s", prompt=LASTING, within=30.0)
 
     assert not HookOptions().reflect
     assert stop(client, host=host) == ""
@@ -321,6 +330,6 @@ def test_a_paused_session_is_not_looked_back_at(memory: Memory, tmp_path: Path) 
     project.mkdir()
     (project / OPT_OUT).touch()
     client = reflecting(memory, tmp_path)
-    client.post("prompt", session_id="s", prompt=LASTING, cwd=str(project), within=5)
+    client.post("prompt", session_id="s", prompt=LASTING, cwd=str(project), within=30.0)
 
     assert stop(client, cwd=str(project)) == ""

@@ -16,7 +16,7 @@ def at_work(*chores: Chore, is_quiet: Callable[[], bool] = lambda: True) -> Iter
     try:
         yield made
     finally:
-        assert made.end(within=10.0)
+        assert made.end(within=60.0)
 
 
 def test_a_chore_runs_again_and_again_and_its_outcome_is_told() -> None:

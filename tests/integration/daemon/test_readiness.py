@@ -18,7 +18,7 @@ class Looks:
     def __call__(self) -> Sequence[str]:
         self.count += 1
         self.is_looking.set()
-        self.gate.wait(20)
+        self.gate.wait(60)
         return (f"look {self.count}",)
 
 
@@ -44,7 +44,7 @@ def test_whoever_asks_while_somebody_looks_gets_the_last_answer() -> None:
     looks.is_looking.clear()
     with ThreadPoolExecutor(1) as pool:
         slow = pool.submit(readiness.reasons)
-        assert looks.is_looking.wait(20)
+        assert looks.is_looking.wait(60)
         meanwhile = readiness.reasons()
         looks.gate.set()
 

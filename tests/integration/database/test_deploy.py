@@ -143,7 +143,7 @@ def done(environ: Mapping[str, str], *words: str) -> dict[str, Any]:
 
 def by_proxy(port: int, path: str, filled: Mapping[str, str], **headers: str) -> int:
     """The status of a request that the reverse proxy on this machine passes on."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     try:
         host = filled["PUBLIC_URL"].removeprefix("https://")
         connection.request("GET", path, headers={"Host": host, "X-Forwarded-For": "192.0.2.7", **headers})

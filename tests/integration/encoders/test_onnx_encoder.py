@@ -242,12 +242,12 @@ def test_an_interrupt_drops_the_work_that_has_not_begun() -> None:
     def interrupt(count: int) -> None:
         raise KeyboardInterrupt
 
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(KeyboardInterrupt):
         encoder.encode(["some words of a note " * 50] * 1000, progress=interrupt)
     encoder.encode(["next", "and next"])
 
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @needs_model

@@ -210,7 +210,7 @@ def test_what_is_not_ready_in_time_is_left_out_and_said_to_be(memory: Memory, mo
         return original(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(context_flow, "passage_pieces", slowly)
-    late = memory.context("the greenhouse roof", within=1.0)
+    late = memory.context("the greenhouse roof", within=4.0)
     go_on.set()
     ready = memory.context("the greenhouse roof", within=30)
 
@@ -219,6 +219,11 @@ def test_what_is_not_ready_in_time_is_left_out_and_said_to_be(memory: Memory, mo
     assert {each.section for each in late.left_out if each.why == "late"} == {"facts", "playbooks", "recalled"}
     assert ready.late == ()
     assert "playbooks" in sections(ready)
+
+
+@pytest.fixture
+def patient_recall() -> None:
+    """The deadlines are those of the program."""
 
 
 def test_a_prompt_and_the_start_of_a_session_have_time_budgets_of_their_own(

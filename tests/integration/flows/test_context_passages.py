@@ -145,7 +145,7 @@ def wait_for_noise() -> None:
     """Until nobody measures the noise of a vault any more."""
     for thread in threading.enumerate():
         if thread.name == "measure-noise":
-            thread.join(20)
+            thread.join(60)
 
 
 def test_with_a_deadline_a_passage_must_be_as_near_as_in_a_noisy_vault_until_its_noise_is_known(

@@ -243,7 +243,7 @@ def test_two_that_sync_at_once_encode_each_text_once(
         wait_for(lambda: len(told) > 2)
         waited = [*encoder.texts]
     first = sync(stores)
-    other.join(20)
+    other.join(60)
 
     assert (waited, told[0], told[-1]) == ([], (0, NOTES), (NOTES, NOTES))
     assert (count_stale(stores), len(encoder.texts)) == (0, len({*encoder.texts}))

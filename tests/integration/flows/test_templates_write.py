@@ -218,6 +218,15 @@ def test_what_has_the_key_is_not_written_again_and_nothing_is_spent(
     assert not is_due(REQUEST, session)
 
 
+def test_what_has_nothing_to_say_is_told_as_skipped(session: Session, events: list[dict[str, Any]]) -> None:
+    """So that the share of notes that were skipped counts every one of them; a dry run is none."""
+    write_from_template(replace(REQUEST, dry_run=True), lambda: None, session)
+    result = write_from_template(REQUEST, lambda: None, session)
+
+    assert (result.skipped, result.reason) == (True, "nothing")
+    assert [(each["event"], each["reason"]) for each in named(events)] == [("vault_autowrite_skipped", "nothing")]
+
+
 @pytest.mark.requirement("D-102")
 def test_a_target_that_cannot_be_read_is_raised(tmp_path: Path, session: Session) -> None:
     """Only that it is missing is no error."""

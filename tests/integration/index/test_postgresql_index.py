@@ -203,7 +203,7 @@ def test_one_replacement_at_a_time() -> None:
         with index.replacement():
             thread = threading.Thread(target=replace)
             thread.start()
-            thread.join(10)
+            thread.join(60)
     finally:
         other._server.wait = 10.0
 

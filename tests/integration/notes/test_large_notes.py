@@ -33,29 +33,29 @@ def tokens(text: str) -> list[tuple[int, int]]:
 )
 def test_work_grows_with_the_text_and_no_faster(text: str) -> None:
     """A million of any sign takes a second or two; anything quadratic would take hours."""
-    start = time.perf_counter()
+    start = time.thread_time()
     parse(text.encode(), path="a.md", mtime=0.0)
 
-    assert time.perf_counter() - start < 20
+    assert time.thread_time() - start < 20
 
 
 def test_a_note_of_ten_megabytes_is_read_in_seconds() -> None:
     """Half a second per megabyte; a slow machine gets longer."""
     text = ("Some words about [[Links]] and #tags with `code`, a [link](Note.md) and more words.\n\n") * 120_000
-    start = time.perf_counter()
+    start = time.thread_time()
     note = parse(text.encode(), path="a.md", mtime=0.0)
 
-    assert time.perf_counter() - start < 60
+    assert time.thread_time() - start < 60
     assert len(note.links) == 240_000
 
 
 def test_a_million_conflict_markers_are_read_in_seconds() -> None:
     """Lines of markers that never complete a conflict do not make it slow."""
     text = "<<<<<<< a\n>>>>>>> b\n" * 500_000
-    start = time.perf_counter()
+    start = time.thread_time()
 
     assert conflict_problems(text, path="a.md") == ()
-    assert time.perf_counter() - start < 10
+    assert time.thread_time() - start < 10
 
 
 @pytest.mark.parametrize(

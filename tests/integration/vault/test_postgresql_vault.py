@@ -72,7 +72,7 @@ def test_two_processes_that_write_one_note_lose_no_update(vault: PostgresqlVault
     command = [sys.executable, "-c", WRITE, database_url(), vault._tenant]
     writing = [subprocess.Popen([*command, name]) for name in ("a", "b")]
 
-    assert [process.wait(timeout=60) for process in writing] == [0, 0]
+    assert [process.wait(timeout=240) for process in writing] == [0, 0]
     content = vault.read(vault.resolve("note.md")).content
     assert (content.count(b"a"), content.count(b"b")) == (10, 10)
     assert len(vault.revisions(vault.resolve("note.md"))) == 21
@@ -243,7 +243,7 @@ def test_a_change_by_another_process_is_heard(vault: PostgresqlVault) -> None:
     thread = threading.Thread(target=listen)
     thread.start()
     try:
-        subprocess.run([sys.executable, "-c", WRITE, database_url(), vault._tenant, "a"], check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", WRITE, database_url(), vault._tenant, "a"], check=True, timeout=240)
 
         wait_for(lambda: "saved note.md" in heard)
     finally:

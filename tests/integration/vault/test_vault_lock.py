@@ -89,10 +89,10 @@ def test_a_transaction_in_a_transaction_is_refused_at_once(tmp_path: Path, kind:
     with ThreadPoolExecutor(max_workers=1) as pool:
         with store.transaction():
             waiting = pool.submit(wait_for_turn)
-            entered.wait(timeout=30)
+            entered.wait(timeout=120)
             with pytest.raises(UsageError, match="already open in this thread"), store.transaction(wait=30):
                 pass
-        waiting.result(timeout=30)
+        waiting.result(timeout=120)
 
 
 def test_threads_on_one_in_memory_store_lose_no_update() -> None:
@@ -123,7 +123,7 @@ def test_a_locked_in_memory_store_says_so() -> None:
             pass
 
     with ThreadPoolExecutor(max_workers=1) as pool, store.transaction(), pytest.raises(VaultUnavailable) as error:
-        pool.submit(try_it).result(timeout=30)
+        pool.submit(try_it).result(timeout=120)
 
     assert error.value.as_dict()["reason"] == "locked"
 

@@ -79,8 +79,8 @@ def test_a_lock_on_the_index_is_waited_for(tmp_path: Path) -> None:
     folder = adopted(tmp_path)
     lock = write(folder, ".git/index.lock", b"")
     release = threading.Timer(0.3, lock.unlink)
-    release.start()
     began = time.monotonic()
+    release.start()
 
     put(opened(folder), folder, "a.md", b"two\n")
 

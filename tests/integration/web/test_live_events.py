@@ -23,7 +23,7 @@ async def taken(stream: AsyncIterator[str], count: int) -> list[tuple[str, str, 
     """So many events of a stream; several may come at once."""
     events: list[tuple[str, str, Any]] = []
     while len(events) < count:
-        text = await asyncio.wait_for(anext(stream), 10)
+        text = await asyncio.wait_for(anext(stream), 60)
         events += [parsed(each) for each in text.split("\n\n") if each and not each.startswith(":")]
     return events
 

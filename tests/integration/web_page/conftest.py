@@ -1,7 +1,8 @@
 """One daemon, one vault of 1,000 notes and one browser for all tests of the page, so that each costs milliseconds.
 
 visit("/facts")        the page at that path in a signed-in Chromium, as a playwright Page; fails the test at its end if
-                       the browser logged an error, such as what the CSP blocked
+                       the browser logged an error, such as what the CSP blocked. After a click, wait for what you
+                       assert (`expect`): the next page may be on its way, or half of it read
 site.get("/facts")     the same over plain HTTP, without a browser: quicker, and enough for most rules
 site.post("/undo", {"commit": "..."})   a form of the page, with its CSRF token and origin
 memory                 the same vault as the person, to prepare what a test needs and to see what it did;
@@ -23,7 +24,7 @@ from unittest.mock import patch
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from commonplace import open_memory
 from commonplace.memory import Memory
@@ -31,6 +32,8 @@ from tests import components, daemons, page_vault
 from tests.daemons import Daemon, Reply
 
 Visit = Callable[[str], Page]
+
+expect.set_options(timeout=30_000)  # milliseconds, as all that playwright does: other tests may keep the machine busy
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ def post_text(daemon: Daemon, path: str, text: str, headers: Mapping[str, str]) 
     """The answer to that body; headers without a value are not sent."""
     import http.client
 
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=60)
     try:
         connection.request("POST", path, text.encode(), {name: value for name, value in headers.items() if value})
         answer = connection.getresponse()

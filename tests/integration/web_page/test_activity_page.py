@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from commonplace.memory import Memory
 from tests.integration.web_page.conftest import Site, Visit
@@ -17,12 +18,13 @@ def test_a_write_is_shown_with_its_difference_and_taken_back_by_a_button(visit: 
     saved = memory.acting(AGENT).entries.save("The walnut tree was planted in 1931.", kind="fact")
     page = visit("/activity?actor=agent")
     page.locator(f".list a[href='/activity/{saved.commit}']").click()
-    assert "+The walnut tree was planted in 1931." in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text("+The walnut tree was planted in 1931.")
     page.get_by_role("button", name="Undo this change").click()
     page.wait_for_selector(".flash")
 
     assert "walnut" not in str(memory.entries.recall("walnut tree").hits)
-    assert "undone" in page.locator(".list li", has=page.locator(f"a[href='/activity/{saved.commit}']")).inner_text()
+    line = page.locator(".list li", has=page.locator(f"a[href='/activity/{saved.commit}']"))
+    expect(line).to_contain_text("undone")
 
 
 def test_the_list_goes_back_page_by_page_to_the_first_write(site: Site, memory: Memory) -> None:

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
@@ -11,6 +11,7 @@ from playwright.sync_api import Browser
 
 from tests import npm_packages
 from tests.daemons import Daemon
+from tests.http_servers import TestHTTPServer
 from tests.integration.web_page.test_every_page import findings
 from tests.team import OAuthProgram, done, invite, team_server
 
@@ -40,7 +41,7 @@ def callback() -> Iterator[tuple[str, list[str]]]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    server = HTTPServer(("127.0.0.1", 0), Handler)
+    server = TestHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}/callback", visits

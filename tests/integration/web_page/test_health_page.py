@@ -93,9 +93,15 @@ def test_spending_is_drawn_by_day_and_by_task(site: Site, memory: Memory) -> Non
 
 def test_the_index_the_models_and_the_daemon_say_how_they_are(site: Site, memory: Memory) -> None:
     """Numbers of notes and passages, how search works, since when the daemon runs."""
+
+    def has_number() -> bool:
+        """True unless a note was indexed between the two looks."""
+        number = f"<dd>{memory.index.stats().documents['vault']:,}</dd>"
+        return number in site.get("/doctor").body.decode()
+
+    wait_for(has_number)
     text = site.get("/doctor").body.decode()
 
-    assert f"<dd>{memory.index.stats().documents['vault']:,}</dd>" in text
     assert "by rules, without a language model" in text
     assert site.origin in text
     assert str(site.daemon.state / "serve.log") in text

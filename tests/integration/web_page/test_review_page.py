@@ -39,7 +39,7 @@ def test_a_waiting_memory_is_approved_by_a_key_and_the_next_is_chosen(visit: Vis
     page.keyboard.press("a")
     page.wait_for_selector(".flash")
 
-    assert "Approved: Likes quince jelly on toast." in page.inner_text(".flash")
+    expect(page.locator(".flash")).to_contain_text("Approved: Likes quince jelly on toast.")
     page.locator(".flash").get_by_role("button", name="Undo").click()
     expect(page.locator(".flash")).to_contain_text("Undone: Likes quince jelly on toast.")
     page.locator(".flash").get_by_role("button", name="Redo").click()
@@ -87,7 +87,7 @@ def test_a_proposed_change_of_a_note_shows_its_difference_and_can_be_edited(visi
     assert "+Warm, short letters." in card.inner_text()
     card.get_by_role("link", name="Edit").click()
     box = page.locator("#whole")
-    assert "Warm, short letters." in box.input_value()
+    expect(box).to_have_value(re.compile("Warm, short letters."))
     box.fill(box.input_value().replace("Warm", "Kind"))
     page.get_by_role("button", name="Write the note like this").click()
     page.wait_for_selector(".flash")
@@ -102,7 +102,7 @@ def test_the_key_e_begins_to_edit(visit: Visit, memory: Memory) -> None:
     page.keyboard.press("j")
     page.keyboard.press("e")
 
-    assert page.locator("li.chosen textarea:focus").count() == 1
+    expect(page.locator("li.chosen textarea:focus")).to_have_count(1)
 
 
 def test_a_second_click_on_a_button_sends_nothing(visit: Visit, memory: Memory) -> None:
@@ -117,7 +117,7 @@ def test_a_second_click_on_a_button_sends_nothing(visit: Visit, memory: Memory) 
     page.wait_for_selector(".flash")
 
     assert len(sent) == 1
-    assert "Rejected: Likes rowan jelly on toast." in page.inner_text(".flash")
+    expect(page.locator(".flash")).to_contain_text("Rejected: Likes rowan jelly on toast.")
 
 
 def test_what_was_decided_in_another_window_is_said_to_be_decided(site: Site, memory: Memory) -> None:

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 
 from commonplace.memory import Memory
 from tests.integration.web_page.conftest import Site, Visit
@@ -22,7 +22,7 @@ def test_hits_appear_while_one_types_with_the_reasons_for_their_place(visit: Vis
     page.wait_for_url("**/search?q=rainwater+tank*")
     hit = page.locator("#results li", has_text="holds 300 litres").first
 
-    assert "words: " in hit.inner_text()
+    expect(hit).to_contain_text("words: ")
     assert hit.locator("mark").all_inner_texts()[0].lower() in ("rainwater", "tank")
     hit.get_by_role("link").first.click()
     page.wait_for_url("**/notes/Agent/Memory/**")

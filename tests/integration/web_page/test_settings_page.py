@@ -6,6 +6,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from playwright.sync_api import expect
 
 from commonplace.settings.harmless import is_harmless, shown_value
 from commonplace.settings.load import load_settings, user_settings_file
@@ -47,7 +48,7 @@ def test_a_harmless_setting_is_changed_and_taken_back(visit: Visit, site: Site) 
     page.get_by_role("button", name="Save context.dated_days").click()
     page.wait_for_selector(".flash")
 
-    assert "context.dated_days: 3 → 5. The daemon takes it up within seconds." in page.inner_text(".flash")
+    expect(page.locator(".flash")).to_contain_text("context.dated_days: 3 → 5. The daemon takes it up within seconds.")
     assert tomllib.loads(own_file(site).read_text())["context"]["dated_days"] == 5
     page.get_by_role("button", name="Undo").click()
     page.wait_for_selector(".flash:has-text('5 → 3')")

@@ -4,7 +4,7 @@ import threading
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from commonplace.web.page.sessions import LINK_LIFE, SESSION_LIFE, PageSessions
 from tests.integration.web_page.conftest import Site, page_link, post_text, sign_in
@@ -29,7 +29,7 @@ def test_a_link_signs_a_browser_in_once(site: Site, browser: Browser) -> None:
     assert "This link was used already, or it is too old." in again.inner_text("main")
     assert "commonplace open" in again.inner_text("main")
     _sign_out(page)
-    assert "not signed in" in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text("not signed in")
     first.close()
     second.close()
 

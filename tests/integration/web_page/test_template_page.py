@@ -23,6 +23,8 @@ def test_a_preview_shows_the_note_and_writes_nothing_until_it_is_written(visit: 
     """The written note is shown with an Undo button, and stands among the last notes of its template."""
     page = visit("/templates/daily_reflection")
     page.get_by_role("button", name="Preview").click()
+    page.wait_for_selector("#preview")
+    page.wait_for_load_state()
     preview = page.inner_text("section:has(#preview)")
     path = memory.templates.run("daily_reflection", dry_run=True).path
     was_there = path in [note.path for note in memory.notes.list()]
@@ -59,10 +61,9 @@ def test_a_calendar_is_read_by_its_button_and_its_events_stand_below(visit: Visi
     """With the time, the people, and when it was last read."""
     page = visit("/templates")
     page.get_by_role("button", name="Read now garden").click()
-    text = page.inner_text("main")
 
-    assert "garden: 4 events" in page.inner_text(".flash")
-    assert "Foundation of the greenhouse with Ada Lindqvist" in " ".join(text.split())
+    expect(page.locator(".flash")).to_contain_text("garden: 4 events")
+    expect(page.locator("main")).to_contain_text("Foundation of the greenhouse with Ada Lindqvist")
     assert memory.calendars.list()[0].read is not None
 
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from playwright.sync_api import expect
 
 from commonplace.errors import Refused
 from commonplace.memory import Memory
@@ -33,7 +34,7 @@ def test_a_day_has_what_was_said_learned_written_and_edited_in_order(visit: Visi
     times = page.locator(".happening > span:first-child").all_text_contents()
     assert times == sorted(times)
     page.get_by_role("link", name="The plum tree blossoms in April.").click()
-    assert page.inner_text("h1") == "The plum tree blossoms in April."
+    expect(page.locator("h1")).to_have_text("The plum tree blossoms in April.")
 
 
 def test_a_day_without_anything_says_so_and_a_program_sees_no_day(site: Site, memory: Memory) -> None:

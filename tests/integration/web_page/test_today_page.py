@@ -1,7 +1,9 @@
 """The start and the page of a note, in a browser and without one."""
 
+import re
+
 import pytest
-from playwright.sync_api import BrowserContext
+from playwright.sync_api import BrowserContext, expect
 
 from commonplace.memory import Memory
 from commonplace.model.digest import DigestLine
@@ -58,7 +60,7 @@ def test_what_is_due_is_read_without_links_and_names_nobody_for_the_person(visit
     later = card.locator("li", has_text="Weed bed 8")
     assert not later.is_visible()
     card.locator("summary").click()
-    assert later.is_visible()
+    expect(later).to_be_visible()
 
 
 def test_a_commitment_whose_line_was_changed_meanwhile_is_not_closed(site: Site) -> None:
@@ -86,10 +88,11 @@ def test_a_note_is_shown_with_its_links_and_properties(visit: Visit) -> None:
     """A wikilink leads to the page of its note."""
     page = visit("/notes/Archive/00/Note%200000.md")
     page.locator(".prose a.note-link").click()
+    page.wait_for_url(lambda address: "Note%200000" not in address)
 
-    assert page.locator("h1").inner_text().startswith("Note ")
-    assert "tags" in page.locator(".card", has_text="Properties").inner_text()
-    assert page.get_by_role("link", name="Open in Obsidian").get_attribute("href", timeout=1000)
+    expect(page.locator("h1")).to_have_text(re.compile("^Note "))
+    expect(page.locator(".card", has_text="Properties")).to_contain_text("tags")
+    assert page.get_by_role("link", name="Open in Obsidian").get_attribute("href")
 
 
 def test_what_is_wrong_with_a_request_is_a_page_with_a_hint(site: Site) -> None:
@@ -135,7 +138,7 @@ def test_keys_go_to_pages_and_through_lists(visit: Visit, site: Site) -> None:
     page = visit("/notes?folder=Archive/00")
     page.keyboard.press("?")
 
-    assert page.locator("#keys").is_visible()
+    expect(page.locator("#keys")).to_be_visible()
     page.keyboard.press("Escape")
     page.wait_for_selector("#keys", state="hidden")
     page.keyboard.press("j")
@@ -160,7 +163,7 @@ def test_a_phone_without_javascript_has_a_menu_and_nothing_to_scroll_sideways(
     box = page.locator("main").bounding_box()
     page.locator(".menu summary").click()
 
-    assert page.locator(".menu a", has_text="Today").is_visible()
+    expect(page.locator(".menu a", has_text="Today")).to_be_visible()
     assert box is not None
     assert box["x"] + box["width"] <= 360
     phone.close()

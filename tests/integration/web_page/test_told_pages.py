@@ -1,6 +1,7 @@
 """The pages of what was told: conversations, the profile, and what an agent is given for a prompt."""
 
 import pytest
+from playwright.sync_api import expect
 
 from commonplace.memory import Memory
 from tests.integration.web_page.conftest import Site, Visit
@@ -20,12 +21,12 @@ def test_conversations_are_listed_searched_and_read(visit: Visit, memory: Memory
     """A passage leads to its turn."""
     told(memory, "About cellos", "My cello needs new strings before the winter concert.")
     page = visit("/conversations")
-    assert page.get_by_role("link", name="About cellos").is_visible()
+    expect(page.get_by_role("link", name="About cellos")).to_be_visible()
     page.locator("#field-q").fill("cello strings")
     page.get_by_role("button", name="Find").click()
     page.locator("main .list").first.get_by_role("link", name="About cellos").first.click()
 
-    assert "new strings" in page.inner_text("#turn-1")
+    expect(page.locator("#turn-1")).to_contain_text("new strings")
 
 
 def test_what_was_learned_from_a_conversation_stands_beside_it(site: Site, memory: Memory) -> None:
@@ -89,16 +90,16 @@ def test_the_context_of_a_prompt_says_why_and_is_silent_where_nothing_is_needed(
     page = visit("/context")
     page.locator("#prompt").fill("When did I decide that the greenhouse opens?")
     page.get_by_role("button", name="Show what it gets").click()
-    assert "The greenhouse opens in May." in page.inner_text(".given")
-    assert page.locator("table").first.is_visible()
+    expect(page.locator(".given")).to_contain_text("The greenhouse opens in May.")
+    expect(page.locator("table").first).to_be_visible()
     page.get_by_role("link", name="The greenhouse opens in May.", exact=True).click()
     page.wait_for_url("**/facts/*")
-    assert page.inner_text("h1") == "The greenhouse opens in May."
+    expect(page.locator("h1")).to_have_text("The greenhouse opens in May.")
     page.go_back()
     page.locator("#prompt").fill("What is 17 times 23?")
     page.get_by_role("button", name="Show what it gets").click()
 
-    assert "Silence." in page.inner_text("main")
+    expect(page.locator("main")).to_contain_text("Silence.")
 
 
 def test_what_a_context_leaves_out_is_named_by_its_words(site: Site, memory: Memory) -> None:

@@ -236,10 +236,10 @@ def test_long_texts_are_compared_by_their_beginning() -> None:
     text, other = " ".join(words), " ".join(reversed(words))
     begins_alike = " ".join((*words[:200], "otherwise", *words[201:]))
 
-    start = time.perf_counter()
+    start = time.thread_time()
     results = [similarity(text, each, cosine=0.95) for each in (other, begins_alike, text)]
 
-    assert time.perf_counter() - start < 0.2
+    assert time.thread_time() - start < 0.2
     assert results == [results[0], "near", "same"]
     assert results[0] in ("near", "apart")
 

@@ -1,6 +1,6 @@
 """Topics of a message, the lock of a conversation, and styles."""
 
-from time import perf_counter
+from time import thread_time
 from typing import NamedTuple
 
 import numpy as np
@@ -62,9 +62,9 @@ def test_a_thousand_topics_are_compared_in_far_less_than_50_milliseconds() -> No
     known = [Middle(str(number), vector) for number, vector in enumerate(vectors)]
 
     def seconds() -> float:
-        start = perf_counter()
+        start = thread_time()
         infer_topics(vectors[0], known)
-        return perf_counter() - start
+        return thread_time() - start
 
     assert min(seconds() for _ in range(5)) < 0.02
 

@@ -97,7 +97,7 @@ def test_a_long_run_of_digits_stays_and_takes_no_time(text: str) -> None:
     """A key or a dump of numbers is no amount."""
     long = text.format("7" * 20_000)
 
-    start = time.perf_counter()
+    start = time.thread_time()
 
     assert with_plain_values(long) == long
-    assert time.perf_counter() - start < 0.2
+    assert time.thread_time() - start < 0.2

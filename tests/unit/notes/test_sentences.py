@@ -67,11 +67,11 @@ def test_there_are_at_most_so_many() -> None:
 )
 def test_a_hostile_text_takes_no_long_time(text: str) -> None:
     """The time grows with the length of the text and no faster."""
-    start = time.perf_counter()
+    start = time.thread_time()
     sentences_of(text)
     last_sentences(text)
 
-    assert time.perf_counter() - start < 5
+    assert time.thread_time() - start < 5
 
 
 @pytest.mark.parametrize(

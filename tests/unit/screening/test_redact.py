@@ -125,7 +125,7 @@ def test_scrubbing_again_changes_nothing() -> None:
 )
 def test_no_text_takes_long(text: str) -> None:
     """Whatever somebody pastes: a second or so for a hundred thousand characters."""
-    begun = time.perf_counter()
+    begun = time.thread_time()
     scrubbed(text)
 
-    assert time.perf_counter() - begun < 10
+    assert time.thread_time() - begun < 10

@@ -207,10 +207,10 @@ def test_a_host_whose_lines_are_unknown_is_an_error() -> None:
 def test_many_blocks_that_never_end_take_no_time() -> None:
     """Reading stays quick whatever a message says."""
     openings = "".join(f"<memory-{number:08x} facts>\n<system-reminder>\n" for number in range(20_000))
-    begun = time.perf_counter()
+    begun = time.thread_time()
     said(claude("user", openings, id_="1"), claude("user", "<system-reminder>\n" * 50_000, id_="2"))
 
-    assert time.perf_counter() - begun < 2
+    assert time.thread_time() - begun < 2
 
 
 def test_a_line_that_names_two_roles_is_nobodys() -> None:

@@ -102,7 +102,7 @@ def write_from_template(
     """
     place = _find_place(request, session)
     if place.skip:
-        emit("vault_autowrite_skipped", template=request.template, path=place.at.path, reason=place.skip)
+        _emit_skipped(request, place, reason=place.skip)
         text = place.blob.content.decode(errors="replace") if place.blob else ""
         return _skipped(place, place.skip, text=text)
     try:
@@ -117,7 +117,9 @@ def write_from_template(
             exc_type=type(error).__name__,
         )
         return replace(_skipped(place, _reason(error)), error=error)
-    if not request.dry_run and not result.skipped:
+    if result.skipped and not request.dry_run:
+        _emit_skipped(request, place, reason=result.reason)
+    elif not request.dry_run:
         _emit_written(request, result, session)
     return result
 
@@ -128,6 +130,10 @@ def _reason(error: Exception) -> str:
 
 def _skipped(place: _Place, reason: str, *, text: str = "") -> WriteResult:
     return WriteResult(place.at.path, skipped=True, reason=reason, redirected_to_inbox=place.redirected, text=text)
+
+
+def _emit_skipped(request: TemplateRequest, place: _Place, *, reason: str) -> None:
+    emit("vault_autowrite_skipped", template=request.template, path=place.at.path, reason=reason)
 
 
 def _emit_written(request: TemplateRequest, result: WriteResult, session: Session) -> None:
