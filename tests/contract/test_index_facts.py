@@ -308,6 +308,9 @@ def test_edges_are_links_with_what_they_say_and_bonds_between_entries(index: Ind
         assert reader.edges() == (*links, *bonds)
         assert reader.edges(["n.md"]) == (*links, bonds[1])
         assert reader.edges(["b.md"]) == (bonds[0], bonds[2])
+        assert reader.edges(["n.md", "a.md"], among=True) == (links[0], bonds[1])
+        assert reader.edges(["a.md", "b.md"], among=True) == (bonds[0], bonds[2])
+        assert (reader.edges(["n.md"], among=True), reader.edges(among=True)) == ((), ())
         assert (reader.counts().links, reader.counts().unresolved) == (2, 1)
     index.remove("vault", "b.md", now=NOW)
     with index.reader() as reader:

@@ -462,8 +462,11 @@ class DocumentQueries(Protocol):
         Neither of staged documents nor, unless `sensitive`, of sensitive ones.
         """
 
-    def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
-        """Links from or to these documents, or all links; then the bonds between facts of different documents."""
+    def edges(self, paths: Iterable[str] = (), *, among: bool = False) -> tuple[Edge, ...]:
+        """Links from or to these documents, or all links; then the bonds between facts of different documents.
+
+        With `among`, only those between two of these documents.
+        """
 
 
 class FactQueries(Protocol):

@@ -288,7 +288,7 @@ class HybridScorer:
         if len(by_path) < 2:
             return [*documents]
         linked: defaultdict[str, set[str]] = defaultdict(set)
-        for edge in self._reader.edges(by_path):
+        for edge in self._reader.edges(by_path, among=True):
             one, other = by_path.get(edge.source), by_path.get(edge.path or "")
             if one and other and one != other:
                 linked[one].add(other)

@@ -503,6 +503,8 @@ def _withheld_titles(reader: IndexReader, request: _Request, *, words: Sequence[
     """
     filters = Filters(path=request.query.filters.path, sensitive="only")
     matches = reader.match_words(words, filters, limit=request.k, bm25=_TITLE_ONLY).matches
+    if not matches:
+        return ()
     scores = {match.number: match.score for match in matches}
     chunks = sorted(reader.chunks([*scores]), key=lambda each: (-scores[each.number], each.document.source_id))
     return tuple(_withheld_hit(each, vault=vault) for each in {each.document.id: each for each in chunks}.values())

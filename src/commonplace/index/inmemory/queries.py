@@ -210,10 +210,15 @@ class InMemoryReader(InMemoryFactReader):
         names = {name for each in seen for name in (fold_label(each.title), *note_entity_names(each, self.rules))}
         return tuple(sorted(name for name in names if fold_label(part) in name))
 
-    def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
-        """Links from or to these documents, or all links; then the bonds between facts of different documents."""
+    def edges(self, paths: Iterable[str] = (), *, among: bool = False) -> tuple[Edge, ...]:
+        """Links from or to these documents, or all links; then the bonds between facts of different documents.
+
+        With `among`, only those between two of these documents.
+        """
         selected = set(paths)
         every = (*self._links(), *self._bond_edges())
+        if among:
+            return tuple(edge for edge in every if edge.source in selected and edge.path in selected)
         return tuple(edge for edge in every if not selected or edge.source in selected or edge.path in selected)
 
     def _vector_sum(self, attributes: ChunkAttributes, version: str) -> list[float]:

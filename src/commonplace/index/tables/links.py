@@ -44,8 +44,7 @@ FROM memory_links l CROSS JOIN memory_documents d ON d.key = l.document
 WHERE d.user_id = :user AND d.deleted_at IS NULL {which} ORDER BY d.source_id, d.source_type, l.position
 """
 # There is no index by path alone, but few source types: each is looked up in turn.
-_LINKS_OF: Final = """
-AND l.key IN (
+_LINKS_FROM: Final = """
   WITH RECURSIVE types (type) AS (
     SELECT min(source_type) FROM memory_documents WHERE user_id = :user
     UNION ALL
@@ -54,20 +53,29 @@ AND l.key IN (
   SELECT f.key FROM memory_documents s CROSS JOIN memory_links f ON f.document = s.key
   WHERE s.user_id = :user AND s.source_type IN (SELECT type FROM types)
     AND s.source_id IN (SELECT value FROM json_each(:paths))
-  UNION SELECT key FROM memory_links WHERE path IN (SELECT value FROM json_each(:paths)))
 """
+_LINKS_OF: Final = f"""
+AND l.key IN ({_LINKS_FROM}
+  UNION SELECT key FROM memory_links WHERE path IN (SELECT value FROM json_each(:paths)))
+"""  # noqa: S608
+# Not by the links to these documents: thousands may lead to one of them.
+_LINKS_AMONG: Final = f"AND l.key IN ({_LINKS_FROM} AND f.path IN (SELECT value FROM json_each(:paths)))"  # noqa: S608
 _BONDS: Final = """
 SELECT DISTINCT s.path, b.target, t.path, 0, b.bond FROM {which} b
 CROSS JOIN memory_facts s ON s.key = b.fact AND s.user_id = :user AND s.keeps = 1
 CROSS JOIN memory_facts t INDEXED BY memory_facts_by_id ON t.id = b.target AND t.user_id = :user AND t.keeps = 1
-WHERE s.path <> t.path ORDER BY s.path, t.path, b.target, b.bond
+WHERE s.path <> t.path {and_} ORDER BY s.path, t.path, b.target, b.bond
 """
-_BONDS_OF: Final = """
-(SELECT b.* FROM memory_facts f INDEXED BY memory_facts_by_path CROSS JOIN memory_bonds b ON b.fact = f.key
+_BONDS_FROM: Final = """
+ SELECT b.* FROM memory_facts f INDEXED BY memory_facts_by_path CROSS JOIN memory_bonds b ON b.fact = f.key
  WHERE f.user_id = :user AND f.keeps = 1 AND f.path IN (SELECT value FROM json_each(:paths))
+"""
+_BONDS_OF: Final = f"""
+({_BONDS_FROM}
  UNION SELECT b.* FROM memory_facts f INDEXED BY memory_facts_by_path CROSS JOIN memory_bonds b ON b.target = f.id
  WHERE f.user_id = :user AND f.keeps = 1 AND f.path IN (SELECT value FROM json_each(:paths)))
-"""
+"""  # noqa: S608
+_IS_TO_THEM: Final = "AND t.path IN (SELECT value FROM json_each(:paths))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +171,17 @@ def _link_to(name: str) -> Link:
     )
 
 
-def edges_of(connection: SqlConnection, user: str, paths: Iterable[str]) -> tuple[Edge, ...]:
-    """Edges from or to these documents, or all: links by document and position, then bonds, sorted."""
+def edges_of(connection: SqlConnection, user: str, paths: Iterable[str], *, among: bool = False) -> tuple[Edge, ...]:
+    """Edges from or to these documents, or all: links by document and position, then bonds, sorted.
+
+    With `among`, only those between two of these documents.
+    """
     selected = [*paths]
+    if among and not selected:
+        return ()
     values = {"user": user, "paths": json_text(selected)} if selected else {"user": user}
-    links = _LINKS.format(which=_LINKS_OF if selected else "")
-    bonds = _BONDS.format(which=_BONDS_OF if selected else "memory_bonds")
+    links = _LINKS.format(which=_LINKS_AMONG if among else _LINKS_OF if selected else "")
+    which = f"({_BONDS_FROM})" if among else _BONDS_OF if selected else "memory_bonds"
+    bonds = _BONDS.format(which=which, and_=_IS_TO_THEM if among else "")
     rows: list[Any] = [row for query in (links, bonds) for row in connection.execute(query, values)]
     return tuple(Edge(*row) for row in rows)

@@ -185,9 +185,12 @@ class DocumentReader(FactReader, ABC):
         rows = self._select(_TITLES_WITH, part=like_pattern(fold_label(part)), sensitive=int(sensitive))
         return tuple(sorted({name for (name,) in rows}))
 
-    def edges(self, paths: Iterable[str] = ()) -> tuple[Edge, ...]:
-        """Links from or to these documents, or all links; then the bonds between facts of different documents."""
-        return edges_of(self._connection, self._links.user, paths)
+    def edges(self, paths: Iterable[str] = (), *, among: bool = False) -> tuple[Edge, ...]:
+        """Links from or to these documents, or all links; then the bonds between facts of different documents.
+
+        With `among`, only those between two of these documents.
+        """
+        return edges_of(self._connection, self._links.user, paths, among=among)
 
     def _read_attributes(self, numbers: Sequence[int]) -> dict[int, ChunkAttributes]:
         rows = self._select(_ATTRIBUTES, numbers=json.dumps([*map(int, numbers)]), linked=VAULT_SOURCE)
