@@ -13,7 +13,7 @@ from commonplace.flows.context import build as context_flow
 from commonplace.flows.context import passages
 from commonplace.flows.context.build import GatherResult
 from commonplace.memory import Memory
-from commonplace.model import CONTEXT_SECTIONS, Context
+from commonplace.model import CONTEXT_SECTIONS, Actor, Context
 from tests.memories import Calendar, make_memory
 
 CODING = (
@@ -360,3 +360,29 @@ def test_the_same_memory_acts_for_others_over_one_index(memory: Memory) -> None:
     assert saved.fact.origins.interface == "claude-code"
     assert [hit.path for hit in memory.search("blocked gutter", k=1)] == [saved.fact.path]
     assert memory.notes.log(limit=1)[0].actor == "agent"
+
+
+def test_entries_do_not_crowd_notes_out_of_a_context(tmp_path: Path) -> None:
+    """More entries than passages are considered, all nearer than the note: they are judged apart."""
+    memory = make_memory(tmp_path)
+    people = "Ada Ben Cleo Dora Emil Fay Gus Hana Ivo Jana Kai Lea Max Nora Otto Pia Quin Rosa Sam Tess Uma Vera Will"
+    for name in people.split():
+        memory.entries.save(f"{name} asks what the notes say about the greenhouse heating.", kind="fact", subject=name)
+    memory.notes.write("Projects/Boiler.md", "# Boiler\n\nThe greenhouse heating needs a valve.\n")
+    context = memory.context("What do my notes say about the greenhouse heating?", profile=False)
+
+    assert "The greenhouse heating needs a valve." in context.text
+
+
+def test_an_agent_is_told_that_notes_of_channels_were_not_searched(tmp_path: Path) -> None:
+    """They stay private to their channel; the answer names no note of it."""
+    memory = make_memory(tmp_path)
+    memory.notes.write("Agent/channels/team/Plan.md", "# Plan\n\nThe zeppelin lands at noon.\n")
+    agent = memory.acting(Actor("agent", "test"))
+    answer = agent.search("zeppelin", mode="words")
+
+    assert answer.hits == ()
+    assert "give the scope of a channel" in str(answer.empty)
+    assert [hit.path for hit in agent.search("zeppelin", mode="words", scope="team").hits] == [
+        "Agent/channels/team/Plan.md"
+    ]

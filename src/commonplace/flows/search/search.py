@@ -54,7 +54,7 @@ _TITLE_ONLY: Final = Bm25Parameters(fields=(1, 0, 0, 0, 0))
 _ATTEMPTS: Final = 5  # searches until no hit is from a note that has just changed
 _SPARE: Final = 10  # extra hits, for those in other channels
 _ELSEWHERE: Final = "All hits belong to another channel: give its scope."
-_NO_CHANNELS: Final = "The notes of channels were left out: give the scope of one to search it."
+_NO_CHANNELS: Final = "Notes of channels were not searched: give the scope of a channel to search it."
 _RESTLESS: Final = "All hits are being changed at this moment: search again."
 
 
