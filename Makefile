@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 DATA   ?= ../shared/data
 STAMP  := $(VENV)/installed
 MODEL  := $(VENV)/models/installed
+SEED   ?= 1
 LANGUAGES := $(VENV)/models/use-multilingual.installed
 
 .PHONY: help demo dist test lint style types npm chromium bench bench-encoders bench-equality bench-gate bench-memory bench-scale bench-sessions bench-quality bench-quality-short bench-year faults docs setup clean
@@ -63,10 +64,11 @@ chromium:
 
 # Fetching waits for the network, so types are checked meanwhile.
 # Many tests start the program anew: compiled once, each of them starts sooner.
+# `make test SEED=7` runs the tests in another order.
 test: $(STAMP)       ## lint, then every test
 	@$(MAKE) --no-print-directory --jobs 2 lint $(MODEL) $(LANGUAGES) npm chromium
 	@$(BIN)/python -m compileall -q -j 2 src
-	@$(BIN)/pytest -n 2 -q
+	@$(BIN)/pytest -n 2 -q --seed $(SEED) --durations 10 --figures
 
 # `make bench KEEP=--save` keeps the figures in bench/results.
 bench: $(MODEL)      ## speed, on generated notes and on the vaults in $(DATA)

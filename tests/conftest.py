@@ -6,7 +6,7 @@ import pytest
 
 from tests import components, run_length
 
-pytest_plugins = ["pytester"]
+pytest_plugins = ["pytester", "tests.suite"]
 
 __all__ = ["run_length"]  # which sets the length of property tests
 

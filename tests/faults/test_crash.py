@@ -20,6 +20,12 @@ from tests.run_length import rounds
 KILLS = rounds(20, long=4000)
 
 
+@pytest.fixture
+def tmp_path(on_disk: Path) -> Path:
+    """What a disk does is tested on a disk."""
+    return on_disk
+
+
 def _write_until_killed(root: Path, first: int, pipe: int) -> None:
     """One transaction after the other; the number of each goes into the pipe when it has ended."""
     store = DeviceLocal(root)

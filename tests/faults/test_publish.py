@@ -19,6 +19,12 @@ Interrupt = Callable[..., None]
 
 
 @pytest.fixture
+def tmp_path(on_disk: Path) -> Path:
+    """What a disk does is tested on a disk."""
+    return on_disk
+
+
+@pytest.fixture
 def vault(tmp_path: Path) -> Path:
     root = tmp_path / "vault"
     (root / "folder").mkdir(parents=True)

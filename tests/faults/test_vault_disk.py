@@ -14,6 +14,12 @@ from tests.run_length import rounds
 
 
 @pytest.fixture
+def tmp_path(on_disk: Path) -> Path:
+    """What a disk does is tested on a disk."""
+    return on_disk
+
+
+@pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 2 MB with a vault on it, its repository included."""
     disk = tmp_path / "disk"
