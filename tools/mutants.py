@@ -39,9 +39,10 @@ from typing import Any, Final
 from tools.requirements import ROOT, Holder, holders
 
 SOURCES: Final = ROOT / "src" / "commonplace"
-FAMILIES: Final = ("unit", "contract", "integration", "property", "e2e")
-FILES: Final = 5
-"""Test files of a room."""
+FAMILIES: Final = ("unit", "property", "contract", "integration", "e2e")
+"""Folders of tests that may stand in a room, the quick ones first."""
+FILES: Final = 4
+"""Test files of a room beside those of the marked tests."""
 _TEST_SECONDS: Final = 120  # a mutant that loops for ever is noticed by then
 _RUN_SECONDS: Final = 900
 _IMPORT: Final = re.compile(r"from (commonplace[\w.]*) import (\([^)]*\)|[^\n]*)")
@@ -206,6 +207,7 @@ def room(mutant: Mutant, files: int) -> tuple[str, ...]:
 
     Those of its marked tests come first, then those that have the name of its module or import it, then those that
     import a module that does, then those in the folder of its room; among equals, those that name it most often.
+    `files` counts the others beside those of the marked tests. They are run by family: the quick ones first.
     """
     module = f"commonplace.{mutant.file.removesuffix('.py').replace('/', '.')}".removesuffix(".__init__")
     place, _, stem = module.removeprefix("commonplace.").rpartition(".")
@@ -218,7 +220,8 @@ def room(mutant: Mutant, files: int) -> tuple[str, ...]:
         near = (path in own, is_direct, bool(test.imported & importing), is_neighbour)
         if any(near):
             ranks[path] = near.index(True), ("/e2e/" in path) != (place == "cli"), -test.text.count(stem)
-    return tuple(sorted(ranks, key=lambda path: (*ranks[path], path))[:files])
+    nearest = sorted(ranks, key=lambda path: (*ranks[path], path))[: files + len(own & ranks.keys())]
+    return tuple(sorted(nearest, key=lambda path: (FAMILIES.index(path.split("/")[1]), nearest.index(path))))
 
 
 @cache
@@ -366,14 +369,28 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 
 def main() -> None:
-    """Run the mutants that the options choose. Exits with 1 under --strict if one survives."""
+    """Run the mutants that the options choose. Exits with 1 for a list that is wrong, or a survivor under --strict."""
     options = _parser().parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    mutants = _mutants(options.rows, options.seed, options.count)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda caught, _: sys.exit(128 + caught))
+    try:
+        mutants = _mutants(options.rows, options.seed, options.count)
+    except ValueError as error:
+        sys.exit(str(error))
     if options.list:
         print("\n\n".join(map(shown, mutants)))
         return
-    progress, outcomes = sys.stderr if options.json else sys.stdout, list[Outcome]()
+    outcomes = list[Outcome]()
+    try:
+        _judge(mutants, options, outcomes)
+    finally:  # after Ctrl-C, what is known by then
+        print(json.dumps([_plain(each) for each in outcomes], indent=2) if options.json else table(outcomes))
+    sys.exit(options.strict and any(each.by == "survived" for each in outcomes))
+
+
+def _judge(mutants: Sequence[Mutant], options: argparse.Namespace, outcomes: list[Outcome]) -> None:
+    """Add the outcome of each mutant, and print it."""
+    progress = sys.stderr if options.json else sys.stdout
     memory = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
     with tempfile.TemporaryDirectory(prefix="mu-", dir=memory, ignore_cleanup_errors=True) as folder:
         bench = Bench(Path(folder), every_killer=options.all)
@@ -383,8 +400,6 @@ def main() -> None:
             print(line_of(outcomes[-1]), file=progress, flush=True)
     for test in sorted(bench.unsound):
         print(f"{test} fails without a mutant, too: it was left out", file=progress)
-    print(json.dumps([_plain(each) for each in outcomes], indent=2) if options.json else table(outcomes))
-    sys.exit(options.strict and any(each.by == "survived" for each in outcomes))
 
 
 def _mutants(rows: Iterable[str], seed: int | None, count: int) -> list[Mutant]:
@@ -407,7 +422,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rows", nargs="+", default=[], metavar="ROW", help="chosen mutants of these rows alone")
     parser.add_argument("--seed", type=int, help="random mutants of this seed instead of the chosen ones")
     parser.add_argument("--count", type=int, default=20, help="how many random mutants (20)")
-    parser.add_argument("--files", type=int, default=FILES, help=f"test files in a room ({FILES})")
+    parser.add_argument(
+        "--files", type=int, default=FILES, help=f"test files in a room beside those of the marked tests ({FILES})"
+    )
     parser.add_argument("--all", action="store_true", help="go on after the first killer and list them all")
     parser.add_argument("--list", action="store_true", help="show the mutants and run nothing")
     parser.add_argument("--json", action="store_true", help="print the outcomes as JSON, and progress to stderr")

@@ -79,12 +79,12 @@ def test_a_seed_decides_the_random_mutants(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_room_is_the_nearest_test_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file of a marked test comes first, then name and import of the module, its importers, and its room."""
+    """The files of marked tests, then name and import of the module, its importers, its folder; run by family."""
     imports = {
-        "tests/integration/flows/test_other.py": "",
+        "tests/unit/flows/test_other.py": "",
         "tests/e2e/test_write_cli.py": "",
         "tests/unit/web/test_routes.py": "commonplace.flows.undo",
-        "tests/unit/flows/test_changes.py": "commonplace.flows.notes.write",
+        "tests/integration/flows/test_changes.py": "commonplace.flows.notes.write",
         "tests/integration/flows/test_notes_write.py": "",
         "tests/unit/facts/test_integrate.py": "",
         "tests/unit/facts/test_far.py": "commonplace.facts.integrate",
@@ -94,15 +94,19 @@ def test_a_room_is_the_nearest_test_files(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(mutants, "all_holders", lambda: (holder,))
     monkeypatch.setattr(mutants, "test_files", lambda: files)
     monkeypatch.setattr(mutants, "imports", lambda: {"commonplace.flows.undo": {"commonplace.flows.notes.write"}})
-    paths = mutants.room(Mutant("I-59", "flows/notes/write.py", 0, 1, b"", "", row="I-59"), 9)
+    mutant = Mutant("I-59", "flows/notes/write.py", 0, 1, b"", "", row="I-59")
+    order = ["integrate", "notes_write", "changes", "write_cli", "routes", "other"]
+    for count in range(6):
+        stems = {Path(path).stem.removeprefix("test_") for path in mutants.room(mutant, count)}
 
-    assert [Path(path).stem for path in paths] == [
-        "test_integrate",
-        "test_notes_write",
-        "test_changes",
-        "test_write_cli",
-        "test_routes",
-        "test_other",
+        assert stems == {*order[: count + 1]}
+
+    assert [path.split("/")[1] for path in mutants.room(mutant, 4)] == [
+        "unit",
+        "unit",
+        "integration",
+        "integration",
+        "e2e",
     ]
 
 
