@@ -206,20 +206,28 @@ def room(mutant: Mutant, files: int) -> tuple[str, ...]:
     """The test files nearest to the mutant.
 
     Those of its marked tests come first, then those that have the name of its module or import it, then those that
-    import a module that does, then those in the folder of its room; among equals, those that name it most often.
+    import a module that does, then those in the folder of its room; among equals, those that name the function most
+    often, then the module. A package that has the module's names counts as the module.
     `files` counts the others beside those of the marked tests. They are run by family: the quick ones first.
     """
     module = f"commonplace.{mutant.file.removesuffix('.py').replace('/', '.')}".removesuffix(".__init__")
     place, _, stem = module.removeprefix("commonplace.").rpartition(".")
     importing = {name for name, imported in imports().items() if module in imported}
+    direct = {module} | (importing & {module.rpartition(".")[0]})
+    function = _function_of(mutant)
     own = {each.partition("::")[0] for each in marked_tests(mutant.row)}
-    ranks = dict[str, tuple[int, bool, int]]()
+    ranks = dict[str, tuple[int, bool, int, int]]()
     for path, test in test_files().items():
         is_neighbour = f"/{place.partition('.')[0]}/" in path or (place == "cli" and path.endswith("_cli.py"))
-        is_direct = module in test.imported or _is_named_for(path, module)
+        is_direct = bool(test.imported & direct) or _is_named_for(path, module)
         near = (path in own, is_direct, bool(test.imported & importing), is_neighbour)
         if any(near):
-            ranks[path] = near.index(True), ("/e2e/" in path) != (place == "cli"), -test.text.count(stem)
+            ranks[path] = (
+                near.index(True),
+                ("/e2e/" in path) != (place == "cli"),
+                -test.text.count(function),
+                -test.text.count(stem),
+            )
     nearest = sorted(ranks, key=lambda path: (*ranks[path], path))[: files + len(own & ranks.keys())]
     return tuple(sorted(nearest, key=lambda path: (FAMILIES.index(path.split("/")[1]), nearest.index(path))))
 
@@ -251,6 +259,13 @@ def test_files() -> dict[str, TestFile]:
     paths = sorted(path for family in FAMILIES for path in (ROOT / "tests" / family).rglob("test_*.py"))
     texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
     return {path: TestFile(text, _imported(text, imports().keys())) for path, text in texts.items()}
+
+
+def _function_of(mutant: Mutant) -> str:
+    """The name of the function in which the change is, without underscores before it; else the module's file."""
+    source = (SOURCES / mutant.file).read_bytes()[: mutant.end]
+    names = re.findall(rb"def _*(\w+)", source)
+    return names[-1].decode() if names else mutant.file
 
 
 def _is_named_for(path: str, module: str) -> bool:
