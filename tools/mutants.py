@@ -48,18 +48,10 @@ _RUN_SECONDS: Final = 900
 _IMPORT: Final = re.compile(r"from (commonplace[\w.]*) import (\([^)]*\)|[^\n]*)")
 _FAILURE: Final = re.compile(r"^(?:FAILED|ERROR) ([^\s\[]+)", re.MULTILINE)
 
-_COMPARISONS: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-}
+_OPPOSITES: Final[Sequence[tuple[type[ast.cmpop], type[ast.cmpop]]]] = (
+    (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.In, ast.NotIn), (ast.Is, ast.IsNot)
+)  # fmt: skip
+_COMPARISONS: Final = {one: other for pair in _OPPOSITES for one, other in (pair, pair[::-1])}
 _EMPTY: Final[dict[type[ast.expr], str]] = {
     ast.Tuple: "()",
     ast.List: "[]",
@@ -222,12 +214,8 @@ def room(mutant: Mutant, files: int) -> tuple[str, ...]:
         is_direct = bool(test.imported & direct) or _is_named_for(path, module)
         near = (path in own, is_direct, bool(test.imported & importing), is_neighbour)
         if any(near):
-            ranks[path] = (
-                near.index(True),
-                ("/e2e/" in path) != (place == "cli"),
-                -test.text.count(function),
-                -test.text.count(stem),
-            )
+            counts = -test.text.count(function), -test.text.count(stem)
+            ranks[path] = near.index(True), ("/e2e/" in path) != (place == "cli"), *counts
     nearest = sorted(ranks, key=lambda path: (*ranks[path], path))[: files + len(own & ranks.keys())]
     return tuple(sorted(nearest, key=lambda path: (FAMILIES.index(path.split("/")[1]), nearest.index(path))))
 
