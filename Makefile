@@ -8,7 +8,7 @@ MODEL  := $(VENV)/models/installed
 SEED   ?= 1
 LANGUAGES := $(VENV)/models/use-multilingual.installed
 
-.PHONY: help demo dist test lint style types npm chromium bench bench-encoders bench-equality bench-gate bench-memory bench-scale bench-sessions bench-quality bench-quality-short bench-year faults docs setup clean
+.PHONY: help demo dist test lint style types npm chromium bench bench-encoders bench-equality bench-gate bench-memory bench-scale bench-sessions bench-quality bench-quality-short bench-year faults mutants docs setup clean
 .DEFAULT_GOAL := help
 # Otherwise every process that starts would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -129,6 +129,10 @@ faults: $(MODEL)     ## the long fault runs; prints a table, whose figures stay 
 	@$(BIN)/pytest -q -s -n 0 --timeout 7200 --basetemp=$$TMPDIR/commonplace-faults tests/faults & faults=$$!; \
 	$(BIN)/pytest -q -s -n 0 --timeout 7200 --basetemp=$$TMPDIR/commonplace-laws tests/property tests/e2e/test_api_fuzz.py; laws=$$?; \
 	wait $$faults && test $$laws = 0; ended=$$?; $(BIN)/python -m tests.faults.figures $$FAULTS_FIGURES; exit $$ended
+
+# `make mutants SEED=7 COUNT=20` runs random ones, `make mutants ROWS="A-37 I-66"` those of two rows; MORE="--all --json" adds options.
+mutants: $(MODEL)    ## break the program line by line, and print which test notices; not part of CI
+	@nice -n 10 $(BIN)/python -m tools.mutants $(if $(ROWS),--rows $(ROWS)) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) $(MORE)
 
 dist: $(STAMP)       ## a wheel and a source distribution in dist/
 	@rm -rf dist
