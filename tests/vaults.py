@@ -8,38 +8,60 @@ import atexit
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
 from commonplace.app import copy_sample, put_under_git
 
+Notes = tuple[tuple[str, bytes], ...]  # path and content
+_FEW = 20  # files; a larger vault is made
 _PERSONAL = ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
 
 
 def make_vault(root: Path, notes: Mapping[str, str] | None = None) -> Path:
     """Put the folder under git, with these notes (path and text) in its first commit beside what is in it."""
-    given = tuple((notes or {}).items())
-    if root.exists() and any(root.iterdir()):
-        _write(root, given)
+    root.mkdir(parents=True, exist_ok=True)
+    _write(root, [(path, text.encode()) for path, text in (notes or {}).items()])
+    content = _small_notes(root)
+    if content is None:
         put_under_git(root)
     else:
-        _copy(_of_notes(given), root)
+        _copy(_of_notes(content) / ".git", root / ".git")
+        _commit_anew(root)
     return root
 
 
 def sample_vault(root: Path, *, git: bool = True) -> Path:
     """The packaged sample vault in a new folder, under git or not."""
-    _copy(_of_sample(), root, git=git)
+    _copy(_of_sample(), root, skipped="" if git else ".git")
+    if git:
+        _commit_anew(root)
     return root
 
 
+def _small_notes(root: Path) -> Notes | None:
+    """The notes, if the folder holds a few plain notes and nothing that `put_under_git` would look at."""
+    files = [path for path in sorted(root.rglob("*")) if path.is_symlink() or not path.is_dir()]
+    is_inside = any((folder / ".git").exists() for folder in (root, *root.parents))
+    if is_inside or len(files) > _FEW or not all(_is_plain(path, root) for path in files):
+        return None
+    return tuple((path.relative_to(root).as_posix(), path.read_bytes()) for path in files)
+
+
+def _is_plain(path: Path, root: Path) -> bool:
+    is_hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
+    mode = path.lstat().st_mode
+    return path.suffix == ".md" and not is_hidden and stat.S_ISREG(mode) and stat.S_IMODE(mode) in (0o600, 0o644)
+
+
 @cache
-def _of_notes(notes: tuple[tuple[str, str], ...]) -> Path:
+def _of_notes(notes: Notes) -> Path:
     root = _template()
     _write(root, notes)
     return _under_git(root)
@@ -59,10 +81,10 @@ def _template() -> Path:
     return root
 
 
-def _write(root: Path, notes: tuple[tuple[str, str], ...]) -> None:
-    for path, text in notes:
+def _write(root: Path, notes: Iterable[tuple[str, bytes]]) -> None:
+    for path, content in notes:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
+        (root / path).write_bytes(content)
 
 
 def _under_git(root: Path) -> Path:
@@ -74,12 +96,11 @@ def _under_git(root: Path) -> Path:
     return root
 
 
-def _copy(template: Path, root: Path, *, git: bool = True) -> None:
-    """Copy the files, as new ones; the repository too, with a first commit of its own."""
-    skipped = None if git else shutil.ignore_patterns(".git")
-    shutil.copytree(template, root, dirs_exist_ok=True, ignore=skipped, copy_function=shutil.copy)
-    if git:
-        _commit_anew(root)
+def _copy(source: Path, target: Path, *, skipped: str = "") -> None:
+    """Copy the files, as new ones."""
+    shutil.copytree(
+        source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(skipped), copy_function=shutil.copy
+    )
 
 
 def _commit_anew(root: Path) -> None:

@@ -41,7 +41,7 @@ def _count(
     steps: int | None, work: Callable[[Memory], bool], opens: Callable[[], Memory], *, rooms: Sequence[str]
 ) -> int:
     calls = 0
-    counts: dict[CodeType, bool] = {}  # looked up for every call of any function: a search of names took most of the time
+    counts: dict[CodeType, bool] = {}  # by function: a search of names at each call would take most of the time
 
     def count(frame: FrameType, event: str, _: object) -> None:
         nonlocal calls
