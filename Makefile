@@ -8,7 +8,7 @@ MODEL  := $(VENV)/models/installed
 SEED   ?= 1
 LANGUAGES := $(VENV)/models/use-multilingual.installed
 
-.PHONY: help demo dist test lint style types npm chromium bench bench-encoders bench-equality bench-gate bench-memory bench-scale bench-sessions bench-quality bench-quality-short bench-year faults mutants docs setup clean
+.PHONY: help demo dist test lint style types npm chromium bench bench-tests bench-encoders bench-equality bench-gate bench-memory bench-scale bench-sessions bench-quality bench-quality-short bench-year faults mutants docs setup clean
 .DEFAULT_GOAL := help
 # Otherwise every process that starts would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -70,8 +70,11 @@ test: $(STAMP)       ## lint, then every test
 	@$(BIN)/python -m compileall -q -j 2 src
 	@$(BIN)/pytest -n 2 -q --seed $(SEED) --durations 10 --figures
 
+bench-tests: $(MODEL)  ## tests that run a benchmark in short
+	@$(BIN)/pytest -q -n 2 bench/tests
+
 # `make bench KEEP=--save` keeps the figures in bench/results.
-bench: $(MODEL)      ## speed, on generated notes and on the vaults in $(DATA)
+bench: $(MODEL) bench-tests  ## speed, on generated notes and on the vaults in $(DATA)
 	@$(BIN)/python bench/parse.py --data "$(DATA)/vaults"
 	@$(BIN)/python bench/vaults.py --data "$(DATA)/vaults"
 	@$(BIN)/python bench/writes.py

@@ -49,7 +49,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture
 def sample(tmp_path: Path) -> Path:
     """A fresh copy of the packaged sample vault."""
-    from commonplace.app import copy_sample
+    from tests.vaults import sample_vault
 
-    copy_sample(tmp_path / "vault")
-    return tmp_path / "vault"
+    return sample_vault(tmp_path / "vault", git=False)

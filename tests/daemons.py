@@ -174,10 +174,11 @@ def small_vault(root: Path) -> Path:
 def register(environ: Mapping[str, str], *vaults: Path) -> None:
     """What `commonplace init` does in these surroundings for each of the vaults, without a process for each."""
     from commonplace.app.registration import carry_out_init, plan_init
+    from tests.vaults import make_vault
 
     with patch.dict(os.environ, environ, clear=True):
         for vault in vaults:
-            carry_out_init(plan_init(vault, flags={}), then=lambda: None)
+            carry_out_init(plan_init(make_vault(vault), flags={}), then=lambda: None)
 
 
 def command(environ: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]:

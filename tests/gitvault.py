@@ -1,46 +1,24 @@
 """Vaults under real git, for tests: created, queried, and checked for leftovers."""
 
-import atexit
 import os
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 from commonplace.vault.base import Label, TransactionResult
 from commonplace.vault.changes import Changes
-from commonplace.vault.git.baseline import put_under_git
 from commonplace.vault.git.commit import Author
 from commonplace.vault.obsidian import ObsidianVault
 from commonplace.vault.paths import is_temporary
+from tests.vaults import make_vault
 
 AUTHOR = Author("Commonplace", "commonplace@localhost")
 
 
 def new_vault(root: Path, **notes: str) -> ObsidianVault:
     """A vault in a repository of its own, with these notes in its baseline."""
-    if root.exists() and any(root.iterdir()):
-        _create(root, notes)
-    else:
-        shutil.copytree(_template(tuple(notes.items())), root, dirs_exist_ok=True)
+    make_vault(root, {f"{name}.md": text for name, text in notes.items()})
     return ObsidianVault(root, author=AUTHOR)
-
-
-@cache
-def _template(notes: tuple[tuple[str, str], ...]) -> Path:
-    """A vault to copy: creating a repository takes ten git processes, copying one takes none."""
-    root = Path(tempfile.mkdtemp(prefix="commonplace-template-"))
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
-    _create(root, dict(notes))
-    return root
-
-
-def _create(root: Path, notes: dict[str, str]) -> None:
-    for name, text in notes.items():
-        (root / f"{name}.md").write_text(text)
-    put_under_git(root, author=AUTHOR, is_secret=lambda name, content: False)
 
 
 def git(root: Path, *arguments: str, check: bool = True, given: str | None = None) -> str:

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from commonplace.app import open_with, put_under_git
+from commonplace.app import open_with
 from commonplace.flows.stores import Judge
 from commonplace.memory import Memory
 from commonplace.model import Actor, ActorKind
 from commonplace.settings.load import load_settings
+from tests.vaults import make_vault
 
 SETTINGS = {"embedding.provider": "hashing"}
 
@@ -25,8 +26,7 @@ def make_memory(
     """The memory of the vault below that folder, made at first."""
     vault = folder / "vault"
     if not (vault / ".git").exists():
-        vault.mkdir(parents=True, exist_ok=True)
-        put_under_git(vault)
+        make_vault(vault)
     flags = {**SETTINGS, "data": str(folder / "data"), "vault.root": str(vault), **(settings or {})}
     loaded = load_settings(flags=flags).settings
     clock = clock or (lambda: datetime.now(UTC))

@@ -4,10 +4,10 @@ import random
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from commonplace.app import copy_sample
 from commonplace.history.base import ModelCall, Spending
 from commonplace.memory import Memory
 from commonplace.model import Actor
+from tests.vaults import sample_vault
 
 AGENT = Actor("agent", "claude-code")
 _WORDS = (
@@ -28,7 +28,7 @@ _WORDS = (
 
 def write_notes(root: Path, *, generated: int) -> Path:
     """The sample vault and so many small notes with links and tags; always the same."""
-    copy_sample(root)
+    sample_vault(root, git=False)
     source = random.Random(21)
     for number in range(generated):
         file = root / "Archive" / f"{number % 20:02}" / f"Note {number:04}.md"

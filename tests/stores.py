@@ -33,10 +33,10 @@ from commonplace.policy.sensitivity import Audience
 from commonplace.ranking.options import RetrievalOptions
 from commonplace.sources.conversations import ConversationSource
 from commonplace.vault.base import StorageBackend
-from commonplace.vault.git.baseline import put_under_git
 from commonplace.vault.git.commit import Author
 from commonplace.vault.local import DeviceLocal
 from commonplace.vault.obsidian import ObsidianVault
+from tests.vaults import make_vault
 
 if TYPE_CHECKING:
     from commonplace.encoders.base import Floats
@@ -101,7 +101,7 @@ def make_session(
     history: History | None = None,
 ) -> Session:
     """A session with the vault in that folder, put under git first; its index is in memory and has no encoder."""
-    put_under_git(root, author=ME, is_secret=lambda name, content: False)
+    make_vault(root)
     index = InMemoryIndex(user="me", linker=NoteLinker(), rules=RULES)
     parts = IndexParts(
         index,

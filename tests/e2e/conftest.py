@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.app import put_under_git
 from commonplace.cli import progress
 from tests.command_line import Run, calling
+from tests.vaults import sample_vault
 
 
 @pytest.fixture(autouse=True)
@@ -25,10 +25,9 @@ def _no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def vault(sample: Path) -> Path:
+def vault(tmp_path: Path) -> Path:
     """The vault that `run` is about."""
-    put_under_git(sample)
-    return sample
+    return sample_vault(tmp_path / "vault")
 
 
 @pytest.fixture

@@ -19,12 +19,13 @@ from schemathesis.specs.openapi.checks import (
 )
 from starlette.types import Receive, Scope, Send
 
-from commonplace.app import copy_sample, open_memory, put_under_git
+from commonplace.app import open_memory
 from commonplace.memory import Memory
 from commonplace.model import Caller
 from commonplace.web.api import make_api
 from tests.daemons import running
 from tests.run_length import rounds
+from tests.vaults import sample_vault
 
 EXAMPLES: Final = rounds(6, long=200)
 TAGS: Final = (
@@ -67,8 +68,7 @@ Cases = SearchStrategy[Any]
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """The sample vault, under git, for an agent; the tests of a worker share it."""
     folder = tmp_path_factory.mktemp("fuzz")
-    copy_sample(folder / "vault")
-    put_under_git(folder / "vault")
+    sample_vault(folder / "vault")
     settings = {"data": str(folder / "data"), "embedding.provider": "hashing"}
     with open_memory(folder / "vault", actor="agent", settings=settings) as memory:
         memory.index.sync()

@@ -18,13 +18,14 @@ from typing import Any
 
 import pytest
 
-from commonplace.app import copy_sample, open_memory, put_under_git
+from commonplace.app import open_memory
 from commonplace.memory import Memory
 from commonplace.model import ActorKind
 from commonplace.questions.words import query_words
 from tests.command_line import run_commonplace
 from tests.components import MODEL_FOLDER, require, variables_of_ours
 from tests.terminal import on_a_terminal
+from tests.vaults import make_vault, sample_vault
 
 FRESH = 1.5
 TRIES = 5
@@ -111,8 +112,7 @@ class Place:
 
 def begun(place: Place) -> Place:
     """The place, with the sample vault in it, under git and indexed."""
-    copy_sample(place.vault)
-    put_under_git(place.vault)
+    sample_vault(place.vault)
     place.sync()
     return place
 
@@ -148,7 +148,7 @@ def test_a_vault_is_found_by_meaning_after_three_commands(tmp_path: Path) -> Non
     """init, sync, search: the sample vault is indexed in under 30 seconds, and a question that shares no word with the
     note finds the right section of it."""
     place, question = Place(tmp_path, provider="minilm-l6-v2"), "battery life of the device"
-    copy_sample(place.vault)
+    sample_vault(place.vault, git=False)
     place.process("init", str(place.vault))
     start = time.monotonic()
     synced = place.process("sync")
@@ -212,9 +212,7 @@ def test_gibberish_finds_nothing_and_says_why(real: Place, query: str) -> None:
 def test_gibberish_finds_nothing_in_a_vault_of_one_note(tmp_path: Path) -> None:
     """One note is far from every usual question, so that all else looks near; what it means is found all the same."""
     place = Place(tmp_path, provider="minilm-l6-v2")
-    place.vault.mkdir(parents=True)
-    (place.vault / "a.md").write_text("A terminal multiplexer keeps my shell sessions alive.\n")
-    put_under_git(place.vault)
+    make_vault(place.vault, {"a.md": "A terminal multiplexer keeps my shell sessions alive.\n"})
     place.sync()
 
     gibberish = ("asdkfjqwe", "xqzvw blorptang", "zzzz", "qwerty", "anpxeew", "rkxbbwh")
@@ -243,10 +241,8 @@ def test_a_word_that_no_note_has_still_finds_what_it_means(real: Place, query: s
 def test_a_word_without_meaning_is_found_where_it_stands(tmp_path: Path) -> None:
     """A code name is no gibberish to the person who wrote it down, whatever stands beside it in the question."""
     place = Place(tmp_path, provider="minilm-l6-v2")
-    place.vault.mkdir(parents=True)
-    (place.vault / "Names.md").write_text("The new engine is called xqzvw.\n")
-    (place.vault / "Tea.md").write_text("Green tea, three minutes.\n")
-    put_under_git(place.vault)
+    notes = {"Names.md": "The new engine is called xqzvw.\n", "Tea.md": "Green tea, three minutes.\n"}
+    make_vault(place.vault, notes)
     place.sync()
 
     for query in ("xqzvw", "xqzvw blorptang", "what is the xqzvw of lkjsdf?"):
@@ -467,8 +463,7 @@ def test_an_empty_answer_says_why(shared: Place, words: tuple[str, ...], says: s
 def test_a_vault_that_was_never_synced_says_so_and_the_first_search_indexes_it(tmp_path: Path) -> None:
     """Stats and doctor name the remedy; search does not send the person away."""
     place = Place(tmp_path)
-    copy_sample(place.vault)
-    put_under_git(place.vault)
+    sample_vault(place.vault)
     stats, doctor, answer = place.run("stats"), place.run("doctor"), place.answer("search", "greenhouse")
 
     assert answer["count"] > 0

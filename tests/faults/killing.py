@@ -5,7 +5,7 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 
 from commonplace import open_memory
 from commonplace.memory import Memory
@@ -41,10 +41,16 @@ def _count(
     steps: int | None, work: Callable[[Memory], bool], opens: Callable[[], Memory], *, rooms: Sequence[str]
 ) -> int:
     calls = 0
+    counts: dict[CodeType, bool] = {}  # by function: a search of names at each call would take most of the time
 
     def count(frame: FrameType, event: str, _: object) -> None:
         nonlocal calls
-        if event == "call" and any(f"commonplace/{room}" in frame.f_code.co_filename for room in rooms):
+        if event != "call":
+            return
+        code = frame.f_code
+        if code not in counts:
+            counts[code] = any(f"commonplace/{room}" in code.co_filename for room in rooms)
+        if counts[code]:
             calls += 1
             if calls == steps:
                 os.kill(os.getpid(), signal.SIGKILL)

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from commonplace.app import open_memory, put_under_git
+from commonplace.app import open_memory
 from commonplace.errors import CommonplaceError, Conflict, NotFound
 from commonplace.memory import Memory
 from commonplace.model import ActorKind, Changed, Terms
@@ -29,6 +29,7 @@ from tests.faults.writing import DOES_NOT_FIT
 from tests.gitvault import git, leftovers
 from tests.integration.vault.test_recovery import STEPS
 from tests.run_length import LONG, rounds
+from tests.vaults import make_vault
 
 PATHS = ("Inbox/a.md", "Projects/deep/er/b.md", "People/é c.md")
 DEATHS = sorted({step[:3] for name, step in STEPS.items() if ":" in step[0] and int(name.split()[0]) > 4})
@@ -90,7 +91,7 @@ class Vault(RuleBasedStateMachine):
         self.root.mkdir()
         for path in PATHS if is_old else ():
             self.put(path, self.new_text(path, 0))
-        put_under_git(self.root)
+        make_vault(self.root)
         self.open()
 
     # What a person does with programs of their own

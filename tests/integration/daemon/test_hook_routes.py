@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.applications import Starlette
 
-from commonplace.app import open_memory, put_under_git
+from commonplace.app import open_memory
 from commonplace.context.options import HookOptions
 from commonplace.daemon.capture.pauses import OPT_OUT
 from commonplace.daemon.capture.queue import CaptureQueue
@@ -24,6 +24,7 @@ from commonplace.memory import Memory
 from commonplace.model import SCOPES, Caller
 from commonplace.sources.options import CaptureOptions
 from tests.patience import RECALL_SECONDS
+from tests.vaults import make_vault
 
 
 @pytest.fixture(autouse=True)
@@ -79,10 +80,7 @@ async def _posted(
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[Memory]:
     """A vault that says who its person is."""
-    root = tmp_path / "vault"
-    (root / "Agent").mkdir(parents=True)
-    (root / "Agent/USER.md").write_text("Robin likes tea.\n")
-    put_under_git(root)
+    root = make_vault(tmp_path / "vault", {"Agent/USER.md": "Robin likes tea.\n"})
     with open_memory(root, actor="agent", settings={"data": str(tmp_path / "data")}) as opened:
         opened.index.sync()
         yield opened

@@ -7,7 +7,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from commonplace.app import open_with, put_under_git
+from commonplace.app import open_with
 from commonplace.encoders.base import EncoderProvider
 from commonplace.errors import Refused, VaultUnavailable
 from commonplace.flows.context import build as context_flow
@@ -19,6 +19,7 @@ from commonplace.model import Action, Actor, Context
 from commonplace.settings.load import load_settings
 from tests.memories import Calendar, make_memory
 from tests.stores import CountingEncoder
+from tests.vaults import make_vault
 
 LONG = 20.0
 
@@ -123,8 +124,7 @@ def opened(folder: Path, encoder: EncoderProvider, *, warm: Callable[[], bool] =
     """A memory that does not wait for this encoder, as a daemon's does not."""
     vault = folder / "vault"
     if not vault.exists():
-        vault.mkdir()
-        put_under_git(vault)
+        make_vault(vault)
     settings = load_settings(flags={"data": str(folder / "data"), "vault.root": str(vault)}).settings
     encoders = Encoders(encoder, "", {encoder.version: encoder}.get, warm=warm)
     return open_with(

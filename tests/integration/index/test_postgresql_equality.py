@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from commonplace.app import open_memory
-from commonplace.app.vaults import copy_sample, put_under_git
 from commonplace.index.base import Bm25Parameters, FactQuery, Index, IndexReader
 from commonplace.index.sqlite.store import SqliteIndex
 from commonplace.memory import Memory
@@ -18,6 +17,7 @@ from commonplace.model import Document, Filters
 from tests.components import require
 from tests.index_documents import VERSION, PathLinker, PlainRules, document, fact, link, vector, vectors
 from tests.postgresql_index import new_postgresql_index, postgresql_settings
+from tests.vaults import sample_vault
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 QUESTIONS = (
@@ -61,10 +61,7 @@ FILTERS = (
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
     """The sample vault with a history of two commits."""
-    folder = tmp_path / "vault"
-    copy_sample(folder)
-    put_under_git(folder)
-    return folder
+    return sample_vault(tmp_path / "vault")
 
 
 def opened(vault: Path, data: Path, **settings: object) -> Memory:

@@ -9,7 +9,6 @@ import psycopg
 import pytest
 
 from commonplace.app import open_memory
-from commonplace.app.vaults import put_under_git
 from commonplace.database.postgresql import TenantDatabase
 from commonplace.errors import CommonplaceError, UsageError, VaultUnavailable
 from commonplace.index.base import Bm25Parameters, FactQuery, Index, VectorMatch
@@ -21,6 +20,7 @@ from commonplace.model import Filters
 from tests.index_documents import VERSION, document, fact, link, vector, vectors
 from tests.postgresql import new_tenant, postgresql_server
 from tests.postgresql_index import new_postgresql_index, postgresql_settings
+from tests.vaults import make_vault
 
 NOW = 1_800_000_000.0
 
@@ -98,8 +98,7 @@ def test_two_vaults_of_one_database_do_not_see_each_other(tmp_path: Path) -> Non
 
 
 def _memory(folder: Path, text: str) -> Memory:
-    folder.mkdir()
-    put_under_git(folder)
+    make_vault(folder)
     settings = {"data": f"{folder}-data", "embedding.provider": "hashing", **postgresql_settings()}
     memory = open_memory(folder, settings=settings)
     memory.entries.save(text)

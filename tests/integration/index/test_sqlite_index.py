@@ -39,7 +39,7 @@ from tests.index_documents import (
     vector,
     vectors,
 )
-from tests.integration.index.older_forms import STEPS
+from tests.integration.index.older_forms import OLDER_TABLES
 from tests.raw_files import raw_bytes
 
 NOW = 1_800_000_000.0
@@ -407,32 +407,7 @@ def test_a_file_with_a_newer_schema_is_left_alone(file: Path) -> None:
     assert refused.value.hint == "Upgrade Commonplace, or run `commonplace rebuild`."
 
 
-DOCUMENT_ROWS = """
-INSERT INTO memory_documents VALUES
-  (1, 'd', 'me', 'vault', 'a.md', 'A', 'vault:a.md', 'h', 'm', 'test@1', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z',
-   NULL, 0.0, 4, 0.0, 0, '', 'active', '', '[]', '[]', '[]', '[]', '{}', 1, 1, 1, 1);
-INSERT INTO memory_encoders VALUES ('test@1', 5);
-INSERT INTO memory_labels VALUES (1, 'title', 'a');
-INSERT INTO memory_names VALUES ('a', 1);
-INSERT INTO memory_links VALUES (1, 1, 0, 1, 'b', '{}', NULL);
-INSERT INTO memory_link_names VALUES ('b', 1);
-INSERT INTO memory_segments VALUES (1, 1, 1, 'old.segment', 8, 0);
-INSERT INTO memory_syncs VALUES ('me', '2026-01-01T00:00:00Z');
-"""
-CHUNK_ROWS = (
-    """
-INSERT INTO memory_chunks VALUES
-  (1, 'c', 'd', 'me', 0, 'h', '[]', 1, 1, 'test@1', '2026-01-01T00:00:00Z', 1, x'00000000000000000000000001', 'soil');
-INSERT INTO memory_vectors VALUES (1, 'test@1', 1, zeroblob(32), zeroblob(10));
-""",
-    """
-INSERT INTO memory_chunks VALUES
-  (1, 'c', 'd', 'me', 0, 'h', '[]', 1, 1, '', '', '', 'test@1', '2026-01-01T00:00:00Z', 1,
-   x'00000000000000000000000001', 'soil');
-INSERT INTO memory_vectors VALUES (1, 'test@1', 1, 0, zeroblob(32), zeroblob(4), zeroblob(5));
-""",
-)
-ROWS_OF_FORM_3 = """
+OLDER_ROWS = """
 INSERT INTO memory_documents VALUES
   (1, 'd', 'me', 'vault', 'a.md', 'A', 'vault:a.md', 'h', 'm', 'test@1', '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z',
    NULL, 0.0, 4, 0.0, 0, '', 'active', '', '[]', '[]', '["t"]', '[]', '{}', '', '', '', 0.0, 1, 1, 1, 1);
@@ -444,38 +419,28 @@ INSERT INTO memory_facts VALUES
 INSERT INTO memory_fact_topics VALUES ('t', 1);
 INSERT INTO memory_topics VALUES ('me', 't', 't', 'test@1', 1, zeroblob(40));
 INSERT INTO memory_syncs VALUES ('me', '2026-01-01T00:00:00Z');
-"""
-CHUNK_ROWS_OF_FORM_4 = """
 INSERT INTO memory_chunks VALUES
   (1, 'c', 'd', 'me', 0, 'h', '[]', 1, 1, '', '', '', 'test@1', '2026-01-01T00:00:00Z', 'soil');
 INSERT INTO memory_words VALUES (1, 1, zeroblob(13));
 INSERT INTO memory_vectors VALUES (1, 'test@1', 1, 0, zeroblob(32), zeroblob(9));
 INSERT INTO memory_new_vectors VALUES (1, zeroblob(4), zeroblob(5));
 """
-OLDER_ROWS = (
-    *(DOCUMENT_ROWS + rows for rows in CHUNK_ROWS),
-    ROWS_OF_FORM_3 + CHUNK_ROWS[1],
-    ROWS_OF_FORM_3 + CHUNK_ROWS_OF_FORM_4,
-)
 
 
-def make_old(file: Path, form: int) -> None:
+def make_old(file: Path) -> None:
     """An index with that earlier schema, with a document and a segment file."""
     folder = Path(f"{file}.segments")
     folder.mkdir(parents=True)
     (folder / "old.segment").write_bytes(b"CPSEGMT2")
     with closing(apsw.Connection(str(file))) as old:
         old.execute("PRAGMA journal_mode = WAL")
-        for step in STEPS[:form]:
-            old.execute(step)
-        old.execute(OLDER_ROWS[form - 1])
-        old.pragma("user_version", form)
+        old.execute(OLDER_TABLES + OLDER_ROWS)
+        old.pragma("user_version", 4)
 
 
-@pytest.mark.parametrize("form", [1, 2, 3, 4])
-def test_an_index_with_an_earlier_schema_is_emptied_and_works(file: Path, form: int) -> None:
+def test_an_index_with_an_earlier_schema_is_emptied_and_works(file: Path) -> None:
     """It has no document and no sync, so the next sync fills it; nothing of the old schema is left."""
-    make_old(file, form)
+    make_old(file)
     index = opened(file)
 
     assert index.stamps("vault") == {}
@@ -492,10 +457,9 @@ def test_an_index_with_an_earlier_schema_is_emptied_and_works(file: Path, form: 
         assert reader.pragma("foreign_key_check") is None
 
 
-@pytest.mark.parametrize("form", [1, 2, 3, 4])
-def test_a_migrated_index_has_the_tables_of_a_new_one(file: Path, tmp_path: Path, form: int) -> None:
+def test_a_migrated_index_has_the_tables_of_a_new_one(file: Path, tmp_path: Path) -> None:
     """Both have applied the same migrations."""
-    make_old(file, form)
+    make_old(file)
     fresh = tmp_path / "fresh.db"
     search(opened(file))
     search(opened(fresh))

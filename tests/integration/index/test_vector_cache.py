@@ -112,7 +112,8 @@ def test_the_vectors_of_an_older_cache_are_kept(tmp_path: Path) -> None:
     given = {text_hash(str(n)): vector(str(n), dim=384) for n in range(2000)}
     with closing(apsw.Connection(str(file))) as older:
         older.execute(VECTOR_MIGRATIONS[0])
-        older.executemany(OLDER, (("v", key, each.astype("<i2").tobytes()) for key, each in given.items()))
+        with older:
+            older.executemany(OLDER, (("v", key, each.astype("<i2").tobytes()) for key, each in given.items()))
         older.pragma("user_version", 1)
     before = file.stat().st_size
     cache = SqliteVectorCache(file, today=lambda: DAY)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -29,11 +29,15 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> McpServer:
-    """A server over a vault of two notes."""
-    memory = vault_with(tmp_path, Ada="# Ada\n\nAda drinks tea. \u200b\n", Bo="# Bo\n\n- knows [[Ada]]\n")
-    return make_mcp(lambda caller: memory.acting(Actor("agent", caller.name)), caller_of=lambda: CALLER)
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[McpServer]:
+    """A server over a vault of two notes; the tests only read it."""
+    folder = tmp_path_factory.mktemp("mcp")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(folder))
+        memory = vault_with(folder, Ada="# Ada\n\nAda drinks tea. \u200b\n", Bo="# Bo\n\n- knows [[Ada]]\n")
+    with memory:
+        yield make_mcp(lambda caller: memory.acting(Actor("agent", caller.name)), caller_of=lambda: CALLER)
 
 
 def request(tool: str, arguments: dict[str, Any], version: str) -> tuple[dict[str, str], dict[str, Any]]:

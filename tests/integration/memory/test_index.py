@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import open_memory
-from commonplace.app import put_under_git
+from tests.vaults import make_vault
 
 
 def test_with_an_encoder_search_is_hybrid(sample: Path) -> None:
@@ -26,7 +26,7 @@ def test_without_an_encoder_search_goes_by_words_and_says_why(sample: Path) -> N
 @pytest.mark.parametrize("backend", ["obsidian-vault", "device-local"])
 def test_a_vault_is_tidied_whether_it_keeps_history_or_not(sample: Path, backend: str) -> None:
     """No note changes; without a history there is nothing to do."""
-    put_under_git(sample)
+    make_vault(sample)
     before = {path: path.read_bytes() for path in sample.rglob("*.md")}
     with open_memory(sample, settings={"vault.backend": backend}) as memory:
         memory.notes.tidy()

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from commonplace import Memory, NotFound, Refused, UsageError, VaultUnavailable, open_memory
-from commonplace.app import put_under_git
 from commonplace.app.stores import open_index
 from commonplace.flows.stores import IndexParts
 from tests.gitvault import git
+from tests.vaults import make_vault
 
 
 def commit_all(root: Path, monkeypatch: pytest.MonkeyPatch, when: str) -> None:
@@ -167,9 +167,7 @@ def test_threads_at_first_use_share_one_index(monkeypatch: pytest.MonkeyPatch) -
 
 def test_an_index_of_the_past_is_rebuilt_for_other_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Current settings decide which past notes are withheld or left out, including deleted ones."""
-    root = tmp_path / "vault"
-    root.mkdir()
-    put_under_git(root)
+    root = make_vault(tmp_path / "vault")
     note = root / "Plan.md"
     note.write_text("---\nprivate: true\n---\nThe swordfish.\n", encoding="utf-8")
     commit_all(root, monkeypatch, "2026-03-01T12:00:00Z")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory, UsageError, open_memory
-from commonplace.app import put_under_git
+from tests.vaults import sample_vault
 
 NOW = datetime(2026, 3, 15, 12, 0, tzinfo=UTC)
 LATE = datetime(2026, 3, 15, 23, 30, tzinfo=UTC)
@@ -16,10 +16,9 @@ EAST = timezone(timedelta(hours=3))
 
 
 @pytest.fixture
-def memory(sample: Path) -> Iterator[Memory]:
+def memory(tmp_path: Path) -> Iterator[Memory]:
     """The sample vault and a conversation of the first of March, searched with the hashing encoder."""
-    put_under_git(sample)
-    with open_memory(sample, settings={"embedding.provider": "hashing"}) as opened:
+    with open_memory(sample_vault(tmp_path / "vault"), settings={"embedding.provider": "hashing"}) as opened:
         opened.index.sync()
         opened.conversations.record(
             [

@@ -8,10 +8,11 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from commonplace.app import copy_sample, open_memory, put_under_git
+from commonplace.app import open_memory
 from commonplace.memory import Memory
 from commonplace.model import Actor, Caller, Scope
 from commonplace.web.api import make_api
+from tests.vaults import sample_vault
 
 ClientFor = Callable[..., TestClient]
 
@@ -20,9 +21,7 @@ ClientFor = Callable[..., TestClient]
 def vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample vault, under git."""
     folder = tmp_path_factory.mktemp("web") / "vault"
-    copy_sample(folder)
-    put_under_git(folder)
-    return folder
+    return sample_vault(folder)
 
 
 @pytest.fixture(scope="module")

@@ -7,20 +7,17 @@ from bench.approximate import stores_of
 from bench.scale_clients import Crowd, probe, search_crowd, write_crowd
 from bench.scale_tenants import SENTENCES, Place, Tenant, load, marker_words, notes, tenants_of
 
-from commonplace.app import put_under_git
 from commonplace.flows.search.search import SearchQuery, search_index
 from tests.components import require
 from tests.postgresql import database_url, new_tenant
+from tests.vaults import make_vault
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     """A database, and a vault without notes."""
     require("postgres")
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    put_under_git(vault)
-    return Place(database_url(), vault)
+    return Place(database_url(), make_vault(tmp_path / "vault"))
 
 
 def test_tenants_have_the_sizes_that_were_asked_for() -> None:

@@ -14,7 +14,7 @@ from bench.quality import measure
 from commonplace.errors import CommonplaceError
 from tests.quality_sets import write_sets
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 HALF = 1 / (1 + 1 / math.log2(3))
 """The nDCG of two gold items of which the first alone is found, at the top."""
 

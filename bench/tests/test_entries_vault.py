@@ -6,8 +6,9 @@ from pathlib import Path
 
 from bench.entries_vault import HUB, MANY, build, facts_of, notes_of, subjects
 
-from commonplace.app import open_memory, put_under_git
+from commonplace.app import open_memory
 from commonplace.flows.memory.new_entry import new_entry_note
+from tests.vaults import make_vault
 
 COUNT = 100
 
@@ -31,8 +32,7 @@ def test_nothing_is_wrong_with_the_entries_that_are_made(tmp_path: Path) -> None
 
 def test_a_superseded_value_has_the_keys_and_the_place_that_the_library_gives_it(tmp_path: Path) -> None:
     """And so has the one that takes its place: the same keys in the same order, all the words of the reason."""
-    (tmp_path / "vault").mkdir()
-    put_under_git(tmp_path / "vault")
+    make_vault(tmp_path / "vault")
     with open_memory(tmp_path / "vault", settings={"data": str(tmp_path / "data")}) as memory:
         add = partial(memory.facts.add, "Ada", "works_at", topics=["coding"], interface="bench")
         add("Acme", valid_from="2021-01-01", valid_until="2099-01-01")
