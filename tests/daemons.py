@@ -226,12 +226,7 @@ def start(home: Path, environ: Mapping[str, str], launch: Launch = launch_progra
 
 @contextmanager
 def running(
-    home: Path,
-    *,
-    vaults: Sequence[Path] | None = None,
-    provider: str = "hashing",
-    launch: Launch = launch_program,
-    **more: str,
+    home: Path, *, vaults: Sequence[Path] | None = None, provider: str = "hashing", **more: str
 ) -> Iterator[Daemon]:
     """A daemon for this block, which serves these vaults, the first being the default; else a small one of its own.
 
@@ -239,7 +234,7 @@ def running(
     """
     environ = surroundings(home, provider=provider, **more)
     register(environ, *([small_vault(home / "Notes")] if vaults is None else vaults))
-    daemon = start(home, environ, launch)
+    daemon = start(home, environ)
     try:
         yield daemon
     finally:
