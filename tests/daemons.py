@@ -21,6 +21,7 @@ from unittest.mock import patch
 
 from tests import components, patience
 from tests.command_line import run_commonplace
+from tests.warm import warm, warm_program
 
 STARTS_WITHIN: Final = 60.0  # seconds; two, on a machine that does nothing else
 NOTES: Final = {
@@ -187,17 +188,21 @@ def command(environ: Mapping[str, str], *words: str) -> subprocess.CompletedProc
 
 
 def program(environ: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    """The same by a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-m", "commonplace", *words], capture_output=True, text=True, check=False, env=dict(environ)
-    )
+    """The same by a process of its own, forked by the warm one."""
+    return subprocess.run([warm_program(), *words], capture_output=True, text=True, check=False, env=dict(environ))
 
 
-def launch_program(environ: Mapping[str, str], errors: Path) -> Process:
-    """A daemon as a program of its own; it gives recall time, so that a busy machine makes no difference."""
+def launch_program(environ: Mapping[str, str], errors: Path, *, call: str = patience.DAEMON) -> Process:
+    """A daemon in a fork of the warm process; it gives recall time, so that a busy machine makes no difference."""
+    errors.write_bytes(b"")
+    return warm().fork(call, "serve", output=Path(os.devnull), errors=errors, environ=environ)
+
+
+def launch_interpreter(environ: Mapping[str, str], errors: Path) -> Process:
+    """A daemon as people start it: a program with an interpreter of its own."""
     with errors.open("wb") as file:
         return subprocess.Popen(
-            [sys.executable, "-c", patience.DAEMON, "serve"],
+            [sys.executable, "-m", "commonplace", "serve"],
             env=dict(environ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

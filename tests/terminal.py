@@ -1,14 +1,15 @@
-"""The command line where a person looks at it: as a process on a pseudo-terminal."""
+"""The command line where a person looks at it: as a process, forked by the warm one, on a pseudo-terminal."""
 
 import fcntl
 import os
 import pty
 import struct
 import subprocess
-import sys
 import termios
 from collections.abc import Mapping
 from pathlib import Path
+
+from tests.warm import warm_program
 
 
 def on_a_terminal(
@@ -28,7 +29,7 @@ def on_a_terminal(
     os.write(leader, typed.encode())
     environ = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
     with subprocess.Popen(
-        [sys.executable, "-m", "commonplace", "--vault", str(vault), *words],
+        [warm_program(), "--vault", str(vault), *words],
         stdin=follower if typed else subprocess.DEVNULL,
         stdout=follower,
         stderr=follower if with_errors else subprocess.DEVNULL,

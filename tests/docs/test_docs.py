@@ -12,6 +12,7 @@ import pytest
 import commonplace
 from commonplace.app import copy_sample, put_under_git
 from tests import components
+from tests.warm import warm_program
 from tools import docs as generated
 
 ROOT = Path(__file__).parents[2]
@@ -28,9 +29,10 @@ def fenced(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
-def in_a_shell(script: str, *, home: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """What bash says to it, with the installed `commonplace`; everything of it lies below `~`, as pages say."""
-    path = os.pathsep.join([str(PROGRAM.parent), os.environ["PATH"]])
+def in_a_shell(script: str, *, home: Path | None = None, installed: bool = False) -> subprocess.CompletedProcess[str]:
+    """What bash says to it, with a warm or the installed `commonplace`; all of it lies below `~`, as pages say."""
+    first = [] if installed else [str(Path(warm_program()).parent)]
+    path = os.pathsep.join([*first, str(PROGRAM.parent), os.environ["PATH"]])
     others = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
@@ -74,12 +76,14 @@ def commands_with_output(page: Path) -> list[tuple[str, str]]:
 def test_the_commands_of_a_page_run_and_print_what_it_shows(page: Path, demo_vault: Path) -> None:
     """All in one shell, after a demo that has run before; where output is shown, it is the output.
 
+    Those of the README are run by the installed program, the others by the warm one.
+
     Whatever fails, no daemon is left.
     """
     steps = commands_with_output(page)
     before = f"trap '{PROGRAM} stop > /dev/null 2>&1 || true' EXIT\n" if page.name == "serving.md" else ""
     typed = [f"cp -Rp {quote(str(demo_vault))} ~" if command == DEMO else command for command, _ in steps]
-    run = in_a_shell(before + f"\necho {MARK}\n".join(typed))
+    run = in_a_shell(before + f"\necho {MARK}\n".join(typed), installed=page == README)
 
     assert run.returncode == 0, run.stderr
     printed = re.split(rf"{MARK}\n", run.stdout)

@@ -10,8 +10,8 @@ from shlex import quote
 import pytest
 
 from tests.command_line import Run, answer
-from tests.daemons import program
 from tests.terminal import on_a_terminal
+from tests.warm import warm_program
 
 
 @pytest.fixture
@@ -21,7 +21,9 @@ def vault(sample: Path) -> Path:
 
 
 def in_a_process(*words: str) -> subprocess.CompletedProcess[str]:
-    return program(os.environ, *words)
+    """What the program prints, started with an interpreter of its own."""
+    command = [sys.executable, "-m", "commonplace", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("words", [["note", "read", "gone.md"], ["note", "stat", "README.md", "--json"]])
@@ -34,7 +36,7 @@ def test_the_program_of_the_tests_is_the_program(run: Run, sample: Path, words: 
 
 def test_a_note_piped_on_is_the_note_byte_for_byte(run: Run, sample: Path) -> None:
     """`note read` adds nothing to standard output, CRLF included."""
-    command = [sys.executable, "-m", "commonplace", "--vault", str(sample), "note", "read", "Daily/2026-10-13.md"]
+    command = [warm_program(), "--vault", str(sample), "note", "read", "Daily/2026-10-13.md"]
     shown = subprocess.run(command, capture_output=True, check=True).stdout
 
     assert shown == (sample / "Daily/2026-10-13.md").read_bytes()
@@ -286,7 +288,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(
     for number in range(2000):
         (sample / f"{number:050}.md").write_text("[[nowhere]]")
     temporary = tmp_path_factory.mktemp("temporary")
-    command = f"{quote(sys.executable)} -m commonplace --vault {quote(str(sample))} {words} | head -1"
+    command = f"{quote(warm_program())} --vault {quote(str(sample))} {words} | head -1"
     result = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command],
         capture_output=True,

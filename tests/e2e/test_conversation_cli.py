@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from commonplace.app.vaults import user_data_folder
 from tests.command_line import Run, answer, calling, new_vault, run_commonplace
 from tests.terminal import on_a_terminal
+from tests.warm import warm_program
 
 TALK = "# The boat\n\nUser: My boat is called Argo.\n\nAssistant: A fine name.\nIt was the ship of Jason.\n"
 
@@ -104,7 +104,7 @@ def test_a_person_is_asked_about_what_would_be_erased(sample: Path, run: Run, re
     """By its whole id, its title without what steers a terminal, and the number of its messages."""
     id_ = run("conversation", "add", "--title", "The \x1b[31mboat", given=TALK).stdout.split(":")[0]
     outer, inner = os.openpty()
-    command = [sys.executable, "-m", "commonplace", "--vault", str(sample), "conversation", "erase", id_[:6]]
+    command = [warm_program(), "--vault", str(sample), "conversation", "erase", id_[:6]]
     os.write(outer, reply.encode())
     done = subprocess.run(command, stdin=inner, capture_output=True, text=True, check=False)
     os.close(inner)
@@ -120,7 +120,7 @@ def test_a_person_is_asked_about_what_would_be_erased(sample: Path, run: Run, re
 def test_nobody_is_asked_about_what_is_not_there(sample: Path) -> None:
     """It is said at once."""
     outer, inner = os.openpty()
-    command = [sys.executable, "-m", "commonplace", "--vault", str(sample), "conversation", "erase", "c-0"]
+    command = [warm_program(), "--vault", str(sample), "conversation", "erase", "c-0"]
     done = subprocess.run(command, stdin=inner, capture_output=True, text=True, check=False)
     os.close(inner)
     os.close(outer)

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import run_commonplace
+from tests.warm import warm_program
 
 PATIENCE = 60.0
 FILLER = "Bread rises slowly. Yeast wants warmth, flour, water, salt, patience and a bowl with a lid on its top today."
@@ -98,7 +98,7 @@ def test_whoever_stops_it_leaves_nothing_behind(tmp_path: Path, data: Path, endi
     vault.mkdir()
     for number in range(600):
         (vault / f"{number}.md").write_text(f"{FILLER}\n\n## Heading of number{number}\n\n{FILLER} {number}\n")
-    command = [sys.executable, "-m", "commonplace", "--vault", str(vault), "eval"]
+    command = [warm_program(), "--vault", str(vault), "eval"]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     deadline = time.monotonic() + PATIENCE
     while not any(data.rglob("scratch-*/index.db*")) and running.poll() is None and time.monotonic() < deadline:

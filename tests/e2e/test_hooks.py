@@ -19,6 +19,7 @@ from commonplace.client.paths import daemon_files
 from tests import patience
 from tests.daemons import Daemon, command, register, running, small_vault, surroundings
 from tests.stand_in import Script, standing_in
+from tests.warm import warm_program
 
 USER = "Robin wants short answers and metric units."
 HOUSE = "Ask before sending anything to anyone."
@@ -64,9 +65,9 @@ def hook(
 ) -> Ran:
     """Run a hook as a host does; again where it gave up at its deadline, for other tests may keep the machine busy.
 
-    Its deadline is longer than that of people's hooks, unless the test is about deadlines.
+    Its deadline is longer than that of people's hooks, and it starts warm, unless the test is about deadlines.
     """
-    program = ("-m", "commonplace") if in_a_hurry else ("-c", patience.HOOKS)
+    program = [sys.executable, "-m", "commonplace"] if in_a_hurry else [warm_program(patience.HOOKS)]
     for _ in range(tries):
         ran = _run(environ, program, event, *options, given=given, cwd=cwd)
         if "in time" not in ran.err and "too long" not in ran.err:
@@ -86,7 +87,7 @@ def _run(
     written = given if isinstance(given, bytes) else json.dumps(given or {}).encode()
     began = time.monotonic()
     ran = subprocess.run(
-        [sys.executable, *program, "hook", event, *options],
+        [*program, "hook", event, *options],
         input=written,
         capture_output=True,
         env=dict(environ),

@@ -28,6 +28,7 @@ from tests.host_files import CLAUDE, SETTINGS, Person
 from tests.hosts.programs import PLUGIN
 from tests.integration.mcp_server.host import Host
 from tests.transcript_lines import claude
+from tests.warm import warm_program
 
 WELL = HookStatus(12.0, "prompt", "2026-03-01T09:00:00Z")
 PLUGIN_NAME = "commonplace@commonplace"
@@ -476,7 +477,7 @@ def test_on_a_terminal_the_person_is_asked_about_reading(person: Person, answers
     ours, theirs = os.openpty()
     os.write(ours, answers.encode())
     done = subprocess.run(
-        [sys.executable, "-m", "commonplace", "install", "claude-code"],
+        [warm_program(), "install", "claude-code"],
         env=person.environ,
         cwd=person.project,
         stdin=theirs,

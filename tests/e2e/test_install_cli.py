@@ -6,7 +6,6 @@ import pty
 import shutil
 import stat
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from unittest.mock import patch
@@ -16,6 +15,7 @@ import pytest
 from commonplace.hosts.health_checks import HookStatus, probe_daemon
 from tests.daemons import register, running, small_vault
 from tests.host_files import CLAUDE, CODEX, SETTINGS, VSCODE, Person
+from tests.warm import warm_program
 
 HOSTS = ["claude-code", "codex", "cursor", "vscode"]
 
@@ -117,7 +117,7 @@ def test_on_a_terminal_the_person_is_asked(person: Person, answer: str, code: in
     ours, theirs = pty.openpty()
     os.write(ours, f"{answer}\n".encode())
     done = subprocess.run(
-        [sys.executable, "-m", "commonplace", "install", "codex"],
+        [warm_program(), "install", "codex"],
         env=person.environ,
         cwd=person.project,
         stdin=theirs,
@@ -247,7 +247,7 @@ def test_scopes_are_taken_back_one_by_one_or_together(person: Person) -> None:
 def test_two_that_install_at_once_do_not_forget_each_other(person: Person) -> None:
     """Both are in the record, so that both are taken back."""
     before = person.files()
-    words = [sys.executable, "-m", "commonplace", "install"]
+    words = [warm_program(), "install"]
     started = [
         subprocess.Popen(
             [*words, host, "--yes"],

@@ -4,13 +4,13 @@ import json
 import os
 import pty
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.components import MODEL_FOLDER, MULTILINGUAL_FOLDER
+from tests.warm import warm_program
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -24,7 +24,7 @@ def run(tmp_path: Path) -> Run:
     ) -> subprocess.CompletedProcess[str]:
         folder = {"COMMONPLACE_EMBEDDING__MODEL_FOLDER": str(tmp_path / "models/minilm-l6-v2")}
         return subprocess.run(
-            [sys.executable, "-m", "commonplace", *words],
+            [warm_program(), *words],
             stdout=subprocess.PIPE,
             stderr=stderr,
             text=True,

@@ -26,6 +26,7 @@ from tests.command_line import run_commonplace
 from tests.components import MODEL_FOLDER, require, variables_of_ours
 from tests.terminal import on_a_terminal
 from tests.vaults import make_vault, sample_vault
+from tests.warm import warm_program
 
 FRESH = 1.5
 TRIES = 5
@@ -77,8 +78,8 @@ class Place:
         return run_commonplace(*words, given=given, env=self.environment(**more))
 
     def process(self, *words: str) -> Done:
-        """The same, of a program that starts for it."""
-        command = [sys.executable, "-m", "commonplace", *words]
+        """The same, of a process for it."""
+        command = [warm_program(), *words]
         return subprocess.run(command, capture_output=True, text=True, check=False, env=self.environment())
 
     def answer(self, *words: str, code: int = 0) -> dict[str, Any]:

@@ -8,13 +8,25 @@ import socket
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commonplace import open_memory
-from tests.daemons import Daemon, Reply, command, program, register, running, small_vault, start, surroundings
+from tests.daemons import (
+    Daemon,
+    Reply,
+    command,
+    launch_interpreter,
+    program,
+    register,
+    running,
+    small_vault,
+    start,
+    surroundings,
+)
 from tests.polling import wait_for
 
 MCP_HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
@@ -38,6 +50,18 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
         with running(home, vaults=[small_vault(home / "Notes"), work], COMMONPLACE_SERVE__PORT=port) as made:
             made.wait_synced()
             yield made
+
+
+@contextmanager
+def started_anew(home: Path) -> Iterator[Daemon]:
+    """A daemon as people start it, with an interpreter of its own."""
+    environ = surroundings(home)
+    register(environ, small_vault(home / "Notes"))
+    daemon = start(home, environ, launch_interpreter)
+    try:
+        yield daemon
+    finally:
+        daemon.stop()
 
 
 def mcp(daemon: Daemon, method: str, params: dict[str, Any], **headers: str) -> Reply:
@@ -224,7 +248,7 @@ def test_a_vault_that_is_away_is_told_and_harms_no_other(tmp_path: Path) -> None
 
 def test_a_request_under_way_is_answered_before_the_daemon_ends(tmp_path: Path) -> None:
     """SIGTERM: no new connection, what runs is finished, the socket and the announcement are gone, exit code 0."""
-    with running(tmp_path) as daemon:
+    with started_anew(tmp_path) as daemon:
         body = json.dumps({"query": "compost"}).encode()
         caller = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         caller.settimeout(20)
@@ -249,7 +273,7 @@ def test_a_request_under_way_is_answered_before_the_daemon_ends(tmp_path: Path) 
 
 def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
     """Whoever presses Ctrl-C twice does not wait for a caller."""
-    with running(tmp_path) as daemon:
+    with started_anew(tmp_path) as daemon:
         caller = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         caller.connect(str(daemon.socket))
         caller.sendall(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
@@ -327,7 +351,7 @@ def test_the_first_answer_does_not_wait_for_the_model(tmp_path: Path) -> None:
     command(environ, "sync")
     asked = {"name": "memory_search", "arguments": {"query": "compost", "verbose": True}}
     for _ in range(TRIES):
-        daemon = start(tmp_path, environ)
+        daemon = start(tmp_path, environ, launch_interpreter)
         first = mcp(daemon, "tools/call", asked).json["result"]["structuredContent"]
         if first["mode"] == "words":
             break

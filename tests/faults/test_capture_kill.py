@@ -15,7 +15,6 @@ from pathlib import Path
 
 from tests.daemons import Daemon, register, small_vault, start, surroundings
 from tests.faults.figures import Figures
-from tests.faults.warm import warm_daemons
 from tests.run_length import rounds
 from tests.transcript_lines import claude, claude_folder
 
@@ -65,7 +64,7 @@ class Session(threading.Thread):
 def test_no_kill_of_the_daemon_loses_or_doubles_what_was_said(tmp_path: Path) -> None:
     """Progress at each phase end survives kill -9 in the middle of it, and comes into history once."""
     chance = random.Random(11)
-    with Figures("capture") as figures, warm_daemons() as launch:
+    with Figures("capture") as figures:
         for begun in range(0, KILLS, LAP):
             home = tmp_path / f"home{begun}"
             environ, kills = surroundings(home), min(LAP, KILLS - begun)
@@ -75,13 +74,13 @@ def test_no_kill_of_the_daemon_loses_or_doubles_what_was_said(tmp_path: Path) ->
                 session.start()
             try:
                 for _ in range(kills):
-                    _kill_one(start(home, environ, launch), sessions, chance)
+                    _kill_one(start(home, environ), sessions, chance)
                     figures.kills += 1
             finally:
                 for session in sessions:
                     session.ends.set()
                     session.join(60)
-            _verify(home, partial(start, home, environ, launch), sessions, figures)
+            _verify(home, partial(start, home, environ), sessions, figures)
             assert sum(len(session.said) for session in sessions) >= 10 * kills
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.daemons import Daemon, Launch, register, small_vault, start, surroundings
+from tests.daemons import Daemon, register, small_vault, start, surroundings
 from tests.faults.figures import Figures
-from tests.faults.warm import warm_daemons
 from tests.gitvault import git, leftovers, status
 from tests.run_length import rounds
 
@@ -58,10 +57,10 @@ def test_no_kill_of_the_daemon_loses_an_acknowledged_write(tmp_path: Path, monke
     environ = surroundings(tmp_path)
     root = small_vault(tmp_path / "Notes")
     register(environ, root)
-    with Figures("daemon") as figures, warm_daemons() as launch:
-        writers = _kill_all_along(tmp_path, environ, launch, figures)
+    with Figures("daemon") as figures:
+        writers = _kill_all_along(tmp_path, environ, figures)
         monkeypatch.setenv("XDG_STATE_HOME", environ["XDG_STATE_HOME"])
-        last = start(tmp_path, environ, launch)
+        last = start(tmp_path, environ)
         recovered = last.call("PUT", "/api/v1/notes/Inbox/last.md", body={"text": "# Last\n"})
         last.wait_synced()
         listed = {note["path"] for note in last.call("GET", "/api/v1/notes?folder=Inbox").json["notes"]}
@@ -76,7 +75,7 @@ def test_no_kill_of_the_daemon_loses_an_acknowledged_write(tmp_path: Path, monke
     assert not list((tmp_path / "state/commonplace/daemon").glob("*.sock"))
 
 
-def _kill_all_along(home: Path, environ: dict[str, str], launch: Launch, figures: Figures) -> list[Writer]:
+def _kill_all_along(home: Path, environ: dict[str, str], figures: Figures) -> list[Writer]:
     """Kill one daemon after the other while clients write; what each had confirmed is on disk when it is dead."""
     chance, writers = random.Random(7), [Writer(f"w{number}") for number in range(WRITERS)]
     for writer in writers:
@@ -84,7 +83,7 @@ def _kill_all_along(home: Path, environ: dict[str, str], launch: Launch, figures
     try:
         for figures.kills in range(1, KILLS + 1):
             before = {path for writer in writers for path in writer.acknowledged}
-            daemon = start(home, environ, launch)
+            daemon = start(home, environ)
             _let_write(writers, daemon, more=chance.randrange(1, 6))
             time.sleep(chance.uniform(0, 0.05))  # so that the kill falls anywhere in a write
             daemon.kill()

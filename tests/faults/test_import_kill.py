@@ -9,10 +9,10 @@ import pytest
 
 from commonplace.memory import Memory
 from tests.faults.figures import Figures
-from tests.faults.warm import WarmProcess
 from tests.import_examples.build import EXAMPLES, small_talks
 from tests.memories import make_memory
 from tests.run_length import rounds
+from tests.warm import warm
 
 KILLS = rounds(6, long=200)
 LAP = 10
@@ -54,14 +54,14 @@ def test_no_kill_of_an_import_loses_or_doubles_anything(tmp_path: Path) -> None:
         untouched.imports.run(exports)
         expected, entries = _said(untouched), _entries(tmp_path / "untouched")
     assert len(entries) == FACTS
-    with Figures("import") as figures, WarmProcess("tests.faults.importing") as warm:
+    with Figures("import") as figures:
         for begun in range(0, KILLS, LAP):
             folder = tmp_path / f"lap{begun}"
             make_memory(folder).close()
             for number in range(min(LAP, KILLS - begun)):
                 output, errors = folder / f"out{number}", folder / f"err{number}"
                 call = "tests.faults.importing:import_until_killed"
-                child = warm.fork(call, str(folder), *exports, output=output, errors=errors)
+                child = warm().fork(call, str(folder), *exports, output=output, errors=errors)
                 time.sleep(chance.uniform(0.02, LONGEST))
                 if child.poll() is None:
                     child.kill(with_group=True)

@@ -16,10 +16,10 @@ import pytest
 from commonplace.vault.obsidian import ObsidianVault
 from commonplace.vault.syscalls import exchange
 from tests.faults.figures import Figures
-from tests.faults.warm import Child, WarmProcess
 from tests.faults.writing import PAIR, SHARED, is_whole, text_of
 from tests.gitvault import git, leftovers, new_vault, status
 from tests.run_length import rounds
+from tests.warm import Child, WarmProcess
 
 KILLS = rounds(16, long=4000)
 LAP = 250

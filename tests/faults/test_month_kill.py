@@ -2,17 +2,18 @@
 
 import random
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from commonplace.memory import Memory
 from commonplace.model.upkeep import JobState
+from tests import patience
 from tests.calendar_month import MOVES, PEOPLE, UNTIL, calendar_file, month, single
-from tests.daemons import register, small_vault, start, surroundings
+from tests.daemons import launch_program, register, small_vault, start, surroundings
 from tests.faults.figures import Figures
 from tests.faults.killing import killed_after
-from tests.faults.warm import warm_daemons
 from tests.gitvault import git
 from tests.memories import Calendar, make_memory
 from tests.polling import wait_for
@@ -105,14 +106,14 @@ def test_a_killed_daemon_writes_each_meeting_once(tmp_path: Path, monkeypatch: p
     def notes() -> list[str]:
         return [each.name for folder in ("Meetings", "Inbox") for each in (root / folder).glob("*talk*.md")]
 
-    with warm_daemons(runs_jobs=True) as launch:
-        for kill in range(1, kills + 1):
-            daemon = start(tmp_path, environ, launch)
-            wait_for(lambda least=kill * count // (kills + 1): len(notes()) >= least, within=60)  # type: ignore[misc]
-            daemon.kill()
+    launch = partial(launch_program, call=patience.WITH_JOBS)
+    for kill in range(1, kills + 1):
         daemon = start(tmp_path, environ, launch)
-        wait_for(lambda: len(notes()) >= count, within=60)
-        assert daemon.stop() == 0
+        wait_for(lambda least=kill * count // (kills + 1): len(notes()) >= least, within=60)  # type: ignore[misc]
+        daemon.kill()
+    daemon = start(tmp_path, environ, launch)
+    wait_for(lambda: len(notes()) >= count, within=60)
+    assert daemon.stop() == 0
 
     commits = [each for each in git(root, "log", "--format=%s").splitlines() if "meeting_note" in each]
     assert len(notes()) == count

@@ -78,13 +78,13 @@ def robin(home: Path) -> Iterator[Person]:
         (vault / path).write_text(text)
     with running(home, vaults=[vault]) as daemon:
         daemon.wait_synced()
-        yield Person(home, project, vault, daemon, with_commonplace(daemon.environ, home))
+        yield Person(home, project, vault, daemon, with_commonplace(daemon.environ))
 
 
 @contextmanager
 def newcomer(home: Path) -> Iterator[dict[str, str]]:
     """The surroundings of somebody who has the program, but no vault and no daemon; one that a host starts is ended."""
-    environ = with_commonplace(surroundings(home), home)
+    environ = with_commonplace(surroundings(home))
     try:
         yield environ
     finally:

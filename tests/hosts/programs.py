@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Final
 
 from tests import patience
 from tests.npm_packages import host_programs
+from tests.warm import warm_program
 
 REPOSITORY: Final = Path(__file__).parents[2]
 PLUGIN: Final = REPOSITORY / "plugins" / "commonplace"
@@ -61,13 +61,9 @@ def is_no_slower(run_ours: Callable[[], Ran], *, than: Callable[[], Ran]) -> boo
     return False
 
 
-def with_commonplace(environ: Mapping[str, str], home: Path) -> dict[str, str]:
+def with_commonplace(environ: Mapping[str, str]) -> dict[str, str]:
     """The same surroundings with a `commonplace` to call in them: the one of this checkout, with patient hooks."""
-    folder = home / "bin"
-    folder.mkdir(exist_ok=True)
-    command = folder / "commonplace"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{patience.HOOKS}" "$@"\n')
-    command.chmod(0o700)
+    folder = Path(warm_program(patience.HOOKS)).parent
     return {**without_commonplace(environ), "PATH": f"{folder}{os.pathsep}{without_commonplace(environ)['PATH']}"}
 
 

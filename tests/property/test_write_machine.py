@@ -24,12 +24,12 @@ from commonplace.memory import Memory
 from commonplace.model import ActorKind, Changed, Terms
 from commonplace.vault.base import ABSENT, version_of
 from tests.faults.figures import Figures
-from tests.faults.warm import WarmProcess
 from tests.faults.writing import DOES_NOT_FIT
 from tests.gitvault import git, leftovers
 from tests.integration.vault.test_recovery import STEPS
 from tests.run_length import LONG, rounds
 from tests.vaults import make_vault
+from tests.warm import WarmProcess
 
 PATHS = ("Inbox/a.md", "Projects/deep/er/b.md", "People/é c.md")
 DEATHS = sorted({step[:3] for name, step in STEPS.items() if ":" in step[0] and int(name.split()[0]) > 4})
