@@ -17,7 +17,7 @@ These start the real program with an interpreter of its own:
 
 - `tests/e2e/test_cli.py`: the program of the tests is the program; an answer that cannot be written.
 - `tests/e2e/test_hooks.py`: all that is about deadlines.
-- `tests/docs/test_docs.py`: the README, and each command of `commonplace demo`.
+- `tests/docs/test_docs.py`: the demo and each command in it, and the daemon of the page about serving.
 - `tests/e2e/test_serve.py`: the end of a daemon, its first answer, and those that start in the background.
 - `tests/e2e/test_mcp_stdio.py`, `test_search_cli.py` (`watch`), `test_vault_cli.py` (an init that is stopped).
 """

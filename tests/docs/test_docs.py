@@ -46,13 +46,16 @@ def in_a_shell(script: str, *, home: Path | None = None, installed: bool = False
 
 @pytest.fixture(scope="module")
 def demo_vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the demo, with which every page begins, leaves behind; it ran from start to end."""
+    """What the demo, with which every page begins, leaves behind; it ran from start to end.
+
+    The installed program runs it, and starts itself for each command it shows.
+    """
     components.require("model")
     home = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COMMONPLACE_EMBEDDING__MODEL_FOLDER", str(components.MODEL_FOLDER))
         patch.setenv("COMMONPLACE_EMBEDDING__PROVIDER", "minilm-l6-v2")
-        run = in_a_shell(DEMO.partition(">")[0], home=home)
+        run = in_a_shell(DEMO.partition(">")[0], home=home, installed=True)
     assert run.returncode == 0, run.stderr
     assert "Inbox/Broken import.md:2:" in run.stdout
     return home / "sample-vault"
@@ -76,14 +79,12 @@ def commands_with_output(page: Path) -> list[tuple[str, str]]:
 def test_the_commands_of_a_page_run_and_print_what_it_shows(page: Path, demo_vault: Path) -> None:
     """All in one shell, after a demo that has run before; where output is shown, it is the output.
 
-    Those of the README are run by the installed program, the others by the warm one.
-
     Whatever fails, no daemon is left.
     """
     steps = commands_with_output(page)
     before = f"trap '{PROGRAM} stop > /dev/null 2>&1 || true' EXIT\n" if page.name == "serving.md" else ""
     typed = [f"cp -Rp {quote(str(demo_vault))} ~" if command == DEMO else command for command, _ in steps]
-    run = in_a_shell(before + f"\necho {MARK}\n".join(typed), installed=page == README)
+    run = in_a_shell(before + f"\necho {MARK}\n".join(typed))
 
     assert run.returncode == 0, run.stderr
     printed = re.split(rf"{MARK}\n", run.stdout)
