@@ -151,8 +151,8 @@ def _seconds_of_processes() -> float:
 @pytest.mark.needs("model")
 @pytest.mark.requirement("D-81")
 def test_a_vault_is_found_by_meaning_after_three_commands(tmp_path: Path) -> None:
-    """init, sync, search: the sample vault is indexed in under 30 seconds of processor time, and a question that shares no
-    word with the note finds the right section of it."""
+    """init, sync, search: the sample vault is indexed in less than 30 seconds of processor time, and a question that
+    shares no word with the note finds the right section of it."""
     place, question = Place(tmp_path, provider="minilm-l6-v2"), "battery life of the device"
     copy_sample(place.vault)
     place.process("init", str(place.vault))
