@@ -89,6 +89,7 @@ def test_the_moments_in_a_line_are_shown_by_the_clock_on_the_wall() -> None:
     assert line == "nothing happened since 2026-01-05 07:30 (v2026-01-05)"
 
 
+@pytest.mark.usefixtures("one_day")
 def test_people_read_the_time_of_their_zone(vault: Path) -> None:
     """It is another day there: every command shows that one, and no line a time in UTC."""
     run = calling(vault)

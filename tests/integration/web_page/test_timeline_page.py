@@ -10,7 +10,7 @@ from commonplace.memory import Memory
 from tests.integration.web_page.conftest import Site, Visit
 from tests.page_vault import AGENT
 
-pytestmark = pytest.mark.needs("chromium")
+pytestmark = [pytest.mark.needs("chromium"), pytest.mark.usefixtures("one_day")]
 
 
 def test_a_day_has_what_was_said_learned_written_and_edited_in_order(visit: Visit, site: Site, memory: Memory) -> None:
