@@ -79,6 +79,7 @@ bench: $(MODEL) bench-tests  ## speed, on generated notes and on the vaults in $
 	@$(BIN)/python bench/vaults.py --data "$(DATA)/vaults"
 	@$(BIN)/python bench/writes.py
 	@$(BIN)/python bench/growth.py
+	@$(BIN)/python bench/waits.py $(KEEP)
 	@$(BIN)/python bench/search.py --data "$(DATA)" $(KEEP)
 	@$(BIN)/python bench/cold.py --data "$(DATA)" $(KEEP)
 	@$(BIN)/python bench/first_hour.py --data "$(DATA)" $(KEEP)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests import components, run_length
+from tests.polling import wait_for_one_day
 
 pytest_plugins = ["pytester", "tests.suite"]
 
@@ -32,6 +33,12 @@ def _a_home_of_its_own(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(variable)
     monkeypatch.setenv("COMMONPLACE_EMBEDDING__MODEL_FOLDER", str(components.MODEL_FOLDER))
     monkeypatch.setenv("COMMONPLACE_EMBEDDING__PROVIDER", "hashing")  # loading the real model takes half a second
+
+
+@pytest.fixture
+def one_day() -> None:
+    """Midnight does not fall into this test, whose programs have the real clock."""
+    wait_for_one_day()
 
 
 @pytest.fixture

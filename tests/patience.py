@@ -1,7 +1,7 @@
 """Time for what has a deadline of its own: other tests may keep the machine busy, and a late part is left out.
 
-The deadlines themselves are tested by `tests/e2e/test_hooks.py`, `tests/integration/flows/test_context_build.py` and
-`tests/integration/daemon/test_hook_routes.py`. Children of a warm process call the functions, before anything else.
+The deadlines themselves are tested by `tests/unit/hooks/test_hook_main.py`, `tests/integration/daemon/
+test_hook_routes.py` and `tests/integration/flows/test_context_deadlines.py`. Children of a warm process call the functions, before anything else.
 """
 
 from types import ModuleType
@@ -12,6 +12,7 @@ from tests.warm import run_program
 RECALL_SECONDS: Final = 30.0
 DAEMON: Final = "tests.patience:serve_patiently"
 HOOKS: Final = "tests.patience:run_patient_hooks"
+UNHURRIED_HOOKS: Final = "tests.patience:run_unhurried_hooks"
 WITH_JOBS: Final = "tests.patience:serve_with_jobs"
 
 
@@ -35,7 +36,15 @@ def run_patient_hooks(*_: str) -> None:
     """The program, whose hooks wait nearly as long for the daemon as hosts wait for them."""
     from commonplace.hooks import main
 
-    _replace(main, _SECONDS=dict.fromkeys(main._SECONDS, 4.0), _OTHER_SECONDS=2.0)
+    _replace(main, _SECONDS=dict.fromkeys(main._SECONDS, 4.0), _OTHER_SECONDS=4.0)
+    run_program()
+
+
+def run_unhurried_hooks(*_: str) -> None:
+    """The program, whose hooks wait for the daemon as long as anything in a test."""
+    from commonplace.hooks import main
+
+    _replace(main, _SECONDS=dict.fromkeys(main._SECONDS, RECALL_SECONDS), _OTHER_SECONDS=RECALL_SECONDS)
     run_program()
 
 

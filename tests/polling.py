@@ -1,7 +1,8 @@
-"""Waiting for what happens in another thread or process: no test sleeps for a fixed time."""
+"""Waiting for what happens in another thread or process, or for midnight: no test sleeps for a fixed time."""
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 
 def wait_for(is_so: Callable[[], object], *, within: float = 60.0) -> None:
@@ -10,3 +11,17 @@ def wait_for(is_so: Callable[[], object], *, within: float = 60.0) -> None:
     while not is_so():
         assert time.monotonic() < deadline, f"not within {within:g} seconds"
         time.sleep(0.005)
+
+
+def wait_for_one_day() -> None:
+    """Wait in the last minute of a day (UTC) and in the first second of one: what follows happens on one day.
+
+    A time of exactly midnight would stand for a whole day.
+    """
+
+    def is_far_from_midnight() -> bool:
+        now = datetime.now(UTC)
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        return timedelta(seconds=1) < now - midnight < timedelta(hours=23, minutes=59)
+
+    wait_for(is_far_from_midnight, within=120)

@@ -547,7 +547,7 @@ def as_another_user(daemon: Daemon, path: str, header: str) -> str:
     request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{daemon.port}\r\n{header}\r\nConnection: close\r\n\r\n"
     os.seteuid(65534)  # a socket belongs to whoever makes it
     try:
-        connection = socket.create_connection(("127.0.0.1", daemon.port), timeout=10)
+        connection = socket.create_connection(("127.0.0.1", daemon.port), timeout=60)
     finally:
         os.seteuid(0)
     with connection:

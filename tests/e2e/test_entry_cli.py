@@ -41,6 +41,7 @@ def test_saving_makes_a_note_of_its_own_in_the_folder_of_its_kind(run: Run, vaul
 
 
 @pytest.mark.requirement("A-01")
+@pytest.mark.usefixtures("one_day")
 def test_the_same_words_are_confirmed_and_not_saved_again(run: Run, vault: Path) -> None:
     """The first time on a day is written down, the second changes nothing."""
     first = saved(run, CONCISE, "--kind", "preference")

@@ -79,13 +79,11 @@ def test_what_any_process_does_is_told_and_the_daemon_stops_at_once(tmp_path: Pa
             proposal = {"path": "Agent/styles/plain.md", "text": "# Plain\n\nShort words.\n", "reason": "asked"}
             assert daemon.call("POST", "/api/v1/profile/propose", body=proposal, token=token).status == 200
             review = stream.next("review")
-            begin = time.monotonic()
             daemon.stop()
-            took = time.monotonic() - begin
+            stream.response.read()  # raises IncompleteRead if the daemon cuts it off when its patience ends
 
     assert (ours["actor"], theirs["actor"]) == ("agent", "person")
     assert len(ours["commit"]) == len(theirs["commit"]) == 40
     assert edited["change"] == "saved"
     assert (started["job"], finished["outcome"]) == ("probe", "done")
     assert review == {"waiting": 1}
-    assert took < 9  # a request that goes on would be given ten seconds

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import statistics
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -243,18 +241,3 @@ def test_path_tricks_and_sensitive_notes_are_refused_as_resources(daemon: Daemon
         reply = daemon.call("POST", "/mcp", body=body, token=token, headers=headers)
         assert "error" in reply.json, path
         assert b"words" not in reply.body
-
-
-def test_the_tools_are_listed_quickly_once_it_runs(daemon: Daemon, token: str) -> None:
-    """Within 50 ms, in the best of some tries: other programs may hold the machine in the rest."""
-    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
-    took: list[float] = []
-    while len(took) < 200 and min(took, default=1.0) >= 0.05:
-        start = time.perf_counter()
-        reply = daemon.call(
-            "POST", "/mcp", body={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, token=token, headers=headers
-        )
-        took.append(time.perf_counter() - start)
-        assert len(reply.json["result"]["tools"]) == 14
-
-    assert min(took) < 0.05, statistics.median(took)

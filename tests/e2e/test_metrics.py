@@ -12,7 +12,7 @@ import pytest
 
 from tests.daemons import Daemon, running
 from tests.llm_server import Answer, serving_models
-from tests.polling import wait_for
+from tests.polling import wait_for, wait_for_one_day
 
 DASHBOARD: Final = Path(__file__).parents[2] / "docs/grafana/commonplace.json"
 SAMPLE: Final = re.compile(
@@ -68,6 +68,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Daemon, Scr
         with running(home, **models) as daemon:
             daemon.wait_synced()
             reader = daemon.token("prometheus", scopes=("read",))
+            wait_for_one_day()
             use(daemon)
             wait_for(lambda: scraped(daemon, reader).value("job_runs_total", 'job="probe",outcome="done"'))
             wait_for(lambda: scraped(daemon, reader).value("watch_events_total", 'kind="saved"'))

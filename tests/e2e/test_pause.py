@@ -1,9 +1,8 @@
 """Sessions come back to the vault's history through a real daemon; pausing keeps them out."""
 
 import json
-import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -28,10 +27,13 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
         yield made
 
 
-def say(daemon: Daemon, session: str, *texts: str) -> Path:
-    """Write what is said now to the session's transcript."""
+def say(daemon: Daemon, session: str, *texts: str, is_paused: bool = False) -> Path:
+    """Write what is said to the session's transcript: now while it is paused, else after a pause that has just ended.
+
+    The second in which a pause ended still belongs to it.
+    """
     path = claude_folder(daemon.home) / f"{session}.jsonl"
-    now = datetime.now(UTC).isoformat()
+    now = (datetime.now(UTC) + timedelta(seconds=0 if is_paused else 2)).isoformat()
     with path.open("a") as file:
         file.write("".join(claude("user", text, id_=str(uuid4()), at=now) for text in texts))
     return path
@@ -96,13 +98,11 @@ def test_a_session_is_in_history_after_the_hook_and_no_secret_is_anywhere(daemon
 def test_while_it_is_paused_nothing_is_recorded_and_nothing_of_it_later(daemon: Daemon) -> None:
     """The person says `pause` and `resume`; `status` shows it; the daemon needs no restart."""
     paused = daemon.command("pause", "--json")
-    path = say(daemon, "second", "Not this.")
+    path = say(daemon, "second", "Not this.", is_paused=True)
     stop(daemon, "second", path)
     wait_read(daemon, path)
     shown, at_first = daemon.command("status").stdout, kept(daemon, "second")
     resumed = json.loads(daemon.command("resume", "--json").stdout)
-    resumed_at = time.time()
-    wait_for(lambda: time.time() > resumed_at + 1.1)  # the second in which it ended is still paused
     say(daemon, "second", "But this.")
     stop(daemon, "second", path)
     wait_for(lambda: kept(daemon, "second"))
@@ -120,7 +120,7 @@ def test_a_conversation_is_paused_by_the_id_that_is_shown(daemon: Daemon) -> Non
     stop(daemon, "third", path)
     wait_for(lambda: kept(daemon, "third"))
     paused = daemon.command("pause", "--conversation", *ids_of(daemon, "third"))
-    say(daemon, "third", "Two.")
+    say(daemon, "third", "Two.", is_paused=True)
     stop(daemon, "third", path)
     wait_read(daemon, path)
     again = daemon.command("resume", "--conversation", "third")
@@ -135,7 +135,7 @@ def test_a_project_is_paused_with_all_below_it(daemon: Daemon) -> None:
     project = daemon.home / "project"
     (project / "inner").mkdir(parents=True)
     daemon.command("pause", "--project", str(project))
-    paths = say(daemon, "fourth", "Not this."), say(daemon, "fifth", "But this.")
+    paths = say(daemon, "fourth", "Not this.", is_paused=True), say(daemon, "fifth", "But this.")
     stop(daemon, "fourth", paths[0], cwd=str(project / "inner"))
     stop(daemon, "fifth", paths[1], cwd=str(daemon.home))
     for path in paths:

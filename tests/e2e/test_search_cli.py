@@ -3,16 +3,17 @@
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,11 @@ from commonplace.model import ActorKind
 from commonplace.questions.words import query_words
 from tests.command_line import run_commonplace
 from tests.components import MODEL_FOLDER, require, variables_of_ours
+from tests.polling import wait_for
 from tests.terminal import on_a_terminal
 from tests.vaults import make_vault, sample_vault
 from tests.warm import warm_program
 
-FRESH = 1.5
-TRIES = 5
 PATIENCE = 60.0
 NASTY = ('"', "--", "🌱", '-tank "permit* NEAR( AND ^title: {OR} ;DROP', "permit tank " * 834)
 RESULT = {"chunk_id", "document_id", "source_type", "source_path", "title", "heading_path", "line", "content", "score"}
@@ -143,17 +143,23 @@ def place(tmp_path: Path) -> Place:
 # What a person sees
 
 
+def _seconds_of_processes() -> float:
+    """The processor time of all processes that this one has started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 @pytest.mark.needs("model")
 @pytest.mark.requirement("D-81")
 def test_a_vault_is_found_by_meaning_after_three_commands(tmp_path: Path) -> None:
-    """init, sync, search: the sample vault is indexed in under 30 seconds, and a question that shares no word with the
-    note finds the right section of it."""
+    """init, sync, search: the sample vault is indexed in less than 30 seconds of processor time, and a question that
+    shares no word with the note finds the right section of it."""
     place, question = Place(tmp_path, provider="minilm-l6-v2"), "battery life of the device"
     sample_vault(place.vault, git=False)
     place.process("init", str(place.vault))
-    start = time.monotonic()
+    before = _seconds_of_processes()
     synced = place.process("sync")
-    took = time.monotonic() - start
+    took = _seconds_of_processes() - before
     shown = place.process("search", question, "-k", "1")
     note = (place.vault / "Projects/Greenhouse/Sensors.md").read_text().casefold()
 
@@ -657,48 +663,25 @@ def watching(place: Place) -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.requirement("D-85")
 def test_what_happens_on_disk_is_found_within_moments(place: Place) -> None:
     """A write, an editor's replace, a rename, a folder's rename and a removal, while `watch` runs in another process:
-    1.5 seconds, asked by a program that keeps the index open and has a look every few milliseconds.
-
-    The quickest of some tries counts: other programs may hold the machine in the rest.
+    a program that keeps the index open finds each of them. `bench/waits.py` measures how soon.
     """
-    quickest = dict[str, float]()
+    vault = place.vault
     with watching(place), place.opened() as memory:
-        for _ in range(TRIES):
-            for what, seconds in _seconds_until_found(place.vault, memory).items():
-                quickest[what] = min(seconds, quickest.get(what, seconds))
-            if max(quickest.values()) <= FRESH:
-                break
 
-    assert {what: seconds for what, seconds in quickest.items() if seconds > FRESH} == {}
+        def found(word: str) -> list[str]:
+            return [hit.path for hit in memory.search(word, mode="words", k=20)]
 
-
-def _seconds_until_found(vault: Path, memory: Memory) -> dict[str, float]:
-    """How long each change of a note takes until a search knows of it; the folders are as before afterwards."""
-    took = dict[str, float]()
-
-    def found(word: str) -> list[str]:
-        return [hit.path for hit in memory.search(word, mode="words", k=20)]
-
-    def wait_for(what: str, is_so: Callable[[], bool]) -> None:
-        start = time.monotonic()
-        while not is_so():
-            assert time.monotonic() < start + PATIENCE, what
-            time.sleep(0.02)
-        took[what] = time.monotonic() - start
-
-    (vault / "Inbox/Quince.md").write_text("Marmalade of quinces.\n")
-    wait_for("write", lambda: found("marmalade") == ["Inbox/Quince.md"])
-    (vault / "Inbox/Quince.md~").write_text("Jelly of quinces.\n")
-    (vault / "Inbox/Quince.md~").replace(vault / "Inbox/Quince.md")
-    wait_for("replace", lambda: (found("marmalade"), found("jelly")) == ([], ["Inbox/Quince.md"]))
-    (vault / "Inbox/Quince.md").rename(vault / "Projects/Quince.md")
-    wait_for("rename", lambda: found("jelly") == ["Projects/Quince.md"])
-    (vault / "Projects").rename(vault / "Works")
-    wait_for("folder", lambda: found("jelly") == ["Works/Quince.md"])
-    (vault / "Works/Quince.md").unlink()
-    wait_for("removal", lambda: found("jelly") == [])
-    (vault / "Works").rename(vault / "Projects")
-    return took
+        (vault / "Inbox/Quince.md").write_text("Marmalade of quinces.\n")
+        wait_for(lambda: found("marmalade") == ["Inbox/Quince.md"])
+        (vault / "Inbox/Quince.md~").write_text("Jelly of quinces.\n")
+        (vault / "Inbox/Quince.md~").replace(vault / "Inbox/Quince.md")
+        wait_for(lambda: (found("marmalade"), found("jelly")) == ([], ["Inbox/Quince.md"]))
+        (vault / "Inbox/Quince.md").rename(vault / "Projects/Quince.md")
+        wait_for(lambda: found("jelly") == ["Projects/Quince.md"])
+        (vault / "Projects").rename(vault / "Works")
+        wait_for(lambda: found("jelly") == ["Works/Quince.md"])
+        (vault / "Works/Quince.md").unlink()
+        wait_for(lambda: found("jelly") == [])
 
 
 # Looking back and looking over
@@ -710,7 +693,7 @@ def test_the_vault_can_be_searched_as_it_stood(place: Place) -> None:
     commit = subprocess.run(
         ["git", "-C", str(place.vault), "log", "-1", "--format=%cI"], capture_output=True, text=True, check=True
     ).stdout.strip()
-    wait_for_the_next_second()
+    wait_for(lambda: datetime.now(UTC) >= datetime.fromisoformat(commit) + timedelta(seconds=1))  # git counts seconds
     place.run("note", "write", "Inbox/Quince.md", given="Jelly now.\n")
     past = place.answer("search", "marmalade", "--mode", "words", "--as-of", commit)
     now = place.answer("search", "marmalade", "--mode", "words")
@@ -721,12 +704,6 @@ def test_the_vault_can_be_searched_as_it_stood(place: Place) -> None:
     assert now["results"] == []
     assert (before.returncode, json.loads(before.stdout)["error"]["type"]) == (2, "NotFound")
     assert "it begins 20" in json.loads(before.stdout)["error"]["message"]
-
-
-def wait_for_the_next_second() -> None:
-    now = int(time.time())
-    while int(time.time()) == now:
-        time.sleep(0.01)
 
 
 def test_stats_and_doctor_show_problems_with_path_and_line(place: Place) -> None:

@@ -153,7 +153,7 @@ def test_a_person_without_a_vault_is_told_what_they_lack(team: Daemon) -> None:
 
 def rest_of(daemon: Daemon, path: str, headers: dict[str, str], then: Callable[[], object]) -> str:
     """What a stream of live events still says until it ends, once it has begun and that was done."""
-    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=60)
     try:
         connection.request("GET", path, headers=headers)
         response = connection.getresponse()
@@ -195,7 +195,7 @@ def test_a_person_who_listens_everywhere_leaves_others_room_to_listen(team: Daem
     with ExitStack() as stack:
 
         def listen(person: str) -> int:
-            connection = http.client.HTTPConnection("127.0.0.1", team.port, timeout=20)
+            connection = http.client.HTTPConnection("127.0.0.1", team.port, timeout=60)
             stack.callback(connection.close)
             connection.request("GET", "/api/v1/events", headers={"Authorization": f"Bearer {tokens[person]}"})
             response = connection.getresponse()

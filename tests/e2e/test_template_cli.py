@@ -21,6 +21,7 @@ def vault(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("one_day")
 def test_a_dry_run_prints_the_note_and_a_run_writes_it_once(run: Run, vault: Path) -> None:
     """The printed note is the one that is written."""
     shown = run("template", "run", "daily_reflection", "--dry-run").stdout

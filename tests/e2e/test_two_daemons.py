@@ -109,9 +109,9 @@ def test_a_daemon_answers_while_a_sign_in_waits_for_the_database(cluster: Cluste
         with PostgresqlIdentities(server).write_transaction():
             answer = pool.submit(browser.http.post, "/oauth/signin", data={"code": "x"}, headers=own_page(cluster))
             wait_for(lambda: is_waiting(database))
-            health = cluster.first.call("GET", "/health", token="", timeout=3)
+            health = cluster.first.call("GET", "/health", token="", timeout=WAIT / 2)
             was_waiting = not answer.done()
-        page = answer.result(timeout=20)
+        page = answer.result(timeout=60)
     server.close()
 
     assert (health.status, was_waiting) == (200, True)

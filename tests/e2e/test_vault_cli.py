@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -252,7 +251,7 @@ def test_an_init_that_is_stopped_leaves_no_repository(tmp_path: Path, home: Path
     hook = tmp_path / "git-that-waits"
     hook.mkdir()
     (hook / "git").write_text(
-        f'#!/bin/sh\ncase "$*" in *"commit --quiet"*) touch {tmp_path}/committing; exec sleep 20;; esac\n'
+        f'#!/bin/sh\ncase "$*" in *"commit --quiet"*) touch {tmp_path}/committing; exec sleep 60;; esac\n'
         f'exec {_git()} "$@"\n'
     )
     (hook / "git").chmod(0o755)
@@ -261,11 +260,9 @@ def test_an_init_that_is_stopped_leaves_no_repository(tmp_path: Path, home: Path
     process = subprocess.Popen([*plainly, sys.executable, "-m", "commonplace", "init", str(vault)], env=environ)
     wait_for((tmp_path / "committing").exists)
     process.send_signal(number)
-    began = time.monotonic()
-    code = process.wait(20)
+    code = process.wait(50)  # not for git
 
     assert code not in (0, None)
-    assert time.monotonic() - began < 20
     assert not (vault / ".git").exists()
     assert registered_vaults().entries == ()
     if number != signal.SIGKILL:

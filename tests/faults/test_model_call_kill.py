@@ -6,6 +6,8 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from commonplace.history.sqlite.history import SqliteHistory
 from tests.llm_server import MODEL, Answer, ModelScript, serving_models
 from tests.polling import wait_for
@@ -45,6 +47,7 @@ def spent(folder: Path) -> int:
         history.close()
 
 
+@pytest.mark.usefixtures("one_day")
 def test_a_call_that_a_kill_cuts_off_stays_counted(tmp_path: Path) -> None:
     """The server had the request and may bill it: the most that it can cost is part of the day's spending."""
     with serving_models(default=Answer({"action": "x"}, delay=3.0)) as server:
@@ -56,6 +59,7 @@ def test_a_call_that_a_kill_cuts_off_stays_counted(tmp_path: Path) -> None:
     assert 3000 <= spent(tmp_path) <= 10_000
 
 
+@pytest.mark.usefixtures("one_day")
 def test_processes_share_one_budget(tmp_path: Path) -> None:
     """Three processes with four calls of 2,500 tokens each: together they stay within it."""
     with serving_models(default=Answer({"action": "x"}, tokens=(1500, 1000), delay=0.05)) as server:

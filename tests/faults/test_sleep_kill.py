@@ -3,14 +3,18 @@
 import random
 import shutil
 from collections import Counter
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
-from commonplace import Message, open_memory
+from commonplace import Message
+from commonplace.app import open_with
 from commonplace.memory import Memory
+from commonplace.model import Actor
+from commonplace.settings.load import load_settings
 from tests.faults.figures import Figures
 from tests.faults.killing import killed_after
 from tests.gitvault import new_vault
+from tests.memories import Calendar
 from tests.run_length import rounds
 
 KILLS = rounds(4, long=150)
@@ -21,7 +25,13 @@ SPOKEN = (
     "Which tea shop in Utrecht is open on Sunday?",
     "Write the tests for the pump of the well",
 )
-SAID_AT = datetime.now(UTC).replace(microsecond=0) - timedelta(hours=1)
+CLOCK = Calendar()
+
+
+def opened(root: Path) -> Memory:
+    """The memory of that vault, on one day: days are part of what is compared."""
+    settings = load_settings(flags={**OPTIONS, "vault.root": str(root)}).settings
+    return open_with(settings, actor=Actor("person", "test"), clock=CLOCK)
 
 
 def _sleep(memory: Memory) -> bool:
@@ -30,17 +40,17 @@ def _sleep(memory: Memory) -> bool:
 
 def sleep(root: Path, *, steps: int | None) -> int:
     """Run the job in another process, killed after that many calls of ours; returns the calls made, 0 if killed."""
-    return killed_after(steps, _sleep, root, rooms=ROOMS, settings=OPTIONS)
+    return killed_after(steps, _sleep, root, rooms=ROOMS, settings=OPTIONS, opens=lambda: opened(root))
 
 
 def prepared(root: Path) -> None:
     """A vault with conversations of two days and a saved entry."""
     new_vault(root, note="# A note\n")
-    with open_memory(root, settings=OPTIONS) as memory:
+    with opened(root) as memory:
         memory.index.sync()
         memory.entries.save("I prefer tabs to spaces.")
         for number, text in enumerate(SPOKEN):
-            at = SAID_AT - timedelta(days=number % 2)
+            at = CLOCK.at - timedelta(hours=1, days=number % 2)
             memory.conversations.record([Message("user", text, at=at)], interface="test", source_id=str(number))
 
 

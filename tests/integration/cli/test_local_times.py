@@ -89,14 +89,16 @@ def test_the_moments_in_a_line_are_shown_by_the_clock_on_the_wall() -> None:
     assert line == "nothing happened since 2026-01-05 07:30 (v2026-01-05)"
 
 
+@pytest.mark.usefixtures("one_day")
 def test_people_read_the_time_of_their_zone(vault: Path) -> None:
     """It is another day there: every command shows that one, and no line a time in UTC."""
     run = calling(vault)
     with open_memory(vault) as memory:
         (conversation,) = memory.conversations.list()
         (entry,) = [each.fact.id for each in memory.facts.about() if "tea" in each.fact.text]
-    zone, hours = (EAST, 14) if datetime.now(UTC).hour >= 10 else (WEST, -11)
-    before = datetime.now(UTC) + timedelta(hours=hours, minutes=-2)
+    now = datetime.now(UTC)
+    zone, hours = (EAST, 14) if now.hour >= 10 else (WEST, -11)
+    before = now + timedelta(hours=hours, minutes=-2)
     days = {f"{before + each:%Y-%m-%d}" for each in (timedelta(), timedelta(days=-7), timedelta(minutes=4))}
     for command in COMMANDS:
         words = command.format(conversation=conversation.id, entry=entry).split()

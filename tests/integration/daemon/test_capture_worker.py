@@ -105,14 +105,13 @@ def test_handing_over_takes_no_time_and_is_on_the_disk_before_it_returns(session
     """A hook waits for it. Nothing is opened or read meanwhile."""
     captures = CaptureWorker(session.state, session.memory_for, OPTIONS)  # it never begins
     session.say("one")
-    took: list[float] = []
+    begun = time.thread_time()
     for number in range(50):
-        begun = time.perf_counter()
         captures.enqueue(host="claude-code", session_id=f"s{number}", transcript=str(session.path), cwd="/", ends=False)
-        took.append(time.perf_counter() - begun)
+    took = time.thread_time() - begun
     files = list((session.state / FOLDER).iterdir())
 
-    assert min(took) < 0.01  # other programs may hold the machine and its disk in the rest
+    assert took < 50 * 0.01
     assert len(files) == 50
     assert {stat.S_IMODE(each.stat().st_mode) for each in files} == {0o600}
     assert session.asked == []

@@ -45,13 +45,22 @@ class Client:
 
 
 Connect = Callable[[], Awaitable[Client]]
+LIMIT = 60.0
+
+
+def pass_time(seconds: float) -> None:
+    """Let the clock of the running loop jump ahead: the server and its callers share it."""
+    loop = asyncio.get_running_loop()
+    clock = loop.time
+    loop.time = lambda: clock() + seconds  # type: ignore[method-assign]
 
 
 @asynccontextmanager
-async def serving(app: Any = says_hello, *, seconds: float) -> AsyncIterator[Connect]:
-    """A server whose callers have that long for a head."""
-    http = connection_for(ServeOptions(body_seconds=seconds))
-    server = uvicorn.Server(uvicorn.Config(app, port=0, http=http, lifespan="off", log_config=None, ws="none"))
+async def serving(app: Any = says_hello) -> AsyncIterator[Connect]:
+    """A server whose callers have LIMIT seconds for a head."""
+    http = connection_for(ServeOptions(body_seconds=LIMIT))
+    settings = {"lifespan": "off", "log_config": None, "ws": "none", "timeout_keep_alive": 3600}
+    server = uvicorn.Server(uvicorn.Config(app, port=0, http=http, **settings))  # type: ignore[arg-type]
     at_work = asyncio.create_task(server._serve())
     while not server.started:
         await asyncio.sleep(0.001)
@@ -75,24 +84,19 @@ def test_a_head_that_does_not_come_to_its_end_closes_the_connection() -> None:
     """Nothing at all, half a head, and half a second head, however busily it is sent."""
 
     async def run() -> list[bytes]:
-        async with serving(seconds=0.2) as connect:
+        async with serving() as connect:
             silent, half, busy, second = [await connect() for _ in range(4)]
             await half.send(HEAD)
             await busy.send(HEAD)
             await second.send(HEAD + b"\r\n")
-            await second.hears(b"hello")
+            await second.hears(b"hello")  # the others were there before it
             await second.send(HEAD)
-
-            async def keep_sending() -> None:
-                while not busy.writer.is_closing():
+            for _ in range(5):
+                with suppress(ConnectionError):
                     await busy.send(b"X: y\r\n")
-                    await asyncio.sleep(0.02)
-
-            sending = asyncio.create_task(keep_sending())
-            closed = [await each.is_closed() for each in (silent, half, busy, second)]
-            sending.cancel()
-            await asyncio.gather(sending, return_exceptions=True)
-            return closed
+                await asyncio.sleep(0.01)
+                pass_time(LIMIT / 4)
+            return [await each.is_closed() for each in (silent, half, busy, second)]
 
     assert asyncio.run(run()) == [b""] * 4
 
@@ -101,14 +105,14 @@ def test_a_caller_that_sends_whole_heads_is_kept() -> None:
     """Longer than the time for one head, with a pause between requests, and two heads at once."""
 
     async def run() -> list[bytes]:
-        async with serving(seconds=0.2) as connect:
+        async with serving() as connect:
             client = await connect()
             heard = []
             for text in (HEAD + b"\r\n", HEAD + b"\r\n", (HEAD + b"\r\n") * 2):
                 await client.send(text[:10])
                 await client.send(text[10:])
                 heard.append(await client.hears(b"hello"))
-                await asyncio.sleep(0.15)
+                pass_time(LIMIT * 3 / 4)
             heard.append(await client.hears(b"hello"))
             return heard
 
@@ -120,7 +124,7 @@ def test_one_connection_too_many_is_told_and_closed(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(connections, "_MOST_CONNECTIONS", 2)
 
     async def run() -> tuple[bytes, bytes, bytes]:
-        async with serving(seconds=10) as connect:
+        async with serving() as connect:
             first, _ = await connect(), await connect()
             refused = await (await connect()).is_closed()
             await first.send(HEAD + b"Connection: close\r\n\r\n")
@@ -148,12 +152,13 @@ def test_a_caller_that_does_not_read_is_ended() -> None:
     """Its connection does not wait for it to read what is left; one that reads, however much, gets everything."""
 
     async def run() -> tuple[int, int]:
-        async with serving(says_much, seconds=0.3) as connect:
+        async with serving(says_much) as connect:
             silent, reader = await connect(), await connect()
             for client in (silent, reader):
                 await client.send((HEAD + b"\r\n") * 3)
             read = len(await asyncio.wait_for(reader.reader.readexactly(60_000_000), 60))
-            await asyncio.sleep(1.5)  # the reader may have been quicker than the limit of the silent one
+            pass_time(LIMIT)
+            await asyncio.sleep(0)  # the server ends the silent one before it reads on
             left = 0
             with suppress(ConnectionError):
                 while part := await asyncio.wait_for(silent.reader.read(1 << 20), 60):
@@ -171,7 +176,7 @@ def test_callers_that_do_not_read_give_their_place_to_others(monkeypatch: pytest
     monkeypatch.setattr(connections, "_MOST_CONNECTIONS", 5)
 
     async def run() -> bytes:
-        async with serving(says_much, seconds=60) as connect:
+        async with serving(says_much) as connect:
             silent = [await connect() for _ in range(5)]
             for client in silent:
                 await client.send((HEAD + b"\r\n") * 5)
@@ -202,7 +207,7 @@ def test_what_is_no_request_is_answered_in_the_one_shape_and_closed(text: bytes)
     """Also a head that goes on and on, and lengths that contradict each other."""
 
     async def run() -> bytes:
-        async with serving(seconds=10) as connect:
+        async with serving() as connect:
             client = await connect()
             await client.send(text)
             return await client.is_closed()

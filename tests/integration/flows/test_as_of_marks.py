@@ -212,7 +212,7 @@ def found(stores: Stores, day: str = BEFORE, *, person: bool = False) -> dict[st
 
 def known(stores: Stores, actor: ActorKind = "agent", **asked: str) -> list[str]:
     """What is told about the clinic: by whom, of whom."""
-    facts = Facts(Session(stores, Actor(actor, "test"), lambda: datetime(2026, 12, 31, tzinfo=UTC)))
+    facts = Facts(Session(stores, Actor(actor, "test"), lambda: datetime(2099, 12, 31, tzinfo=UTC)))
     return sorted(each.fact.subject for each in facts.about("Zqclinic", **asked))  # type: ignore[arg-type]
 
 
@@ -264,7 +264,7 @@ def test_what_a_program_wrote_into_a_marked_folder_is_not_trusted_more(stores: S
     """A line keeps the trust of its writer in the past."""
     session = make_session(root, actor="agent")
     write_note("Projects/Boat.md", b"# Boat\n\n- located_in [[Zqclinic]]\n", session, Terms())
-    facts = Facts(Session(stores, Actor("person", "test"), lambda: datetime(2026, 12, 31, tzinfo=UTC)))
-    trusts = {each.fact.subject: each.fact.origins.trust for each in facts.about("Zqclinic", known="2026-12-31")}
+    facts = Facts(Session(stores, Actor("person", "test"), lambda: datetime(2099, 12, 31, tzinfo=UTC)))
+    trusts = {each.fact.subject: each.fact.origins.trust for each in facts.about("Zqclinic", known="2099-12-31")}
 
     assert trusts == {"Garden": "read", "Lena": "read", "Boat": "said"}

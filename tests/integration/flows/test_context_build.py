@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,9 @@ import pytest
 from commonplace.errors import UsageError
 from commonplace.flows.context import build as context_flow
 from commonplace.flows.context import passages
-from commonplace.flows.context.build import GatherResult
 from commonplace.memory import Memory
 from commonplace.model import CONTEXT_SECTIONS, Actor, Context
+from tests.late_parts import make_late
 from tests.memories import Calendar, make_memory
 
 CODING = (
@@ -206,47 +206,20 @@ def test_what_is_not_ready_in_time_is_left_out_and_said_to_be(memory: Memory, mo
     original = passages.passage_pieces
 
     def slowly(*arguments: object) -> object:
-        go_on.wait(timeout=20)
+        go_on.wait(60)
         return original(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(context_flow, "passage_pieces", slowly)
-    late = memory.context("the greenhouse roof", within=4.0)
+    make_late("recall", monkeypatch, until=go_on)
+    late = memory.context("the greenhouse roof")
     go_on.set()
-    ready = memory.context("the greenhouse roof", within=30)
+    ready = memory.context("the greenhouse roof", within=None)
 
     assert late.late == ("recall",)
     assert sections(late)[:2] == ["user", "profile"]
     assert {each.section for each in late.left_out if each.why == "late"} == {"facts", "playbooks", "recalled"}
     assert ready.late == ()
     assert "playbooks" in sections(ready)
-
-
-@pytest.fixture
-def patient_recall() -> None:
-    """The deadlines are those of the program."""
-
-
-def test_a_prompt_and_the_start_of_a_session_have_time_budgets_of_their_own(
-    memory: Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """300 and 500 milliseconds unless whoever asks says otherwise; None waits for everything."""
-    given: list[float | None] = []
-
-    def gather(parts: Mapping[str, Callable[[], Any]], *, within: float | None) -> GatherResult[Any]:
-        given.append(within)
-        return GatherResult({}, tuple(parts), {})
-
-    monkeypatch.setattr(context_flow, "gather", gather)
-    prompt = memory.context("the greenhouse roof")
-    start = memory.context.start()
-    briefing = memory.context("the greenhouse roof", phase="briefing", within=None)
-
-    assert given == [0.3, 0.5, None]
-    assert prompt.late == ("notes", "marked", "facts", "recall", "profile", "session")
-    assert start.late == ("notes", "marked", "profile", "session")
-    assert (prompt.text, start.text) == ("", "")
-    assert [each.section for each in start.left_out] == ["user", "channel", "dated", "profile", "session"]
-    assert [each.section for each in briefing.left_out] == ["channel", "playbooks", "recalled"]
 
 
 @pytest.mark.requirement("A-47", "A-55")

@@ -10,10 +10,10 @@ import pytest
 from commonplace.flows.context import build, facts
 from commonplace.history.base import ContextState
 from commonplace.memory import Memory
+from tests.late_parts import make_late
 from tests.memories import Calendar, make_memory
 
-LONG = 20.0
-IN_TIME = 4.0  # seconds for all that is not held up, on a busy machine
+LONG = 60.0
 TEA = "Prefers green tea to coffee."
 GUTTER = "The gutter is blocked by leaves."
 ABOUT_TEA = "make my green tea, no coffee"
@@ -134,11 +134,11 @@ def test_of_a_private_conversation_only_what_every_session_is_given_is_recorded(
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], threading.Event]]:
-    """Makes a step of the flow wait until the event that comes back is set."""
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], threading.Event]]:
+    """Makes a step of the flow wait until the event that comes back is set; the part with that step is late."""
     events: list[threading.Event] = []
 
-    def hold(step: str) -> threading.Event:
+    def hold(step: str, part: str) -> threading.Event:
         go_on, original = threading.Event(), getattr(build, step)
 
         def slowly(*arguments: Any, **more: Any) -> Any:
@@ -146,6 +146,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], threading.
             return original(*arguments, **more)
 
         monkeypatch.setattr(build, step, slowly)
+        make_late(part, monkeypatch, until=go_on)
         events.append(go_on)
         return go_on
 
@@ -154,12 +155,14 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], threading.
         event.set()
 
 
-def test_what_recall_missed_comes_with_the_next_prompt(memory: Memory, slow: Callable[[str], threading.Event]) -> None:
+def test_what_recall_missed_comes_with_the_next_prompt(
+    memory: Memory, slow: Callable[[str, str], threading.Event]
+) -> None:
     """Whatever that one is, and only once; the late context says what was late."""
     start(memory)
     memory.entries.save(GUTTER, kind="fact")
-    ready = slow("entry_pieces")
-    late = memory.context(ABOUT_GUTTER, conversation="c-1", within=IN_TIME)
+    ready = slow("entry_pieces", "recall")
+    late = memory.context(ABOUT_GUTTER, conversation="c-1")
     missed = memory.context.given("c-1").missed
     ready.set()
     thanks, again = prompt(memory, "thanks"), prompt(memory, "thanks again")
@@ -171,11 +174,11 @@ def test_what_recall_missed_comes_with_the_next_prompt(memory: Memory, slow: Cal
 
 
 def test_a_profile_that_was_not_ready_is_given_next_time(
-    memory: Memory, slow: Callable[[str], threading.Event]
+    memory: Memory, slow: Callable[[str, str], threading.Event]
 ) -> None:
     """The rest came in time and does not come again."""
-    ready = slow("profile_pieces")
-    late = memory.context.start(conversation="c-1", within=IN_TIME)
+    ready = slow("profile_pieces", "profile")
+    late = memory.context.start(conversation="c-1")
     ready.set()
     asked = prompt(memory, "write a haiku about rain")
 

@@ -1,6 +1,5 @@
 """Watching a folder as people and their programs change it."""
 
-import math
 import os
 import resource
 import shutil
@@ -10,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from types import SimpleNamespace
 
 import pytest
 import watchfiles  # noqa: F401  # loaded before a test runs out of files
@@ -25,7 +24,7 @@ from commonplace.vault.tree import FolderTree
 from commonplace.vault.watch import PathBatches, poll, watch_folder
 
 EVERYTHING = WatchEvent("", "folder")
-TRIES = 20
+SAVED, GONE = WatchEvent("note.md", "saved"), WatchEvent("note.md", "gone")
 
 
 class Watcher:
@@ -64,39 +63,30 @@ def _write(root: Path, *paths: str) -> None:
 
 
 @pytest.mark.requirement("D-82", "D-83")
-def test_a_save_is_told_within_its_window(tmp_path: Path, watch: Callable[..., Watcher]) -> None:
-    """Added and modified are saved, deleted is gone; each is told within 0.6 s: 500 ms of debounce at the most.
-
-    The quickest of some tries counts: other programs may hold the machine in the rest.
-    """
+def test_a_save_is_told(tmp_path: Path, watch: Callable[..., Watcher]) -> None:
+    """Added and modified are saved, deleted is gone; `bench/waits.py` measures how soon."""
     watcher = watch(tmp_path, step=0.5)
-    deeds: list[tuple[Callable[[Path, str], None], Literal["saved", "gone"]]]
-    deeds = [(_write, "saved"), (_write, "saved"), (lambda root, path: (root / path).unlink(), "gone")]
-    quickest = [math.inf] * len(deeds)
-    for _ in range(TRIES):
-        for number, (act, what) in enumerate(deeds):
-            watcher.events.clear()
-            began = time.monotonic()
-            act(tmp_path, "note.md")
-            watcher.until(WatchEvent("note.md", what))
-            quickest[number] = min(quickest[number], time.monotonic() - began)
-        if max(quickest) < 0.6:
-            break
-
-    assert max(quickest) < 0.6
+    for act, what in ((_write, SAVED), (_write, SAVED), (lambda root, path: (root / path).unlink(), GONE)):
+        watcher.events.clear()
+        act(tmp_path, "note.md")
+        watcher.until(what)
 
 
 @pytest.mark.requirement("D-82")
-def test_a_quiet_folder_is_told_as_nothing_at_every_step(tmp_path: Path, watch: Callable[..., Watcher]) -> None:
-    """The caller gets its turn twice a second for its timed work, for as long as the process lives."""
-    watcher = watch(tmp_path, step=0.5)
-    took: list[float] = []
-    while len(took) < TRIES and min(took, default=math.inf) >= 1.6:  # other programs may hold the machine
-        began = time.monotonic()
-        assert [next(watcher.batches) for _ in range(3)] == [(), (), ()]
-        took.append(time.monotonic() - began)
+def test_a_quiet_folder_is_told_as_nothing_at_every_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caller gets its turn at once and then twice a second, for as long as the process lives."""
+    looks = 0
 
-    assert 0.9 < min(took) < 1.6
+    def quiet(root: str, stop: threading.Event) -> PathBatches:
+        nonlocal looks
+        while True:
+            looks += 1
+            yield set()
+
+    monkeypatch.setattr(watching, "time", SimpleNamespace(monotonic=lambda: looks / 16))
+    turns = watch_folder(FolderTree(tmp_path), stop=threading.Event(), skip=None, step=0.5, start=quiet)
+
+    assert [(next(turns), looks) for _ in range(4)] == [((), 1), ((), 9), ((), 17), ((), 25)]
 
 
 def test_what_happens_between_the_call_and_the_first_look_is_told(

@@ -1,8 +1,8 @@
 """During a person's merge or rebase, writing waits or is refused with a hint how to continue."""
 
-import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -74,17 +74,21 @@ def test_a_detached_head_is_refused(tmp_path: Path) -> None:
     assert len(repository.revisions(None, ours=False, limit=None)) == 1
 
 
-def test_a_lock_on_the_index_is_waited_for(tmp_path: Path) -> None:
+def test_a_lock_on_the_index_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another program's lock is held for a while: our entry gets in when it is gone."""
     folder = adopted(tmp_path)
     lock = write(folder, ".git/index.lock", b"")
-    release = threading.Timer(0.3, lock.unlink)
-    began = time.monotonic()
-    release.start()
+    held = [True, True, False]
+
+    def wait(seconds: float) -> None:
+        if not held.pop(0):
+            lock.unlink()
+
+    monkeypatch.setattr("commonplace.vault.git.commit.time", SimpleNamespace(**{**vars(time), "sleep": wait}))
 
     put(opened(folder), folder, "a.md", b"two\n")
 
-    assert time.monotonic() - began >= 0.3
+    assert held == []
     assert status(folder) == ""
 
 

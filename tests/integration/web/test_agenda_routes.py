@@ -11,12 +11,12 @@ from tests.integration.web.conftest import ClientFor
 def test_commitments_are_listed_and_closed(client: TestClient, memory: Memory) -> None:
     """By the policy of writing: an agent may tick a line where it may write."""
     memory.notes.write("People/Brunhilde.md", "# Brunhilde\n")
-    memory.notes.write("Inbox/Offer.md", "# Offer\n\n- [ ] Brunhilde: send the offer by 2031-05-03\n")
+    memory.notes.write("Inbox/Offer.md", "# Offer\n\n- [ ] Brunhilde: send the offer by 2099-05-03\n")
     (found,) = client.get("/commitments", params={"who": "Brunhilde", "state": "open"}).json()["commitments"]
     dry = client.post(f"/commitments/{found['fact']}/close", json={"dry_run": True}).json()["closed"]
     closed = client.post(f"/commitments/{found['fact']}/close", json={}).json()["closed"]
 
-    assert (found["what"], found["due"], found["path"]) == ("send the offer", "2031-05-03", "Inbox/Offer.md")
+    assert (found["what"], found["due"], found["path"]) == ("send the offer", "2099-05-03", "Inbox/Offer.md")
     assert "+- [x] Brunhilde: send the offer" in dry["difference"]
     assert (closed["changed"], bool(closed["commit"])) == (True, True)
     assert client.get("/commitments", params={"who": "Brunhilde", "state": "open"}).json()["count"] == 0

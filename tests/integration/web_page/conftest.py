@@ -30,6 +30,7 @@ from commonplace import open_memory
 from commonplace.memory import Memory
 from tests import components, daemons, page_vault
 from tests.daemons import Daemon, Reply
+from tests.polling import wait_for_one_day
 
 Visit = Callable[[str], Page]
 
@@ -103,6 +104,7 @@ def page_link(daemon: Daemon, **flags: str) -> str:
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A signed-in session of a daemon that serves the vault of these tests."""
+    wait_for_one_day()
     home = tmp_path_factory.mktemp("page")
     vault = page_vault.write_notes(home / "Garden", generated=1000)
     environ = daemons.surroundings(home)

@@ -75,4 +75,4 @@ def test_a_run_within_a_minute_is_ahead(site: Site) -> None:
 
     assert not re.search(r"next (?:<[^>]*>)?just now", page)
     assert ">Sleep channels</a>" in page
-    assert str(ahead(datetime.now(UTC) + timedelta(seconds=30))) == "in a moment"
+    assert str(ahead(datetime.now(UTC) + timedelta(seconds=59))) == "in a moment"

@@ -3,10 +3,12 @@
 import json
 import os
 from collections.abc import Mapping
+from types import SimpleNamespace
 
 import pytest
 
-from commonplace.hooks.main import InvalidInput, read_input, request_fields
+from commonplace.hooks import main
+from commonplace.hooks.main import InvalidInput, deadline_for, read_input, request_fields
 
 CLAUDE = {"session_id": "s", "transcript_path": "/home/me/.claude/projects/-p/s.jsonl", "cwd": "/p"}
 
@@ -82,3 +84,11 @@ def test_halves_of_characters_do_not_go_on() -> None:
 def test_what_a_prompt_is_known_by_goes_on_under_one_name(name: str) -> None:
     """So that two hooks of one prompt are known for it."""
     assert request_fields({name: "t-1", "prompt": "x"}) == {"turn": "t-1", "prompt": "x"}
+
+
+@pytest.mark.parametrize(("event", "seconds"), [("session-start", 0.8), ("prompt", 0.5), ("stop", 0.3)])
+def test_an_event_has_a_deadline_of_its_own(event: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the whole process: 50 ms are taken off for the start of the interpreter."""
+    monkeypatch.setattr(main, "time", SimpleNamespace(monotonic=lambda: 0.0))
+
+    assert deadline_for(event).left == seconds - 0.05
