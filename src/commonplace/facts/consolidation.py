@@ -130,16 +130,19 @@ def generalized(facts: Sequence[Fact], *, by: str, worded: str = "") -> Candidat
 
 def procedure(fact: Fact, *, by: str) -> Candidate:
     """The procedure that a way of working becomes when it was stated often; it has the same words and triggers."""
-    return Candidate(
+    return made_from(
+        Candidate,
+        fact,
         text=fact.text.strip(),
         kind="procedural",
-        topics=fact.topics,
-        triggers=fact.triggers,
-        project=fact.project,
-        project_root=fact.project_root,
-        importance=fact.importance,
+        fact="",
+        subject="",
+        predicate="",
+        object="",
+        due="",
+        always_load=False,
         valid_from=fact.begins,
-        valid_until=fact.valid_until,
+        bonds=(),
         origins=Origins(by, trust="mined"),
         doubt=_doubt((fact,)),
     )

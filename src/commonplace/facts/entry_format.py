@@ -18,41 +18,12 @@ from commonplace.model.entry_field import EntryField, entry_fields
 from commonplace.model.layout import ALWAYS_LOAD_FOLDER, folder_of, is_entry_path
 from commonplace.model.moment import day_of, id_moment, read_moment, short_moment
 
-KEY_ORDER: Final = (
-    "id",
-    "kind",
-    "fact",
-    "status",
-    "always_load",
-    "pinned",
-    "importance",
-    "topics",
-    "triggers",
-    "project",
-    "project_root",
-    "subject",
-    "predicate",
-    "object",
-    "due",
-    "valid_from",
-    "valid_until",
-    "invalidated",
-    "recorded",
-    "supersedes",
-    "superseded_by",
-    "superseded_at",
-    "reason",
-    "archived_at",
-    "deleted_at",
-    "relations",
-    "derived_from",
-    "source",
-    "confirmed",
-    "tags",
-    "slug",
-    "created",
-    "updated",
-)
+_KEYS: Final = """
+id kind fact status always_load pinned importance topics triggers project project_root subject predicate object due
+valid_from valid_until invalidated recorded supersedes superseded_by superseded_at reason archived_at deleted_at
+relations derived_from source confirmed tags slug created updated
+"""
+KEY_ORDER: Final = tuple(_KEYS.split())
 """Our keys, in the order in which an entry has them."""
 
 _LONGEST_LINE: Final = 40  # characters of a person's id

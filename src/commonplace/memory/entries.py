@@ -93,14 +93,8 @@ class Entries:
         The text of a triple is its new object unless `object` is given too. What is not given is taken from the old
         entry. Raises as `save` does, NotFound, and Conflict for an entry that is no longer active.
         """
-        given = {
-            "text": text,
-            "object": object,
-            "topics": topics,
-            "importance": importance,
-            "valid_from": valid_from,
-            "valid_until": valid_until,
-        }
+        given: dict[str, Any] = {"text": text, "object": object, "topics": topics, "importance": importance}
+        given |= {"valid_from": valid_from, "valid_until": valid_until}
         origins = self._origins(interface, conversation, trust, quote=quote)
         candidate = Candidate(**self._taken(given), origins=origins)
         return evolve(id, candidate, self._session, reason=reason, dry_run=dry_run)

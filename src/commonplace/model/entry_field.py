@@ -1,13 +1,13 @@
 """The table of the fields of an entry: each field is declared once, with all that its readers and writers must know.
 
-`Fact`, `Candidate` and `Origins` declare their fields with `entry_field`. The format of entries, requests,
-new versions, screening and lint read the rules from there, so that a new field is read, written, kept and screened
-without another line of code. Only its place in the frontmatter stands in `facts.entry_format.KEY_ORDER`.
+`Fact`, `Candidate` and `Origins` declare their fields with `entry_field`. The format of entries, requests, new
+versions, screening and lint read the rules from there, so that a new field is read, written, kept and screened without
+another line of code. Only its place in the frontmatter stands elsewhere, in `facts.entry_format.KEY_ORDER`.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeVar
 
 Inherits = Literal["never", "version", "always"]
@@ -54,7 +54,7 @@ def entry_fields(owner: type) -> tuple[EntryField, ...]:
     return _rows(owner)
 
 
-@cache
+@lru_cache(maxsize=16)  # classes
 def _rows(owner: type) -> tuple[EntryField, ...]:
     rows = (replace(each.metadata.get(_ROW, EntryField()), name=each.name) for each in fields(owner))
     return tuple(replace(row, path=tuple((row.key or row.name).split("."))) for row in rows)

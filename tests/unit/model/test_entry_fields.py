@@ -1,10 +1,12 @@
 """The table of the fields of an entry: what it says of a field holds wherever entries are read, written and kept."""
 
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import commonplace
 from commonplace.facts.claims import FactRules
 from commonplace.facts.entry_format import KEY_ORDER, changed_keys, entry_frontmatter, read_entry
 from commonplace.index.tables.facts import fact_json, fact_of
@@ -136,6 +138,15 @@ def test_a_new_field_is_screened_inherited_and_copied_by_its_declaration() -> No
     assert "sunny" in texts_of(candidate)
     values = inherited(MoodyFact, MoodyCandidate(text="", importance=0.5), old, as_version=False)
     assert values["moods"] == ("sunny",)
+
+
+def test_a_field_is_named_in_few_modules() -> None:
+    """Its declaration, the order of keys, the request, the shapes and what uses it; nothing copies it by hand."""
+    sources = Path(commonplace.__file__).parent
+    naming = (path for path in sources.rglob("*.py") if "project_root" in path.read_text(encoding="utf-8"))
+    modules = {path.relative_to(sources).as_posix() for path in naming}
+    table = {"model/fact.py", "facts/entry_format.py", "memory/entries.py", "memory/fact_shapes.py"}
+    assert modules == table | {"cli/fact_view.py", "facts/consolidation.py"}
 
 
 def test_only_what_no_caller_words_is_not_screened() -> None:

@@ -227,15 +227,16 @@ def fact_json(fact: Fact) -> str:
 @lru_cache(maxsize=_KEPT_FACTS)
 def fact_of(text: str) -> Fact:
     """The fact in the `fact_json` of a row."""
-    values: dict[str, Any] = {name: _as_tuple(value) for name, value in json.loads(text).items()}
+    values: dict[str, Any] = json.loads(text)
+    values |= {name: _as_tuple(value) for name, value in values.items() if isinstance(value, list)}
     if "origins" in values:
         values["origins"] = _shared_origins(**values["origins"])
     return Fact(**values)
 
 
-def _as_tuple(value: Any) -> Any:
-    """A list and the lists in it as tuples; any other value as it is."""
-    return tuple(map(_as_tuple, value)) if isinstance(value, list) else value
+def _as_tuple(values: list[Any]) -> tuple[Any, ...]:
+    """A list, and the lists in it, as tuples."""
+    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
 
 @lru_cache(maxsize=1024)  # most facts come from the same few programs and conversations
