@@ -80,14 +80,7 @@ class Origins:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementFields:
-    """The fields of what an entry states, before and after it is saved.
-
-    `text` is the statement as written. `subject`, `predicate` and `object` are empty for one that is not a triple.
-    `project` is the name of the project in which it was saved, `project_root` the folder of its repository on the
-    machine that saved it; both are empty for what belongs to no project.
-    `triggers` are the tasks for which a playbook is recalled. `bonds` are pairs of a Bond and the id of the other fact.
-    `due` is the day by which a commitment is to be done; empty for other facts, and for one without a day.
-    """
+    """The fields of what an entry states, before and after it is saved; `Fact` describes them."""
 
     text: str
     kind: str = entry_field("", "word", inherits="version", is_required=True)
@@ -112,11 +105,17 @@ class StatementFields:
 class Fact(StatementFields):
     """One thing known, as its note says it.
 
-    `id` is the entry's own; a line's is made from its note and its words. `fingerprint` is equal for equal words.
+    `id` is the entry's own; a line's is made from its note and its words. `text` is the statement as written.
+    `subject`, `predicate` and `object` are empty for a statement that is not a triple.
     `recorded` is when it was first written down, which is not when it became true.
     `invalidated_at` is when someone set `valid_until` by hand, and `was_valid_until` its value before.
+    `bonds` are pairs of a Bond and the id of the other fact. `fingerprint` is equal for equal words.
+    `triggers` are the tasks for which a playbook is recalled.
+    `project` is the name of the project in which it was saved, `project_root` the folder of its repository on the
+    machine that saved it; both are empty for what belongs to no project.
     `pinned` says that the person fixed it: upkeep neither moves it nor changes how it is loaded. `archived_at` is when
     upkeep put it away, though no other entry replaced it.
+    `due` is the day by which a commitment is to be done; empty for other facts, and for one without a day.
     """
 
     id: str
@@ -173,8 +172,8 @@ class FactEdge(NamedTuple):
 class Candidate(StatementFields):
     """Something to remember, before it is compared with the known facts.
 
-    `bonds` are those that the caller states. `importance` None means the default of its class. `doubt` says why the
-    person must approve it first; empty if nothing is doubtful.
+    `bonds` are those that the caller states. `importance` None means the default of its class; other fields are those
+    of a Fact. `doubt` says why the person must approve it first; empty if nothing is doubtful.
     `is_spoken` says that the person stated it in a conversation that we read ourselves: then it may replace what the
     person told before, as no other word of a program may.
     """
