@@ -15,6 +15,7 @@ from commonplace.facts.growth import best_first, looks_injected
 from commonplace.facts.playbooks import content_stems
 from commonplace.facts.statement_words import DAYS, FUNCTION_WORDS, MONTHS, NUMBERS, OPENING_WORDS, opposes, stem_of
 from commonplace.model import Candidate, Fact, Origins
+from commonplace.model.entry_field import made_from
 
 SOURCES: Final = 3
 """Distinct sources that must agree before something is consolidated: twice may be chance."""
@@ -94,21 +95,14 @@ def times_stated(fact: Fact) -> int:
 
 def merged(facts: Sequence[Fact]) -> Candidate:
     """One entry in the words of the best witness, for all of these; it holds since the first of them did."""
-    best = best_first(facts)[0]
-    return Candidate(
-        text=best.text,
-        kind=best.kind,
-        fact=best.fact,
-        subject=best.subject,
-        predicate=best.predicate,
-        object=best.object,
+    return made_from(
+        Candidate,
+        best_first(facts)[0],
         topics=_topics(facts),
-        project=best.project,
-        project_root=best.project_root,
         importance=max(fact.importance for fact in facts),
         valid_from=min(fact.begins for fact in facts),
-        valid_until=best.valid_until,
-        origins=best.origins,
+        always_load=False,
+        bonds=(),
     )
 
 
@@ -136,16 +130,19 @@ def generalized(facts: Sequence[Fact], *, by: str, worded: str = "") -> Candidat
 
 def procedure(fact: Fact, *, by: str) -> Candidate:
     """The procedure that a way of working becomes when it was stated often; it has the same words and triggers."""
-    return Candidate(
+    return made_from(
+        Candidate,
+        fact,
         text=fact.text.strip(),
         kind="procedural",
-        topics=fact.topics,
-        triggers=fact.triggers,
-        project=fact.project,
-        project_root=fact.project_root,
-        importance=fact.importance,
+        fact="",
+        subject="",
+        predicate="",
+        object="",
+        due="",
+        always_load=False,
         valid_from=fact.begins,
-        valid_until=fact.valid_until,
+        bonds=(),
         origins=Origins(by, trust="mined"),
         doubt=_doubt((fact,)),
     )

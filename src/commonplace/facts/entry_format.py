@@ -5,56 +5,34 @@ and a Problem.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.entry_paths import default_importance
 from commonplace.facts.triples import predicate_key
-from commonplace.model import FACT_CLASSES, STATUSES, TRUSTS, Bond, Fact, Note, Origins, Place, Problem
+from commonplace.model import FACT_CLASSES, STATUSES, TRUSTS, Bond, Fact, FactClass, Note, Origins, Place, Problem
+from commonplace.model.entry_field import EntryField, entry_fields
 from commonplace.model.layout import ALWAYS_LOAD_FOLDER, folder_of, is_entry_path
 from commonplace.model.moment import day_of, id_moment, read_moment, short_moment
 
-KEY_ORDER: Final = (
-    "id",
-    "kind",
-    "fact",
-    "status",
-    "always_load",
-    "pinned",
-    "importance",
-    "topics",
-    "triggers",
-    "project",
-    "project_root",
-    "subject",
-    "predicate",
-    "object",
-    "due",
-    "valid_from",
-    "valid_until",
-    "invalidated",
-    "recorded",
-    "supersedes",
-    "superseded_by",
-    "superseded_at",
-    "reason",
-    "archived_at",
-    "deleted_at",
-    "relations",
-    "derived_from",
-    "source",
-    "confirmed",
-    "tags",
-    "slug",
-    "created",
-    "updated",
-)
+_KEYS: Final = """
+id kind fact status always_load pinned importance topics triggers project project_root subject predicate object due
+valid_from valid_until invalidated recorded supersedes superseded_by superseded_at reason archived_at deleted_at
+relations derived_from source confirmed tags slug created updated
+"""
+KEY_ORDER: Final = tuple(_KEYS.split())
 """Our keys, in the order in which an entry has them."""
 
-_LONGEST_AUTHOR: Final = 40  # characters of a person's id
-_RELATIONS: Final[tuple[Bond, ...]] = ("extend", "derive", "contradict")
+_LONGEST_LINE: Final = 40  # characters of a person's id
+_RELATIONS: Final[Mapping[Bond, Sequence[str]]] = {
+    "extend": ("relations", "extend"),
+    "derive": ("derived_from",),
+    "contradict": ("relations", "contradict"),
+}
+"""The key of each bond."""
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _YES: Final = frozenset({"true", "yes", "on", "1"})
 _NO: Final = frozenset({"false", "no", "off", "0"})
@@ -62,9 +40,7 @@ _COMMA: Final = re.compile(r"\s*,\s*")
 FUTURE: Final = "entry-future"
 """The code of the Problem that an entry was recorded in the future."""
 
-_SETTLED: Final = frozenset(
-    ("status", "valid_until", "invalidated", "recorded", "superseded_at", "deleted_at", "confirmed", "updated")
-)
+_SETTLED: Final = {row.path[0]: row.merges for row in entry_fields(Fact) if row.merges}
 _FINALITY: Final = ("active", "expired", "archived", "superseded", "deleted")
 _DAY_TEXT: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _Word = TypeVar("_Word", bound=str)
@@ -106,7 +82,7 @@ def _without_future(fact: Fact, fields: "EntryFields", latest: str) -> Fact:
 def entry_frontmatter(fact: Fact, *, tags: Sequence[str], slug: str, created: str) -> dict[str, object]:
     """The keys of the fact's entry in order, without empty ones; a midnight is written as its day."""
     keys = {**_keys_of(fact), "tags": list(tags), "slug": slug, "created": created}
-    return {key: keys[key] for key in KEY_ORDER if keys[key] not in ("", [], {}, None)}
+    return {key: keys[key] for key in KEY_ORDER if keys.get(key) not in ("", [], {}, None)}
 
 
 def changed_keys(old: Fact, new: Fact) -> dict[str, object | None]:
@@ -147,15 +123,16 @@ def settled_keys(note: Note) -> dict[str, object]:
 
 
 def _settled(key: str, values: Sequence[str]) -> object:
-    if key == "confirmed":
+    rule = _SETTLED[key]
+    if rule == "all":
         return sorted({day for value in values for day in _DAY_TEXT.findall(value)})
     if key == "invalidated":
         first = min(values, key=lambda value: _nested(value, "at"))
-        return _present({name: _nested(first, name) for name in ("at", "was")})
+        return {name: value for name in ("at", "was") if (value := _nested(first, name))}
     plain = [value.strip("\"'") for value in values]
-    if key == "status":
+    if rule == "final":
         return max(plain, key=lambda value: _FINALITY.index(value) if value in _FINALITY else -1)
-    return max(plain) if key == "updated" else min(plain)
+    return max(plain) if rule == "latest" else min(plain)
 
 
 def _nested(value: str, name: str) -> str:
@@ -265,17 +242,19 @@ class EntryFields:
     def nested_keys(self, *names: str) -> tuple[str, ...]:
         """The keys inside a key; a Problem if it holds something else."""
         value = self._value(names)
-        if isinstance(value, Mapping):
-            return tuple(value)
-        if value is not None:
-            self.add_problem(names[0], f"`{'.'.join(names)}` must be a mapping: it is ignored")
-        return ()
+        return tuple(value) if self._is_mapping(value, names) else ()
 
     def _value(self, names: Sequence[str]) -> Any:
-        value: Any = self._keys
-        for name in names:
-            value = value.get(name) if isinstance(value, Mapping) else None
+        value: Any = self._keys.get(names[0])
+        for name in names[1:]:
+            value = value.get(name) if self._is_mapping(value, names[:1]) else None
         return value
+
+    def _is_mapping(self, value: object, names: Sequence[str]) -> bool:
+        """True for a mapping; a Problem for another value."""
+        if value is not None and not isinstance(value, Mapping):
+            self.add_problem(names[0], f"`{'.'.join(names)}` must be a mapping: it is ignored")
+        return isinstance(value, Mapping)
 
     def _list(self, names: Sequence[str]) -> list[Any]:
         value = self._value(names)
@@ -297,118 +276,106 @@ class EntryFields:
         return id
 
 
+def _class_of(fields: EntryFields, *names: str) -> FactClass:
+    return fields.one_of(*names, words=FACT_CLASSES, absent="", invalid="")
+
+
+_READERS: Final[Mapping[str, Callable[..., Any]]] = {
+    "text": EntryFields.text,
+    "line": lambda fields, *names: " ".join(fields.text(*names).split())[:_LONGEST_LINE],
+    "word": EntryFields.word,
+    "predicate": lambda fields, *names: predicate_key(fields.text(*names)),
+    "class": _class_of,
+    "status": partial(EntryFields.one_of, words=STATUSES, absent="active", invalid="active"),
+    "trust": partial(EntryFields.one_of, words=TRUSTS, absent="read", invalid="imported"),
+    "flag": EntryFields.flag,
+    "importance": lambda fields, key: fields.fraction(key, absent=default_importance(_class_of(fields, "fact"))),
+    "number": EntryFields.number,
+    "names": EntryFields.names,
+    "moment": EntryFields.moment,
+    "start": EntryFields.moment,
+    "day": lambda fields, key: fields.moment(key)[:10],
+    "days": EntryFields.days,
+    "id": EntryFields.id,
+    "bonds": lambda fields, _: _bonds(fields),
+}
+"""How each kind of field is read; an unknown trust counts least, and what does not say its trust was in a note."""
+
+
+def _values(fields: EntryFields, owner: type) -> dict[str, Any]:
+    """The values of those of a class's fields that have a key."""
+    return {row.name: _value(fields, row) for row in entry_fields(owner) if row.reads}
+
+
+def _value(fields: EntryFields, row: EntryField) -> Any:
+    read = _READERS[row.reads]
+    value = read(fields, *row.path)
+    for key in row.once_called:
+        value = value or read(fields, key)
+    return value
+
+
 def _read(note: Note, fields: EntryFields, *, place: Place, sensitive: bool) -> Fact:
     """The fact of an entry, without its fingerprint."""
-    id = parse_id(note.frontmatter["id"])
-    fact_class = fields.one_of("fact", words=FACT_CLASSES, absent="", invalid="")
-    subject, predicate, object = _triple(fields)
-    recorded = fields.moment("recorded") or fields.moment("created") or id_moment(id)
+    id, values = parse_id(note.frontmatter["id"]), _values(fields, Fact)
+    values |= _triple(values, fields)
+    values["always_load"] |= folder_of(note.path) == ALWAYS_LOAD_FOLDER
+    values["recorded"] = values["recorded"] or fields.moment("created") or id_moment(id)
+    values["updated"] = values["updated"] or values["recorded"]
     return Fact(
+        **values,
         id=id,
         path=note.path,
         line=_first_line(note),
         origin="entry",
         text=note.body.strip(),
-        kind=fields.word("kind"),
-        fact=fact_class,
-        status=fields.one_of("status", words=STATUSES, absent="active", invalid="active"),
         place=place,
         sensitive=sensitive,
-        always_load=fields.flag("always_load") or folder_of(note.path) == ALWAYS_LOAD_FOLDER,
-        pinned=fields.flag("pinned"),
-        importance=fields.fraction("importance", absent=default_importance(fact_class)),
-        topics=fields.names("topics") or fields.names("topic"),
-        triggers=fields.names("triggers"),
-        project=fields.text("project"),
-        project_root=fields.text("project_root"),
-        subject=subject,
-        predicate=predicate,
-        object=object,
-        due=fields.moment("due")[:10],
-        valid_from=fields.moment("valid_from"),
-        valid_until=fields.moment("valid_until"),
-        recorded=recorded,
-        updated=fields.moment("updated") or recorded,
-        supersedes=fields.id("supersedes"),
-        superseded_by=fields.id("superseded_by"),
-        superseded_at=fields.moment("superseded_at"),
-        deleted_at=fields.moment("deleted_at"),
-        archived_at=fields.moment("archived_at"),
-        invalidated_at=fields.moment("invalidated", "at") if fields.nested_keys("invalidated") else "",
-        was_valid_until=fields.moment("invalidated", "was"),
-        reason=fields.text("reason"),
-        bonds=_bonds(fields),
-        confirmed=fields.days("confirmed"),
-        origins=_origins(fields),
+        origins=Origins(**_values(fields, Origins)),
     )
 
 
-def _keys_of(fact: Fact) -> Mapping[str, object]:
-    bonds: dict[str, list[str]] = {bond: [id for its, id in fact.bonds if its == bond] for bond in _RELATIONS}
-    derived = bonds.pop("derive")
-    return {
-        "id": fact.id,
-        "kind": fact.kind,
-        "fact": fact.fact,
-        "status": fact.status,
-        "always_load": fact.always_load or None,
-        "pinned": fact.pinned or None,
-        "importance": fact.importance,
-        "topics": list(fact.topics),
-        "triggers": list(fact.triggers),
-        "project": fact.project,
-        "project_root": fact.project_root,
-        "subject": fact.subject,
-        "predicate": fact.predicate,
-        "object": fact.object,
-        "due": fact.due,
-        "valid_from": short_moment(fact.valid_from),
-        "valid_until": short_moment(fact.valid_until),
-        "invalidated": _present({"at": fact.invalidated_at, "was": short_moment(fact.was_valid_until)}),
-        "recorded": fact.recorded,
-        "supersedes": fact.supersedes,
-        "superseded_by": fact.superseded_by,
-        "superseded_at": fact.superseded_at,
-        "reason": fact.reason,
-        "archived_at": fact.archived_at,
-        "deleted_at": fact.deleted_at,
-        "relations": _present(bonds),
-        "derived_from": derived,
-        "source": _source(fact.origins),
-        "confirmed": list(fact.confirmed),
-        "updated": fact.updated,
-    }
+def _keys_of(fact: Fact) -> dict[str, Any]:
+    """The fact's keys and their values; inside a key stand only those that have a value."""
+    keys: dict[str, Any] = {"id": fact.id}
+    for (key, *nested), value in (*_written_fields(fact), *_written_fields(fact.origins), *_written_bonds(fact)):
+        if not nested:
+            keys[key] = value
+        elif value not in ("", []):
+            keys.setdefault(key, {})[nested[0]] = value
+    return keys
 
 
-def _source(origins: Origins) -> dict[str, object]:
-    """The key `source`; what was extracted names its evidence."""
-    return _present(
-        {
-            "interface": origins.interface,
-            "conversation": origins.conversation,
-            "trust": origins.trust,
-            "extractor": origins.extractor,
-            "note": origins.note,
-            "turn": origins.turn or "",
-            "quote": origins.quote,
-            "author": origins.author,
-        }
-    )
+def _written_fields(owner: Fact | Origins) -> Iterator[tuple[Sequence[str], object]]:
+    for row in entry_fields(type(owner)):
+        value = getattr(owner, row.name)
+        match row.reads:
+            case "" | "bonds":
+                continue
+            case "flag":
+                value = value or None
+            case "number":
+                value = value or ""
+            case "start":
+                value = short_moment(value)
+            case "names" | "days":
+                value = list(value)
+        yield row.path, value
 
 
-def _present(nested: Mapping[str, object]) -> dict[str, object]:
-    return {key: value for key, value in nested.items() if value not in ("", [])}
+def _written_bonds(fact: Fact) -> Iterator[tuple[Sequence[str], object]]:
+    for bond, path in _RELATIONS.items():
+        yield path, [id for each, id in fact.bonds if each == bond]
 
 
-def _triple(fields: EntryFields) -> tuple[str, str, str]:
-    """Subject, predicate and object; an incomplete triple is a Problem and counts as a plain statement."""
-    subject, predicate, object = fields.text("subject"), predicate_key(fields.text("predicate")), fields.text("object")
+def _triple(values: Mapping[str, Any], fields: EntryFields) -> dict[str, str]:
+    """The predicate and object of these values; an incomplete triple is a Problem and counts as a plain statement."""
+    subject, predicate, object = values["subject"], values["predicate"], values["object"]
     if bool(predicate) == bool(object) and (subject or not predicate):
-        return subject, predicate, object
-    present = "predicate" if predicate else "object"
+        return {}
     message = "`subject`, `predicate` and `object` belong together: give all three, or only a subject"
-    fields.add_problem(present, message)
-    return subject, "", ""
+    fields.add_problem("predicate" if predicate else "object", message)
+    return {"predicate": "", "object": ""}
 
 
 def _bonds(fields: EntryFields) -> tuple[tuple[Bond, str], ...]:
@@ -419,22 +386,6 @@ def _bonds(fields: EntryFields) -> tuple[tuple[Bond, str], ...]:
     bonds: set[tuple[Bond, str]] = {("derive", id) for id in fields.ids("derived_from")}
     bonds |= {(bond, id) for bond in _RELATIONS for id in fields.ids("relations", bond)}
     return tuple(sorted(bonds))
-
-
-def _origins(fields: EntryFields) -> Origins:
-    """Where the fact comes from: written into a note if the entry does not say; an unknown trust counts least."""
-    if not fields.nested_keys("source"):
-        return Origins(trust="read")
-    return Origins(
-        interface=fields.text("source", "interface"),
-        conversation=fields.text("source", "conversation"),
-        trust=fields.one_of("source", "trust", words=TRUSTS, absent="read", invalid="imported"),
-        extractor=fields.text("source", "extractor"),
-        note=fields.text("source", "note"),
-        turn=fields.number("source", "turn"),
-        quote=fields.text("source", "quote"),
-        author=" ".join(fields.text("source", "author").split())[:_LONGEST_AUTHOR],
-    )
 
 
 def _first_line(note: Note) -> int:

@@ -302,51 +302,61 @@ def line_facts(
         return ()
     seen: Counter[str] = Counter()
     facts = []
-    predicates = rules.predicates
-    relations = (each for each in note.relations if states_relation(each, title=note.title, predicates=predicates))
-    lines: list[Observation | Relation] = [*filter(states_something, note.observations), *relations]
-    for line in sorted(lines, key=lambda each: each.line):
-        predicate, object, text = _triple_of(line)
-        kind = line.kind.casefold() if isinstance(line, Observation) else ""
-        named = json.dumps([rules.user, note.path, predicate or kind, object or text])
+    updated = read_moment(note.frontmatter.get("updated"))
+    for key, named, fact in sorted(
+        (*_line_facts(note, rules), *_commitment_facts(note)), key=lambda each: each[2].line
+    ):
+        name = json.dumps([rules.user, note.path, *named])
         facts.append(
-            Fact(
-                id=str(uuid5(_NAMESPACE, f"{named} {seen[named]}")),
-                path=note.path,
-                line=line.line,
-                origin="line",
-                text=text,
-                kind=kind,
-                fact="fact",
+            replace(
+                fact,
+                id=str(uuid5(_NAMESPACE, f"{name} {seen[name]}")),
                 place=place,
                 sensitive=sensitive,
-                importance=default_importance("fact"),
-                topics=tuple(dict.fromkeys(line.topics)),
-                subject=note.title,
-                predicate=predicate,
-                object=object,
-                updated=read_moment(note.frontmatter.get("updated")),
-                origins=Origins(trust="said" if line_key(line) in programs else "read"),
-                fingerprint=rules.fingerprint(subject=note.title, predicate=predicate, object=object, text=text),
+                importance=default_importance(fact.fact),
+                updated=updated,
+                origins=Origins(trust="said" if key in programs else "read"),
+                fingerprint=rules.fingerprint(
+                    subject=fact.subject, predicate=fact.predicate, object=fact.object, text=fact.text
+                ),
             )
         )
-        seen[named] += 1
-    facts += _commitment_facts(note, place=place, sensitive=sensitive, rules=rules, programs=programs)
-    return tuple(sorted(facts, key=lambda fact: fact.line))
+        seen[name] += 1
+    return tuple(facts)
 
 
-def _commitment_facts(
-    note: Note, *, place: Place, sensitive: bool, rules: FactRules, programs: Collection[str]
-) -> Iterator[Fact]:
-    """The facts of the lines that say who has to do what; one that is closed has ended, on the day it names if any.
+def _line_facts(note: Note, rules: FactRules) -> Iterator[tuple[str, Sequence[str], Fact]]:
+    """What each line meant as a fact says, without an id; with the line's key, and what names it in its note."""
+    title, predicates = note.title, rules.predicates
+    relations = (each for each in note.relations if states_relation(each, title=title, predicates=predicates))
+    lines: list[Observation | Relation] = [*filter(states_something, note.observations), *relations]
+    for line in lines:
+        predicate, object, text = _triple_of(line)
+        kind = line.kind.casefold() if isinstance(line, Observation) else ""
+        fact = Fact(
+            id="",
+            path=note.path,
+            line=line.line,
+            origin="line",
+            text=text,
+            kind=kind,
+            fact="fact",
+            topics=tuple(dict.fromkeys(line.topics)),
+            subject=note.title,
+            predicate=predicate,
+            object=object,
+        )
+        yield line_key(line), (predicate or kind, object or text), fact
 
-    A commitment keeps its id while it is closed and opened again.
+
+def _commitment_facts(note: Note) -> Iterator[tuple[str, Sequence[str], Fact]]:
+    """What each line that says who has to do what says; one that is closed has ended, on the day it names if any.
+
+    A commitment keeps its name, and so its id, while it is closed and opened again.
     """
-    seen: Counter[str] = Counter()
     for each in commitments_of(note):
-        named = json.dumps([rules.user, note.path, COMMITTED, fold_phrase(each.who), each.what])
-        yield Fact(
-            id=str(uuid5(_NAMESPACE, f"{named} {seen[named]}")),
+        fact = Fact(
+            id="",
             path=note.path,
             line=each.line,
             origin="line",
@@ -354,20 +364,14 @@ def _commitment_facts(
             kind=each.kind,
             fact="event",
             status="expired" if each.is_closed else "active",
-            place=place,
-            sensitive=sensitive,
-            importance=default_importance("event"),
             subject=each.who,
             predicate=COMMITTED,
             object=each.what,
             due=each.due,
             valid_from=read_moment(each.day),
             valid_until=read_moment(each.done) if each.is_closed else "",
-            updated=read_moment(note.frontmatter.get("updated")),
-            origins=Origins(trust="said" if _commitment_key(each) in programs else "read"),
-            fingerprint=rules.fingerprint(subject=each.who, predicate=COMMITTED, object=each.what),
         )
-        seen[named] += 1
+        yield _commitment_key(each), (COMMITTED, fold_phrase(each.who), each.what), fact
 
 
 def _triple_of(line: Observation | Relation) -> tuple[str, str, str]:

@@ -15,12 +15,13 @@ from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_format import KEY_ORDER, key_line, settled_keys
 from commonplace.facts.entry_paths import archive_path, file_name, id_digits, slug_of
 from commonplace.model import KINDS, Fact, FactRecord, Note, Problem
+from commonplace.model.entry_field import entry_fields
 from commonplace.model.layout import ARCHIVE_FOLDER, MEMORY, folder_of, opaque_path
 from commonplace.model.moment import read_moment
 
 _Links = Mapping[str, frozenset[str]]
 _NONE: Final[frozenset[str]] = frozenset()
-_REQUIRED: Final = ("kind", "status", "recorded", "slug")
+_REQUIRED: Final = (*(row.name for row in entry_fields(Fact) if row.is_required), "slug")
 _MONTH: Final = re.compile(r"\d{4}-\d{2}", re.ASCII)
 _PUT_AWAY: Final = frozenset({"superseded", "archived"})
 

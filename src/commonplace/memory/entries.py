@@ -1,7 +1,8 @@
 """The verbs on entries: save, evolve, confirm, forget, load, erase, show, recall; and lint, which checks them all."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from commonplace.errors import UsageError
 from commonplace.facts.triples import predicate_key
@@ -10,6 +11,7 @@ from commonplace.flows.memory.amend import confirm, erase_entry, forget, load_al
 from commonplace.flows.memory.facts import chain_of
 from commonplace.flows.memory.lint import LintReport, lint
 from commonplace.flows.memory.save import evolve, save
+from commonplace.flows.notes.write import refuse_secrets
 from commonplace.flows.project import choose_project
 from commonplace.flows.search.search import SearchQuery, search
 from commonplace.flows.stores import Session
@@ -28,6 +30,7 @@ from commonplace.model import (
     Origins,
     Trust,
 )
+from commonplace.model.entry_field import entry_fields
 from commonplace.model.layout import MEMORY
 from commonplace.model.moment import moment_text
 from commonplace.model.progress import Progress, ignore_progress
@@ -55,22 +58,10 @@ class Entries:
     def add(self, new: NewEntry) -> EntryResult:
         """Save a new entry. Raises as `save` does."""
         project = choose_project(new.project, new.folder, vault=self._session.stores.vault_folder)
+        given = {row.name: getattr(new, row.name) for row in entry_fields(Candidate) if hasattr(new, row.name)}
+        given |= {"project": project.name if project else "", "project_root": project.root if project else ""}
         candidate = Candidate(
-            text=new.text,
-            kind=new.kind.strip().casefold(),
-            fact=class_named(new.fact),
-            subject=new.subject.strip(),
-            predicate=predicate_key(new.predicate),
-            object=new.object.strip(),
-            topics=distinct_names(new.topics),
-            project=project.name if project else "",
-            project_root=project.root if project else "",
-            tags=distinct_names(new.tags),
-            triggers=distinct_names(new.triggers),
-            importance=new.importance,
-            valid_from=self._start_of(new.valid_from),
-            valid_until=self._start_of(new.valid_until),
-            always_load=new.always_load,
+            **self._taken(given),
             bonds=(
                 *self._bonds("extend", new.extends),
                 *self._bonds("derive", new.derived_from),
@@ -102,15 +93,10 @@ class Entries:
         The text of a triple is its new object unless `object` is given too. What is not given is taken from the old
         entry. Raises as `save` does, NotFound, and Conflict for an entry that is no longer active.
         """
-        candidate = Candidate(
-            text=text,
-            object=object.strip(),
-            topics=distinct_names(topics),
-            importance=importance,
-            valid_from=self._start_of(valid_from),
-            valid_until=self._start_of(valid_until),
-            origins=self._origins(interface, conversation, trust, quote=quote),
-        )
+        given: dict[str, Any] = {"text": text, "object": object, "topics": topics, "importance": importance}
+        given |= {"valid_from": valid_from, "valid_until": valid_until}
+        origins = self._origins(interface, conversation, trust, quote=quote)
+        candidate = Candidate(**self._taken(given), origins=origins)
         return evolve(id, candidate, self._session, reason=reason, dry_run=dry_run)
 
     def confirm(self, id: str) -> EntryResult:
@@ -172,8 +158,10 @@ class Entries:
         program, trust = interface.strip() or actor.origin, trust or _TRUST_OF[actor.kind]
         return Origins(program, conversation.strip(), trust, quote=said, author=self._session.author)
 
-    def _start_of(self, day: Day) -> str:
-        return start_of(day, now=self._session.clock())
+    def _taken(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of a candidate's fields, as a caller gives them."""
+        now, reads = self._session.clock(), {row.name: row.reads for row in entry_fields(Candidate)}
+        return {name: _field_value(reads[name], value, now=now) for name, value in given.items()}
 
     def _bonds(self, bond: Bond, ids: Sequence[str]) -> list[tuple[Bond, str]]:
         return [(bond, chain_of(id, self._session).fact.id) for id in ids]
@@ -192,6 +180,24 @@ class Lint:
         Raises as `notes.write` does if a note may not be changed.
         """
         return lint(self._session, fix=fix, dry_run=dry_run, progress=progress)
+
+
+def _field_value(reads: str, value: Any, *, now: datetime) -> Any:
+    """What a caller gives for a field, as the field that reads such values has it. Raises UsageError, and Refused."""
+    match reads:
+        case "text":
+            return value.strip()
+        case "word" | "predicate":
+            refuse_secrets(value)  # folded, one is not recognised
+            return predicate_key(value) if reads == "predicate" else value.strip().casefold()
+        case "class":
+            return class_named(value)
+        case "names":
+            return distinct_names(value)
+        case "start" | "day":
+            moment = start_of(value, now=now)
+            return moment[:10] if reads == "day" else moment
+    return value
 
 
 def class_named(name: str) -> FactClass:

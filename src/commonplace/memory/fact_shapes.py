@@ -84,10 +84,10 @@ class FactShape(TypedDict):
 def fact_shape(fact: Fact, link: NoteLink) -> FactShape:
     """Every field of a fact, and the address of its note; its origins are called `source`."""
     fields = asdict(fact)
-    fields["source"] = fields.pop("origins")
+    fields["source"] = fields["origins"]
     fields["bonds"] = [{"bond": bond, "target": target} for bond, target in fact.bonds]
     fields["link"] = link(fact.path)
-    return cast(FactShape, fields)
+    return cast(FactShape, {name: fields[name] for name in FactShape.__annotations__})
 
 
 class FactSnapshotShape(FactShape):

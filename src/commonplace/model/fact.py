@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, get_args
 
 from commonplace.model.conversation import Trust
 from commonplace.model.document import Place
+from commonplace.model.entry_field import entry_field
 from commonplace.model.proposal import Proposal
 
 FactClass = Literal["", "identity", "fact", "preference", "event"]
@@ -62,14 +63,14 @@ class Origins:
     `author` is the id of the person who said it, in a vault that several people share; empty in any other.
     """
 
-    interface: str = ""
-    conversation: str = ""
-    trust: Trust = "told"
-    extractor: str = ""
-    note: str = ""
-    turn: int = 0
-    quote: str = ""
-    author: str = ""
+    interface: str = entry_field("", "text", key="source.interface")
+    conversation: str = entry_field("", "text", key="source.conversation")
+    trust: Trust = entry_field("told", "trust", key="source.trust")
+    extractor: str = entry_field("", "text", key="source.extractor", is_screened=False)  # the settings name it
+    note: str = entry_field("", "text", key="source.note", is_screened=False)  # the path of a note that exists
+    turn: int = entry_field(0, "number", key="source.turn")
+    quote: str = entry_field("", "text", key="source.quote")
+    author: str = entry_field("", "line", key="source.author")
 
     @property
     def is_quoted(self) -> bool:
@@ -78,7 +79,30 @@ class Origins:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class StatementFields:
+    """The fields of what an entry states, before and after it is saved; `Fact` describes them."""
+
+    text: str
+    kind: str = entry_field("", "word", inherits="version", is_required=True)
+    fact: FactClass = entry_field("", "class", inherits="version")
+    always_load: bool = entry_field(False, "flag", inherits="always")
+    importance: float | None = entry_field(None, "importance", inherits="always")
+    topics: tuple[str, ...] = entry_field((), "names", inherits="always", once_called=("topic",))
+    triggers: tuple[str, ...] = entry_field((), "names", inherits="always")
+    project: str = entry_field("", "text", inherits="always")
+    project_root: str = entry_field("", "text", inherits="always", inherits_with="project", is_screened=False)
+    subject: str = entry_field("", "text", inherits="version")
+    predicate: str = entry_field("", "predicate", inherits="version")
+    object: str = entry_field("", "text", inherits="version")
+    due: str = entry_field("", "day", inherits="version")
+    valid_from: str = entry_field("", "start")
+    valid_until: str = entry_field("", "start", merges="earliest")
+    bonds: tuple[tuple[Bond, str], ...] = entry_field((), "bonds", inherits="version", is_screened=False)
+    origins: Origins = Origins()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact(StatementFields):
     """One thing known, as its note says it.
 
     `id` is the entry's own; a line's is made from its note and its words. `text` is the statement as written.
@@ -98,39 +122,23 @@ class Fact:
     path: str
     line: int
     origin: Origin
-    text: str
-    kind: str = ""
-    fact: FactClass = ""
-    status: Status = "active"
+    importance: float = entry_field(0.5, "importance", inherits="always")
+    status: Status = entry_field("active", "status", merges="final", is_required=True)
     place: Place = ""
-    sensitive: bool = False
-    always_load: bool = False
-    pinned: bool = False
-    importance: float = 0.5
-    topics: tuple[str, ...] = ()
-    project: str = ""
-    project_root: str = ""
-    subject: str = ""
-    predicate: str = ""
-    object: str = ""
-    valid_from: str = ""
-    valid_until: str = ""
-    recorded: str = ""
-    updated: str = ""
-    supersedes: str = ""
-    superseded_by: str = ""
-    superseded_at: str = ""
-    deleted_at: str = ""
-    archived_at: str = ""
-    invalidated_at: str = ""
-    was_valid_until: str = ""
-    reason: str = ""
-    bonds: tuple[tuple[Bond, str], ...] = ()
-    confirmed: tuple[str, ...] = ()
-    origins: Origins = Origins()
+    sensitive: bool = entry_field(False, inherits="always")
+    pinned: bool = entry_field(False, "flag", inherits="always")
+    invalidated_at: str = entry_field("", "moment", key="invalidated.at", merges="earliest")
+    was_valid_until: str = entry_field("", "start", key="invalidated.was")
+    recorded: str = entry_field("", "moment", merges="earliest", is_required=True)
+    supersedes: str = entry_field("", "id")
+    superseded_by: str = entry_field("", "id")
+    superseded_at: str = entry_field("", "moment", merges="earliest")
+    reason: str = entry_field("", "text")
+    archived_at: str = entry_field("", "moment")
+    deleted_at: str = entry_field("", "moment", merges="earliest")
+    confirmed: tuple[str, ...] = entry_field((), "days", merges="all")
+    updated: str = entry_field("", "moment", merges="latest")
     fingerprint: str = ""
-    triggers: tuple[str, ...] = ()
-    due: str = ""
 
     @property
     def begins(self) -> str:
@@ -161,36 +169,18 @@ class FactEdge(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(StatementFields):
     """Something to remember, before it is compared with the known facts.
 
-    `bonds` are those that the caller states. `importance` None means the default of its class. `project` and
-    `project_root` are those of a Fact. `doubt` says why the person must approve it first; empty if nothing is doubtful.
-    `triggers` and `due` are those of a Fact.
+    `bonds` are those that the caller states. `importance` None means the default of its class; other fields are those
+    of a Fact. `doubt` says why the person must approve it first; empty if nothing is doubtful.
     `is_spoken` says that the person stated it in a conversation that we read ourselves: then it may replace what the
     person told before, as no other word of a program may.
     """
 
-    text: str
-    kind: str = ""
-    fact: FactClass = ""
-    subject: str = ""
-    predicate: str = ""
-    object: str = ""
-    topics: tuple[str, ...] = ()
-    project: str = ""
-    project_root: str = ""
-    tags: tuple[str, ...] = ()
-    importance: float | None = None
-    valid_from: str = ""
-    valid_until: str = ""
-    always_load: bool = False
-    bonds: tuple[tuple[Bond, str], ...] = ()
-    origins: Origins = Origins()
+    tags: tuple[str, ...] = entry_field((), "names")
     doubt: str = ""
     is_spoken: bool = False
-    triggers: tuple[str, ...] = ()
-    due: str = ""
 
 
 class SimilarFact(NamedTuple):

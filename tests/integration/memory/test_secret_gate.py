@@ -2,6 +2,7 @@
 
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,8 +12,11 @@ from starlette.types import Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from commonplace.errors import Refused
+from commonplace.flows.memory.new_entry import screen_candidate
 from commonplace.memory import Memory
-from commonplace.model import Actor, Caller, Terms
+from commonplace.model import Actor, Caller, Candidate, Terms
+from commonplace.model.entry_field import entry_fields, made_from
+from commonplace.model.request import NewEntry
 from commonplace.web.api import make_api
 from tests.integration.mcp_server.host import Host
 from tests.memories import make_memory
@@ -89,6 +93,43 @@ ROADS: dict[str, Callable[[Planted], Any]] = {
     "review, edit": lambda it: it.memory.reviews.edit(it.waiting, object=TOKEN),
     "review, reason": lambda it: it.memory.reviews.reject(it.waiting, reason=TOKEN),
 }
+
+
+FIELDS = {"text", "kind", "subject", "predicate", "object", "topics", "tags", "triggers", "project"}
+FIELDS |= {"interface", "conversation", "quote"}
+"""The fields of a new entry in which a caller may write any words."""
+FIXED = {"fact", "trust", "folder", "importance", "valid_from", "valid_until", "dry_run", "always_load"}
+FIXED |= {"extends", "derived_from", "contradicts"}
+"""Those with days, numbers, ids, folders, or words from a list."""
+
+
+@pytest.mark.parametrize("field", sorted(FIELDS))
+def test_a_secret_in_any_field_of_a_new_entry_is_refused(field: str, planted: Planted) -> None:
+    """Whether it is one text or a list of names; a new field must be put among one of the two kinds."""
+    assert {each.name for each in fields(NewEntry)} == FIELDS | FIXED
+    is_list = field in ("topics", "tags", "triggers")
+    triple = {"subject": "Ada", "predicate": "uses", "object": "it"} if field in ("predicate", "object") else {}
+    values: dict[str, Any] = {"text": "Deploys on Fridays only."} | triple | {field: [TOKEN] if is_list else TOKEN}
+    with pytest.raises(Refused) as refused:
+        planted.agent.entries.save(**values)
+
+    assert refused.value.reason == "secret"
+    assert left_overs(planted.folder) == []
+
+
+EMPTY = Candidate(text="Deploys on Fridays only.")
+TEXTS = [row.name for row in entry_fields(Candidate) if row.is_screened and isinstance(getattr(EMPTY, row.name), str)]
+LISTS = [row.name for row in entry_fields(Candidate) if row.is_screened and isinstance(getattr(EMPTY, row.name), tuple)]
+
+
+@pytest.mark.parametrize("name", [*TEXTS, *LISTS])
+def test_a_secret_in_any_text_of_a_candidate_is_refused(name: str, planted: Planted) -> None:
+    """By the table of fields, at the one screen that saving, new versions, review, learning and imports pass."""
+    candidate = made_from(Candidate, EMPTY, **{name: (TOKEN,) if name in LISTS else TOKEN})
+    with pytest.raises(Refused) as refused:
+        screen_candidate(candidate, planted.agent.entries._session)
+
+    assert (refused.value.reason, refused.value.hint) == ("secret", HINT)
 
 
 @pytest.mark.parametrize("road", ROADS)

@@ -18,6 +18,7 @@ from commonplace.flows.memory.save import newer_fact, save
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.model import Actor, Bond, Candidate, EntryResult, Fact, Origins, Thread
+from commonplace.model.entry_field import made_from
 from commonplace.model.fact import RULES
 from commonplace.model.learning import ExtractedFact, LearnedBatch, LearnedItem, LearnOutcome
 from commonplace.model.moment import read_moment
@@ -118,16 +119,9 @@ def _has_evidence(origins: Origins, other: Origins) -> bool:
 def _candidate(item: LearnedItem, fact: ExtractedFact, session: Session) -> Candidate:
     """The item as a candidate for `save`, with its evidence. Raises Refused if memory is off for its conversation."""
     begins = fact.valid_from or _day_of(item, session)
-    candidate = Candidate(
-        text=fact.text,
-        kind=fact.kind,
-        fact=fact.fact,
-        subject=fact.subject,
-        predicate=fact.predicate,
-        object=fact.object,
-        due=fact.due,
-        topics=fact.topics,
-        importance=fact.importance,
+    candidate = made_from(
+        Candidate,
+        fact,
         valid_from=read_moment(begins) if begins else "",
         valid_until=read_moment(fact.valid_until) if fact.valid_until > begins else "",
         bonds=tuple(_bonds(fact, begins, session)),

@@ -32,6 +32,7 @@ from commonplace.flows.stores import Session
 from commonplace.history.base import UnfinishedErasure
 from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import Actor, Bond, EntryResult, Erasure, Fact, FactRecord, Note, Origins, Terms, Verb
+from commonplace.model.entry_field import texts_of
 from commonplace.model.layout import place_of
 from commonplace.notes import parse
 from commonplace.policy.write_policy import Decision
@@ -68,7 +69,7 @@ def confirm_fact(fact: Fact, session: Session, *, reason: str, bonds: Sequence[t
 
 def cite_fact(fact: Fact, origins: Origins, session: Session) -> EntryResult:
     """Give the entry other evidence: its source says it in other words now. Raises Conflict and Refused."""
-    refuse_secrets(origins.quote)
+    refuse_secrets(*texts_of(origins))
     with session.stores.save_lock():
         here = session.at(session.clock())
         cited = replace(fact, origins=origins, updated=here.now)

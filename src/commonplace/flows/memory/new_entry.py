@@ -19,6 +19,7 @@ from commonplace.facts.triples import ME, triple_sentence
 from commonplace.flows.notes.write import KEEP_ELSEWHERE, refuse_secrets
 from commonplace.flows.stores import Session
 from commonplace.model import ActorKind, Bond, Candidate, Fact, Verdict
+from commonplace.model.entry_field import inherited, texts_of
 from commonplace.model.layout import staging_path
 from commonplace.model.moment import moment_text
 from commonplace.notes import remove_key, set_key
@@ -72,24 +73,11 @@ def screen_candidate(candidate: Candidate, session: Session) -> "GateResult":
     """The gate's verdict on the candidate. Raises Refused for a secret in any field, and for junk."""
     from commonplace.screening.gate import gate  # seventy milliseconds of patterns that a reader need not spend
 
-    origins = candidate.origins
-    refuse_secrets(
-        candidate.kind,
-        candidate.subject,
-        candidate.predicate,
-        candidate.object,
-        candidate.project,
-        *candidate.topics,
-        *candidate.triggers,
-        *candidate.tags,
-        origins.interface,
-        origins.conversation,
-        origins.quote,
-        " ".join((candidate.subject, candidate.predicate.replace("_", " "), candidate.object)),
-    )
+    triple = " ".join((candidate.subject, candidate.predicate.replace("_", " "), candidate.object))
+    refuse_secrets(*texts_of(candidate), triple)
     result = gate(
         candidate.text,
-        trust=origins.trust,
+        trust=candidate.origins.trust,
         always_load=candidate.always_load,
         actor=session.actor.kind,
         staged_trusts=session.stores.facts.staged_trusts,
@@ -171,40 +159,26 @@ class JudgedCandidate:
         candidate, verdict, ended, waits = self.candidate, self.verdict, self.ended, self.staged_because
         id_, recorded = new_id(self.now), moment_text(self.now)
         parent = ended if verdict.action == "supersede" else None
-        always_load = candidate.always_load or bool(parent and parent.always_load)
-        importance = parent.importance if parent else default_importance(candidate.fact)
-        saved_in = parent if parent and not candidate.project else candidate
+        values = inherited(Fact, candidate, parent, as_version=False)
+        if values["importance"] is None:
+            values["importance"] = default_importance(candidate.fact)
+        values |= {
+            "valid_until": min((each for each in (candidate.valid_until, verdict.until) if each), default=""),
+            "bonds": self._bonds(),
+        }
         fact = Fact(
+            **values,
             id=id_,
             path="",
             line=0,
             origin="entry",
-            text=candidate.text,
-            kind=candidate.kind,
-            fact=candidate.fact,
             place="staging" if waits else "",
-            sensitive=bool(parent and parent.sensitive),
-            always_load=always_load,
-            pinned=bool(parent and parent.pinned),
-            importance=importance if candidate.importance is None else candidate.importance,
-            topics=candidate.topics or (parent.topics if parent else ()),
-            triggers=candidate.triggers or (parent.triggers if parent else ()),
-            project=saved_in.project,
-            project_root=saved_in.project_root,
-            subject=candidate.subject,
-            predicate=candidate.predicate,
-            object=candidate.object,
-            due=candidate.due,
-            valid_from=candidate.valid_from,
-            valid_until=min((each for each in (candidate.valid_until, verdict.until) if each), default=""),
             recorded=recorded,
             updated=recorded,
             supersedes=ended.id if ended and self.replaces_now else "",
             reason=waits or (verdict.reason if ended else ""),
-            bonds=self._bonds(),
-            origins=candidate.origins,
         )
-        path = entry_path(fact.kind, id=id_, slug=entry_slug(fact), recorded=recorded, always_load=always_load)
+        path = entry_path(fact.kind, id=id_, slug=entry_slug(fact), recorded=recorded, always_load=fact.always_load)
         return replace(fact, path=staging_path(path) if waits else path)
 
     def _bonds(self) -> tuple[tuple[Bond, str], ...]:

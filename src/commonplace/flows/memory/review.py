@@ -34,6 +34,7 @@ from commonplace.flows.read import list_notes, locate
 from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import Candidate, Fact, FactRecord, Origins, Terms
+from commonplace.model.entry_field import made_from
 from commonplace.model.fact import ReviewQueue, ReviewResult, WaitingEntry
 from commonplace.model.layout import REJECTED, STAGING, is_entry_path, place_of
 
@@ -240,24 +241,7 @@ def _found_opponent(fact: Fact, session: Session) -> WaitingEntry:
 
 
 def _candidate(fact: Fact) -> Candidate:
-    return Candidate(
-        text=fact.text,
-        kind=fact.kind,
-        fact=fact.fact,
-        subject=fact.subject,
-        predicate=fact.predicate,
-        object=fact.object,
-        topics=fact.topics,
-        triggers=fact.triggers,
-        due=fact.due,
-        project=fact.project,
-        project_root=fact.project_root,
-        importance=fact.importance,
-        valid_from=fact.valid_from,
-        valid_until=fact.valid_until,
-        always_load=fact.always_load,
-        origins=fact.origins,
-    )
+    return made_from(Candidate, fact, bonds=())
 
 
 # ---------------------------------------------------------------- approve, edit, reject

@@ -51,6 +51,7 @@ from commonplace.model import (
     Terms,
     Verdict,
 )
+from commonplace.model.entry_field import entry_fields, inherited
 from commonplace.model.fact import ACTIONS
 from commonplace.model.layout import MEMORY, was_staged
 from commonplace.notes import parse
@@ -123,9 +124,10 @@ def evolve(name: str, candidate: Candidate, session: Session, *, reason: str, dr
     with session.stores.save_lock():
         here = session.at(session.clock())
         old = active_entry(name, here)
-        successor = complete_candidate(_inherit(candidate, old, here.now), here, old_kind=old.fact.kind)
+        heir = _inherit(candidate, old, here.now)
+        successor = complete_candidate(heir, here, old_kind=old.fact.kind)
         gate = screen_candidate(successor, here)
-        if _says_nothing_new(successor, old.fact):
+        if _says_nothing_new(heir, successor, old.fact):
             return _confirm(old.fact, "it already says this", successor, gate, here, dry_run=dry_run)
         entry, _ = _decide(successor, gate, here, instead_of=old.fact)
         if entry.verdict.action == "confirm" and entry.old:
@@ -150,30 +152,21 @@ def _inherit(candidate: Candidate, old: FactRecord, now: str) -> Candidate:
         text, object_ = "", candidate.text.strip()
     lasting = fact.valid_until if fact.valid_until > now else ""
     begins, until = ("", lasting) if holds(old, now) else (fact.begins, fact.valid_until)
-    return replace(
-        candidate,
-        text=text,
-        kind=candidate.kind or fact.kind,
-        fact=candidate.fact or fact.fact,
-        subject=fact.subject,
-        predicate=fact.predicate,
-        object=object_,
-        topics=candidate.topics or fact.topics,
-        triggers=candidate.triggers or fact.triggers,
-        due=candidate.due or fact.due,
-        project=candidate.project or fact.project,
-        project_root=candidate.project_root if candidate.project else fact.project_root,
-        importance=fact.importance if candidate.importance is None else candidate.importance,
-        valid_from=candidate.valid_from or begins,
-        valid_until=candidate.valid_until or until,
-        always_load=candidate.always_load or fact.always_load,
-        bonds=candidate.bonds or fact.bonds,
-    )
+    values = inherited(Candidate, candidate, fact, as_version=True) | {
+        "text": text,
+        "object": object_,
+        "valid_from": candidate.valid_from or begins,
+        "valid_until": candidate.valid_until or until,
+    }
+    return Candidate(**values)
 
 
-def _says_nothing_new(successor: Candidate, old: Fact) -> bool:
-    new = (successor.text, successor.object, successor.topics, successor.importance, successor.valid_until)
-    is_same = new == (old.text, old.object, old.topics, old.importance, old.valid_until)
+def _says_nothing_new(heir: Candidate, successor: Candidate, old: Fact) -> bool:
+    """True if the completed successor has the old words and time, and nothing is given for any other field."""
+    if (successor.text, successor.valid_until) != (old.text, old.valid_until):
+        return False
+    rows = (row.name for row in entry_fields(Candidate) if row.inherits != "never")
+    is_same = all(getattr(heir, name) == getattr(old, name) for name in rows)
     return is_same and successor.valid_from in ("", old.begins)
 
 

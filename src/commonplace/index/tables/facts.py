@@ -74,7 +74,6 @@ SELECT min(name), sum(documents) FROM memory_topics WHERE user_id = ? GROUP BY t
 """
 _TOPIC_NAMES: Final = "SELECT topic, min(name) FROM memory_topics WHERE user_id = ? GROUP BY topic"
 _TOPIC_SUMS: Final = "SELECT topic, sum FROM memory_topics WHERE user_id = ? AND embedding_version = ? ORDER BY topic"
-_TUPLES: Final = ("topics", "confirmed", "triggers")
 # Facts that need not be parsed again: about ten hubs of 2,000 facts, each with its text 1.6 KB in memory. To parse one
 # takes 15 µs, to find it here 0.3.
 _KEPT_FACTS: Final = 20_000
@@ -229,12 +228,15 @@ def fact_json(fact: Fact) -> str:
 def fact_of(text: str) -> Fact:
     """The fact in the `fact_json` of a row."""
     values: dict[str, Any] = json.loads(text)
-    values |= {name: tuple(values[name]) for name in _TUPLES if name in values}
-    if "bonds" in values:
-        values["bonds"] = tuple((bond, target) for bond, target in values["bonds"])
+    values |= {name: _as_tuple(value) for name, value in values.items() if isinstance(value, list)}
     if "origins" in values:
         values["origins"] = _shared_origins(**values["origins"])
     return Fact(**values)
+
+
+def _as_tuple(values: list[Any]) -> tuple[Any, ...]:
+    """A list, and the lists in it, as tuples."""
+    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
 
 @lru_cache(maxsize=1024)  # most facts come from the same few programs and conversations
