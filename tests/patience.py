@@ -1,7 +1,7 @@
 """Time for what has a deadline of its own: other tests may keep the machine busy, and a late part is left out.
 
-The deadlines themselves are tested by `tests/unit/hooks/test_hook_main.py`, `tests/integration/daemon/
-test_hook_routes.py` and `tests/integration/flows/test_context_deadlines.py`. Children of a warm process call the functions, before anything else.
+The deadlines themselves are tested by `unit/hooks/test_hook_main.py`, `integration/daemon/test_hook_routes.py` and
+`integration/flows/test_context_deadlines.py`. Children of a warm process call the functions, before anything else.
 """
 
 from types import ModuleType
