@@ -11,7 +11,7 @@ from tests.hosts.anthropic_endpoint import ScriptedAnthropic
 from tests.hosts.claude_code import run_claude
 from tests.hosts.endpoint import Say, ScriptedModel
 from tests.hosts.person import WHO, Person, newcomer, robin
-from tests.hosts.programs import PLUGIN, Ran, is_no_slower
+from tests.hosts.programs import PLUGIN, Ran
 from tests.hosts.sessions import ANSWER, LEARNED, PROMPT, Session, recorded
 
 pytestmark = pytest.mark.needs("node")
@@ -121,18 +121,17 @@ def test_a_session_of_claude_code_has_its_memory_once_until_it_is_compacted(
 
 @pytest.mark.requirement("A-57")
 def test_without_a_vault_claude_code_works_as_if_nothing_were_installed(tmp_path: Path) -> None:
-    """No daemon, no vault: nothing is put into the prompt, nothing is said, and at most a second is lost."""
+    """No daemon, no vault: nothing is put into the prompt, and nothing is said. `bench/waits.py` has the time."""
     ended: list[tuple[int, str, str]] = []
 
-    def ask(*plugins: Path) -> Ran:
+    def ask(*plugins: Path) -> None:
         ran = run_claude("One and one?", model=model, environ=environ, project=tmp_path, plugins=plugins)
         ended.append((ran.code, ran.said, ran.errors))
-        return ran
 
-    with newcomer(tmp_path) as environ, ScriptedAnthropic([Say("Two.")] * 7) as model:
-        ask(PLUGIN)  # starts a daemon, which takes a second or two of its own, once
-        as_quick = is_no_slower(lambda: ask(PLUGIN), than=ask)
+    with newcomer(tmp_path) as environ, ScriptedAnthropic([Say("Two.")] * 3) as model:
+        ask(PLUGIN)  # starts a daemon
+        ask(PLUGIN)
+        ask()
 
     assert {*ended} == {(0, "Two.\n", "")}
     assert not any("additional context" in turn.text for turn in model.turns)
-    assert as_quick

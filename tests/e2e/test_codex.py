@@ -11,7 +11,7 @@ from tests.hosts.codex import add_plugin, run_codex, settle
 from tests.hosts.endpoint import Say, ScriptedModel
 from tests.hosts.openai_endpoint import ScriptedOpenAI
 from tests.hosts.person import WHO, Person, newcomer
-from tests.hosts.programs import Ran, is_no_slower
+from tests.hosts.programs import Ran
 from tests.hosts.sessions import ANSWER, LEARNED, PROMPT, Session, recorded
 
 pytestmark = pytest.mark.needs("node")
@@ -96,24 +96,23 @@ def test_a_session_of_codex_is_in_history_once_and_alone(session: Session) -> No
 
 @pytest.mark.requirement("A-57")
 def test_without_a_vault_codex_works_as_if_nothing_were_installed(tmp_path: Path) -> None:
-    """No daemon, no vault: nothing is put into the prompt, nothing is said, and at most a second is lost."""
+    """No daemon, no vault: nothing is put into the prompt, and nothing is said. `bench/waits.py` has the time."""
     bare_home, home = tmp_path / "bare", tmp_path / "home"
     bare_home.mkdir()
     home.mkdir()
     ended: list[tuple[int, str]] = []
 
-    def ask(home: Path) -> Ran:
+    def ask(home: Path) -> None:
         ran = run_codex("One and one?", environ={**environ, "HOME": str(home)}, project=tmp_path)
         ended.append((ran.code, ran.said))
-        return ran
 
-    with newcomer(home) as environ, ScriptedOpenAI([Say("Two.")] * 7) as model:
+    with newcomer(home) as environ, ScriptedOpenAI([Say("Two.")] * 3) as model:
         settle(bare_home, model)
         settle(home, model)
         add_plugin(environ, home)
-        ask(home)  # starts a daemon, which takes a second of its own, once
-        as_quick = is_no_slower(lambda: ask(home), than=lambda: ask(bare_home))
+        ask(home)  # starts a daemon
+        ask(home)
+        ask(bare_home)
 
     assert {*ended} == {(0, "Two.\n")}
     assert not any("<memory-" in turn.text for turn in model.turns)
-    assert as_quick

@@ -61,11 +61,12 @@ def ask_claude(person: Person, *words: str, script: list[Turn]) -> ScriptedModel
 
 
 def found_by_doctor(person: Person, host: str) -> list[str]:
-    """What doctor says of that host that is wrong."""
+    """What doctor says of that host that is wrong; how quick the hooks were says more about the machine."""
     with chdir(person.project):
         told = command(person.environ, "doctor", "--json")
     findings: list[dict[str, Any]] = json.loads(told.stdout)["findings"]
-    return [each["said"] for each in findings if each["what"].startswith(host) and not each["ok"]]
+    wrong = [each["said"] for each in findings if each["what"].startswith(host) and not each["ok"]]
+    return [each for each in wrong if not each.startswith("recall was late")]
 
 
 @pytest.mark.parametrize("scope", ["user", "project"])

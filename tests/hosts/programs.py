@@ -3,10 +3,9 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
 from typing import Final
 
 from tests import patience
@@ -25,7 +24,6 @@ class Ran:
     code: int
     said: str
     errors: str
-    seconds: float
 
 
 def installed(program: str) -> Path:
@@ -35,7 +33,6 @@ def installed(program: str) -> Path:
 
 def run(program: str | Path, *words: str, environ: Mapping[str, str], folder: Path) -> Ran:
     """What came of `PROGRAM WORDS` in that folder, with nothing on its standard input; a name is one of `installed`."""
-    began = monotonic()
     ran = subprocess.run(
         [installed(program) if isinstance(program, str) else program, *words],
         cwd=folder,
@@ -46,19 +43,7 @@ def run(program: str | Path, *words: str, environ: Mapping[str, str], folder: Pa
         check=False,
         timeout=_LONGEST,
     )
-    return Ran(ran.returncode, ran.stdout, ran.stderr, monotonic() - began)
-
-
-def is_no_slower(run_ours: Callable[[], Ran], *, than: Callable[[], Ran]) -> bool:
-    """Whether the first takes at most a second longer than the other, or half as long again where all is slow.
-
-    Ten tries: other tests may keep the machine busy.
-    """
-    for _ in range(10):
-        bare = than().seconds
-        if run_ours().seconds <= bare + max(1.0, bare / 2):
-            return True
-    return False
+    return Ran(ran.returncode, ran.stdout, ran.stderr)
 
 
 def with_commonplace(environ: Mapping[str, str]) -> dict[str, str]:
