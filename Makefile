@@ -64,11 +64,12 @@ chromium:
 
 # Fetching waits for the network, so types are checked meanwhile.
 # Many tests start the program anew: compiled once, each of them starts sooner.
-# `make test SEED=7` runs the tests in another order.
+# `make test SEED=7` runs the tests in another order, `make test CLOCK='2026-11-30 23:57:00'` from another moment on:
+# that needs libfaketime (Debian: faketime).
 test: $(STAMP)       ## lint, then every test
 	@$(MAKE) --no-print-directory --jobs 2 lint $(MODEL) $(LANGUAGES) npm chromium
 	@$(BIN)/python -m compileall -q -j 2 src
-	@$(BIN)/pytest -n 2 -q --seed $(SEED) --durations 10 --figures
+	@$(if $(CLOCK),faketime '$(CLOCK)') $(BIN)/pytest -n 2 -q --seed $(SEED) --durations 10 --figures
 
 bench-tests: $(MODEL)  ## tests that run a benchmark in short
 	@$(BIN)/pytest -q -n 2 bench/tests

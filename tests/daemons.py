@@ -179,7 +179,8 @@ def register(environ: Mapping[str, str], *vaults: Path) -> None:
 
     with patch.dict(os.environ, environ, clear=True):
         for vault in vaults:
-            carry_out_init(plan_init(make_vault(vault), flags={}), then=lambda: None)
+            is_in_database = str(vault).startswith("postgresql:")
+            carry_out_init(plan_init(vault if is_in_database else make_vault(vault), flags={}), then=lambda: None)
 
 
 def command(environ: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]:

@@ -69,7 +69,7 @@ LATE: Final = (
     "uvicorn.protocols.http.auto",
 )
 _AT_START: Final = ("PYTHON", "LC_", "LANG")  # variables that an interpreter reads when it starts
-_NEUTRAL: Final = ("PATH", "TMPDIR", "LD_LIBRARY_PATH")
+_NEUTRAL: Final = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "LD_PRELOAD", "FAKETIME", "SHIFT_FILE")  # a shifted clock, too
 _SIZE: Final = 8  # bytes of a number between the processes
 
 _CLIENT: Final = '''#!{python} -IS
@@ -358,7 +358,9 @@ def _begin(order: Order, streams: Sequence[int]) -> None:
         os.dup2(opened, number)
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     _open_streams()
+    coerced = (b"LC_CTYPE", b"C.UTF-8")  # what Python itself sets where the locale is C
     started = {name: value for name, value in order.environ.items() if os.fsdecode(name).startswith(_AT_START)}
+    started = dict(each for each in started.items() if each != coerced)
     if other := [name for name, value in started.items() if os.environb.get(name) != value]:
         sys.exit(f"the warm process was started with other values of {other}: start the real program")
     os.environ.clear()

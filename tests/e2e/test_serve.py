@@ -134,11 +134,12 @@ def test_status_says_what_the_daemon_does(daemon: Daemon) -> None:
     told = json.loads(daemon.command("status", "--json").stdout)
     shown = daemon.command("status")
     vaults = {vault["name"]: vault for vault in told["vaults"]}
+    notes = len([*(daemon.home / "Notes").rglob("*.md")])
 
     assert (told["running"], told["pid"], told["url"]) == (True, daemon.process.pid, daemon.url)
     assert told["requests"] > 0
     assert 10 < told["memory_mb"] < 1000
-    assert (vaults["Notes"]["notes"], vaults["Notes"]["default"], vaults["Work"]["default"]) == (3, True, False)
+    assert (vaults["Notes"]["notes"], vaults["Notes"]["default"], vaults["Work"]["default"]) == (notes, True, False)
     assert all((vault["mode"], vault["watching"]) == ("hybrid", True) for vault in vaults.values())
     assert {chore["chore"] for chore in told["chores"]} == {
         "open new vaults",
@@ -150,7 +151,8 @@ def test_status_says_what_the_daemon_does(daemon: Daemon) -> None:
     assert all(vault["jobs"] and vault["notices"] == [] for vault in vaults.values())
     assert "upkeep    probe: next at " in shown.stdout
     assert shown.returncode == 0
-    assert "3 notes, 3 chunks, hybrid, watched" in shown.stdout
+    assert f"{notes} notes, " in shown.stdout
+    assert "chunks, hybrid, watched" in shown.stdout
 
 
 def test_a_vault_is_asked_for_by_name_or_path_and_only_if_it_is_registered(daemon: Daemon) -> None:

@@ -61,7 +61,7 @@ def database() -> Iterator[TestServer]:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, database: TestServer) -> Iterator[Cluster]:
-    """Two daemons that serve one vault; Ada owns it, which was said to the first of them alone."""
+    """Two daemons that serve one vault; Ada owns it, and saved two things, which the first of them was told alone."""
     listener = socket.create_server(("127.0.0.1", 0))
     address = f"http://127.0.0.1:{listener.getsockname()[1]}"
     settings = {
@@ -83,6 +83,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, database: TestServer) -> I
     first, second = daemons
     try:
         done(first, "person", "add", "ada", "--role", "owner", "--vault", VAULT)
+        token = person_token(first, "ada", client="cabin", scope="write")
+        for text in ("The heron nests behind the boathouse.", "Ada drinks green tea in the morning."):
+            call_tool(first, token, "memory_save", text=text)
         with round_robin(listener, [first.port, second.port]) as chosen:
             yield Cluster(first, second, address, chosen)
     finally:
@@ -133,13 +136,13 @@ def is_waiting(database: TestServer) -> bool:
 def test_what_one_daemon_saves_the_other_finds_at_once(cluster: Cluster) -> None:
     """One token for both; no time passes in between, and the answers are the same."""
     token = person_token(cluster.first, "ada", scope="write")
-    tool_text(cluster.first, token, "memory_save", text="The heron nests behind the boathouse.")
-    found = tool_text(cluster.second, token, "memory_search", query="heron boathouse")
-    tool_text(cluster.second, token, "memory_save", text="Ada drinks green tea in the morning.")
-    back = tool_text(cluster.first, token, "memory_search", query="green tea")
+    tool_text(cluster.first, token, "memory_save", text="The otter sleeps under the jetty.")
+    found = tool_text(cluster.second, token, "memory_search", query="otter jetty")
+    tool_text(cluster.second, token, "memory_save", text="Ada eats rye bread in the evening.")
+    back = tool_text(cluster.first, token, "memory_search", query="rye bread")
 
-    assert "behind the boathouse" in found
-    assert "green tea" in back
+    assert "under the jetty" in found
+    assert "rye bread" in back
     assert searches(cluster.first, token) == searches(cluster.second, token)
     assert contexts(cluster.first, token) == contexts(cluster.second, token)
 
@@ -239,6 +242,7 @@ def test_when_one_daemon_is_killed_the_other_goes_on(cluster: Cluster) -> None:
     after = searches(cluster.second, token)
     said = [tool_text(cluster.front, token, "memory_search", query="spare key") for _ in range(4)]
     call_tool(cluster.front, token, "memory_save", text="The ladder leans against the barn.")
+    cluster.first.process = start(cluster.first.home, cluster.first.environ).process
 
     assert all("tool shed" in each for each in said)
     assert before == after
