@@ -11,7 +11,6 @@ vault_transfer vaults in a database to folders under git, and back
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,7 @@ from commonplace.app.stores import open_stores
 from commonplace.app.vaults import backends, copy_sample, put_under_git
 from commonplace.errors import UsageError
 from commonplace.flows.memory.amend import finish_erasures
-from commonplace.flows.stores import Judge, Session
+from commonplace.flows.stores import Session
 from commonplace.memory import Memory
 from commonplace.model import ACTOR_KINDS, Actor, ActorKind
 from commonplace.settings.load import load_settings
@@ -35,13 +34,11 @@ def open_memory(
     *,
     actor: ActorKind = "person",
     settings: Mapping[str, object] | None = None,
-    judge: Judge | None = None,
 ) -> Memory:
     """The memory of a vault, named by its folder or else by the settings.
 
     `actor` is who acts: a program that acts for an agent says so, and policy treats it as one.
     `settings` are dotted keys that override files and environment, such as `{"retrieval.default_k": 5}`.
-    `judge` is a model of your own that decides how a new statement relates to a known fact where the rules cannot.
     Raises UsageError for an unknown actor, a wrong setting or if no vault is named, VaultUnavailable if it cannot be
     opened.
     """
@@ -50,14 +47,13 @@ def open_memory(
     flags = dict(settings or {})
     if vault is not None:
         flags["vault.root"] = str(vault)
-    return open_with(load_settings(flags=flags).settings, actor=Actor(actor, "library"), judge=judge)
+    return open_with(load_settings(flags=flags).settings, actor=Actor(actor, "library"))
 
 
 def open_with(
     settings: Settings,
     *,
     actor: Actor,
-    judge: Judge | None = None,
     clock: Callable[[], datetime] = _now,
     is_patient: bool = True,
     encoders: MakeEncoders = make_encoders,
@@ -67,11 +63,7 @@ def open_with(
     One that is not `is_patient` searches by words while the encoder is still loading. `encoders` finds the encoder
     for the settings: several memories may share one. An erasure that a crash has cut off is finished first.
     """
-    stores = open_stores(settings, clock=clock, judge=judge, waits_for_encoder=is_patient, encoders=encoders)
-    if judge is None and (settings.llm.judge.provider or settings.llm.provider) != "none":
-        from commonplace.flows.learn.judge import judge_by_model  # most people have no model
-
-        stores = replace(stores, judge=partial(judge_by_model, session=Session(stores, actor, clock)))
+    stores = open_stores(settings, clock=clock, waits_for_encoder=is_patient, encoders=encoders)
     session = Session(stores, actor, clock)
     finish_erasures(session)
     return Memory(session, settings.upkeep, settings.skills)

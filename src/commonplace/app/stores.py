@@ -32,7 +32,6 @@ from commonplace.flows.stores import (
     Chunking,
     Encoders,
     IndexParts,
-    Judge,
     OpenOnce,
     Stores,
     thread_try_lock,
@@ -61,7 +60,6 @@ def open_stores(
     settings: Settings,
     *,
     clock: Callable[[], datetime],
-    judge: Judge | None,
     waits_for_encoder: bool,
     encoders: MakeEncoders,
 ) -> Stores:
@@ -94,7 +92,6 @@ def open_stores(
         save_lock=save_lock_in(
             folder, wait=settings.vault.lock_wait_seconds, shared=lock_of_machines(settings, folder, "save")
         ),
-        judge=judge,
         models=make_models(settings.llm, allowance=make_allowance(settings)),
         members=make_members(settings),
         calendars=_calendars(settings),

@@ -8,11 +8,8 @@ triples                     entities, predicates and their rules, a triple as a 
 claims                      what only one fact may say at a time, and which fact ends which
 validity                    what holds when, as known when; timelines
 integrate                   what becomes of a candidate: confirm, supersede, extend, derive, contradict, insert
-similarity                  how a new statement relates to a known one: the same, more, changed, near or apart
-statement_differences       another value of the same thing, another subject, or one that denies the other
-statement_parts             a statement taken apart: subject, verb, names and numbers
-statement_words             the words of a statement, and opposites
-change_words                words that say that something changed, verbs, words for the same thing
+words                       the words of a statement: which are equal, and its fingerprint
+value_spelling              numbers, dates, times and units in one spelling
 snapshots                   a fact at a moment: state, end, importance; kept while nothing changes
 profile                     which facts give a standing picture of the person, ranked and chosen
 relevance                   which facts belong before a prompt, their aged importance, doubts about them; topics, styles

@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import Final
 
 from commonplace.facts.options import FactsOptions
-from commonplace.facts.statement_words import fingerprint
 from commonplace.facts.triples import ME, Predicates, entity_key, predicate_key, predicates_of
-from commonplace.model import Fact, FactEnd
+from commonplace.facts.words import fingerprint
+from commonplace.model import Candidate, Fact, FactEnd
 
 _WITHOUT_CLAIM: Final = frozenset({"archive", "staging"})
 """Places whose facts claim nothing: they are over, or wait for review."""
@@ -36,14 +36,16 @@ class FactRules:
     def claim(self, fact: Fact) -> str:
         """A key for what only this fact may say at a time; empty if the fact claims nothing.
 
-        A plain statement speaks of its own project only, a triple of its subject, wherever it was saved.
+        A plain statement speaks of its own project only, a triple of its subject, wherever it was saved. An event, and
+        what holds until a stated day, stand beside every other one.
         """
         if not _has_claim(fact):
             return ""
         subject, predicate = self.entity(fact.subject), predicate_key(fact.predicate)
         if not predicate:
-            return "=" + "|".join(filter(None, (subject, fingerprint(fact.text), fact.project.casefold())))
-        if self.predicates.is_single(predicate):
+            day = fact.begins[:10] if fact.fact == "event" else ""
+            return "=" + "|".join(filter(None, (subject, fingerprint(fact.text), fact.project.casefold(), day)))
+        if self.predicates.is_single(predicate) and is_rivalling(fact):
             return f"{subject}|{predicate}"
         return f"{subject}|{predicate}|{self.entity(fact.object)}"
 
@@ -66,6 +68,17 @@ class FactRules:
         return ends
 
 
+def is_rivalling(statement: Fact | Candidate) -> bool:
+    """False for what holds beside other values: an event, what has a stated end, and what is said to hold with others.
+
+    An end that another entry caused is not a stated one.
+    """
+    is_ended = isinstance(statement, Fact) and bool(statement.invalidated_at)
+    stated = statement.was_valid_until if isinstance(statement, Fact) and is_ended else statement.valid_until
+    is_beside = any(bond in ("both", "end") for bond, _ in statement.bonds)
+    return not (stated or is_beside or statement.fact == "event")
+
+
 def is_own_line(fact: Fact) -> bool:
     """True for a line of a note that the person wrote, and not a program."""
     return fact.origin == "line" and is_own_word(fact)
@@ -74,6 +87,17 @@ def is_own_line(fact: Fact) -> bool:
 def is_own_word(fact: Fact) -> bool:
     """True for what the person said: an entry that they told or wrote by hand, or their line of a note."""
     return fact.origins.trust in ("told", "read")
+
+
+def speaker_of(fact: Fact) -> str:
+    """Who said it, in a word or two: the person, a note, or the program that told or learned it."""
+    origins = fact.origins
+    if origins.trust == "told":
+        return origins.author or "the person"
+    if origins.trust == "read":
+        return "a note"
+    program = origins.interface or "a program"
+    return {"mined": f"learned from {program}", "imported": f"imported from {program}"}.get(origins.trust, program)
 
 
 def rules_of(options: FactsOptions, user: str) -> FactRules:

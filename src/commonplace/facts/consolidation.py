@@ -1,7 +1,7 @@
 """What several entries make together: duplicates one entry, repeated events an insight, a closed project a digest.
 
 Pure, and every statement of the result comes from the sources: what no source says, no derived entry says. A model may
-word what they have in common (`wording`); names, numbers and denials that none of them has are not accepted. Entries
+word what they have in common (`wording`); names and numbers that none of them has are not accepted. Entries
 that were derived from others are no sources themselves, so that memory never feeds on what it made of itself; only a
 way of working that is one entry made of equal ones becomes a procedure by their days.
 """
@@ -13,7 +13,8 @@ from typing import Any, Final
 from commonplace.facts.claims import is_own_word
 from commonplace.facts.growth import best_first, looks_injected
 from commonplace.facts.playbooks import content_stems
-from commonplace.facts.statement_words import DAYS, FUNCTION_WORDS, MONTHS, NUMBERS, OPENING_WORDS, opposes, stem_of
+from commonplace.facts.value_spelling import plain_values
+from commonplace.facts.words import FUNCTION_WORDS, stem_of
 from commonplace.model import Candidate, Fact, Origins
 from commonplace.model.entry_field import made_from
 
@@ -204,7 +205,7 @@ def wording(facts: Sequence[Fact], answer: Mapping[str, Any]) -> str:
     """A model's wording of what these entries say; empty unless it is short and says no more than they do.
 
     It must keep at least half of what they all share, hardly use other words, which also keeps the language, and have
-    no name, number, day or denial that none of them has.
+    no name, number or day that none of them has.
     """
     text = " ".join(str(answer.get("text") or "").split())
     sources = [fact.text for fact in facts]
@@ -212,7 +213,7 @@ def wording(facts: Sequence[Fact], answer: Mapping[str, Any]) -> str:
     shared, every = frozenset.intersection(*known), frozenset[str]().union(*known)
     is_sized = 0 < len(text) <= min(_LONGEST_WORDING, 2 * max(map(len, sources)))
     is_about = 3 * len(stems - every) <= len(stems) and 2 * len(stems & shared) >= len(shared)
-    is_new = any(_new_terms(text, " ".join(sources))) or any(opposes(text, each) for each in sources)
+    is_new = any(_new_terms(plain_values(text), plain_values(" ".join(sources))))
     return text if is_sized and is_about and not is_new and not looks_injected(text) else ""
 
 
@@ -223,11 +224,8 @@ def _new_terms(text: str, said: str) -> Iterator[str]:
     for word in text.split():
         bare = word.strip(_BARE)
         folded = bare.casefold()
-        is_plain = folded in FUNCTION_WORDS or folded in OPENING_WORDS or stem_of(folded) in map(stem_of, known)
+        is_plain = folded in FUNCTION_WORDS or stem_of(folded) in map(stem_of, known)
         is_named = bare[:1].isupper() and not (is_first and is_plain)
-        if bare and folded not in known and (is_named or not bare.isalpha() or folded in _COUNTED):
+        if bare and folded not in known and (is_named or not bare.isalpha()):
             yield bare
         is_first = word.endswith((".", "!", "?"))
-
-
-_COUNTED: Final = frozenset({*NUMBERS, *DAYS, *MONTHS})

@@ -31,6 +31,8 @@ _RELATIONS: Final[Mapping[Bond, Sequence[str]]] = {
     "extend": ("relations", "extend"),
     "derive": ("derived_from",),
     "contradict": ("relations", "contradict"),
+    "both": ("relations", "both"),
+    "end": ("relations", "end"),
 }
 """The key of each bond."""
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)

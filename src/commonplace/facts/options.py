@@ -11,7 +11,9 @@ class FactsOptions:
     """The settings block `facts`."""
 
     single_valued: tuple[str, ...] = option(
-        (), "Your own predicates with one value at a time, besides `works_at`, `lives_in`, `has_role`, `has_status`."
+        (),
+        "Your own predicates with one value at a time, besides `name`, `works_at`, `lives_in`, `has_role` and "
+        "`has_status`.",
     )
     temporary: tuple[str, ...] = option(
         (), "Your own predicates that hold for a while alongside others, besides `staying_in` and `visiting`."

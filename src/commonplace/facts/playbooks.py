@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from commonplace.facts.statement_words import stem_of, words_of
+from commonplace.facts.words import bare_words, stem_of
 from commonplace.model.conversation import Message
 from commonplace.model.text import LazyPattern
 
@@ -198,7 +198,7 @@ def fits_trigger(prompt: str, triggers: Iterable[str], *, is_task: bool) -> str:
 
 def content_stems(text: str) -> frozenset[str]:
     """The stems of the words that say what something is about."""
-    return frozenset(stem_of(word) for word in words_of(text) if word not in _EMPTY_WORDS)
+    return frozenset(stem_of(word) for word in bare_words(text) if word not in _EMPTY_WORDS)
 
 
 def rewording(playbook: Playbook, answer: Mapping[str, Any]) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:

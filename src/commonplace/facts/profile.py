@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
 from commonplace.facts.claims import is_own_word
-from commonplace.facts.statement_words import FUNCTION_WORDS, POSSESSIVES, claim_stems
+from commonplace.facts.words import FUNCTION_WORDS, claim_stems
 from commonplace.model import Fact, FactSnapshot
 from commonplace.model.text import LazyPattern
 
@@ -89,6 +89,7 @@ _BARE_VERB: Final = LazyPattern(
 )
 """A verb without a subject, `Lives in Graz`, but no plural or name before its verb, `Tests use pytest`; or we."""
 
+_POSSESSIVES: Final = frozenset({"my", "our", "your", "his", "her", "their", "mein", "meine", "unser", "unsere"})
 _PROFILES: Final = 8  # projects whose last ranking is kept
 _FEW: Final = 32  # new lines that are put in their places one by one
 _PERSONAL_KINDS: Final = frozenset({"preference", "feedback", "identity", "constraint", "insight", "idea"})
@@ -161,7 +162,7 @@ def person_names(facts: Iterable[Fact], *, user: str) -> frozenset[str]:
     """The first names of the person, folded: from the settings, and from how entries of the kind identity begin."""
     begin = (_FIRST_WORD.match(fact.text) for fact in facts if fact.kind == "identity")
     words = {*user.casefold().split()[:1], *(word[1].casefold() for word in begin if word)}
-    return frozenset(words - FUNCTION_WORDS - POSSESSIVES)
+    return frozenset(words - FUNCTION_WORDS - _POSSESSIVES)
 
 
 class ProfileRanking:
@@ -270,7 +271,7 @@ def _stems(line: ProfileLine) -> frozenset[str]:
 
 @lru_cache(maxsize=_TEXTS)
 def _stems_of(text: str) -> frozenset[str]:
-    return frozenset(claim_stems(text))
+    return claim_stems(text)
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

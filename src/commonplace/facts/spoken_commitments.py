@@ -14,9 +14,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from commonplace.facts.commitments import Commitment, without_day
-from commonplace.facts.statement_words import NEGATIONS, stem_of, word_set
 from commonplace.facts.triples import ME, strip_links
+from commonplace.facts.words import stem_of
 from commonplace.model.text import fold_phrase
+
+
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_NEGATIONS: Final = _word_set(
+    "not no never none neither nor nobody nothing nowhere without cannot cant dont doesnt isnt wont stopped quit "
+    "former formerly anymore ceased refuses avoids lacks fails"
+)
+"""Words that deny something or say that it is over; so does every word that ends in n't."""
 
 _OWN_PROMISE: Final = re.compile(
     r"(?:(?:i|we)(?:['’]ll| will)|(?:(?:i|we) )?(?:have to|need to|must)|i(?:['’]ve| have) (?:got )?to"
@@ -32,12 +43,12 @@ _OTHERS_PROMISE: Final = re.compile(
 _OWN_THINGS: Final = re.compile(r"\b(?:my|our)\b", re.IGNORECASE)
 _DUE: Final = re.compile(r",? (?:that(?:['’]s| is)|which is) due\Z", re.IGNORECASE)
 _PROMISE_WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
-_NO_DEEDS: Final = word_set(
+_NO_DEEDS: Final = _word_set(
     "be become have feel know see think want need wait stay live like love try hope get go come remain keep leave "
     "probably maybe never not just still only also definitely hopefully"
 )
 """Words after which no deed is promised that could be closed one day."""
-_UNCLEAR: Final = word_set("it that this these those them him her they he she you your there something someone")
+_UNCLEAR: Final = _word_set("it that this these those them him her they he she you your there something someone")
 _LEAST_WORDS: Final = 2
 
 
@@ -60,7 +71,7 @@ def promise_of(clause: str, *, day: str) -> Promise | None:
     what = _DUE.sub("", _OWN_THINGS.sub("the", what)).strip(" .,;:!-")
     said = [word.casefold().replace("’", "'") for word in _PROMISE_WORD.findall(what)]
     is_clear = len(said) >= _LEAST_WORDS and said[0] not in _NO_DEEDS
-    is_open = any(word in _UNCLEAR or word in NEGATIONS or word.endswith("n't") for word in said)
+    is_open = any(word in _UNCLEAR or word in _NEGATIONS or word.endswith("n't") for word in said)
     if not due or due < day or not is_clear or is_open:
         return None
     return Promise(match.groupdict().get("who") or ME, what, due)
@@ -105,13 +116,13 @@ _IRREGULAR: Final = {
 _FINISHED: Final = frozenset({"finished", "completed", "did", "done"})
 _GIVEN: Final = frozenset({*_FINISHED, "sent", "delivered", "made", "submitted", "wrote", "handed", "shared", "gave"})
 """Verbs that close a commitment which names a thing and no deed: `slides for Monday`."""
-_EMPTY: Final = word_set(
+_EMPTY: Final = _word_set(
     "a an the to of for in on at by with from and or my our your his her their its this that it them him me us as into "
     "up out off over about"
 )
 _SPEAKER: Final = re.compile(r"(?i:i|we)\b(?:['’]ve)?")
-_ADVERBS: Final = word_set("just already finally today yesterday now also have has had")
-_UNDONE: Final = word_set("almost nearly half partly partially should would could will want wanted tried forgot")
+_ADVERBS: Final = _word_set("just already finally today yesterday now also have has had")
+_UNDONE: Final = _word_set("almost nearly half partly partially should would could will want wanted tried forgot")
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
@@ -126,7 +137,7 @@ def completed_commitment(clause: str, commitments: Sequence[Commitment]) -> Comm
 def _completes(clause: str, commitment: Commitment) -> bool:
     said = _after_subject(clause, commitment.who)
     words = [word for word in _words(said) if word not in _ADVERBS]
-    if not words or any(word in _UNDONE or word in NEGATIONS or word.endswith("n't") for word in _words(clause)):
+    if not words or any(word in _UNDONE or word in _NEGATIONS or word.endswith("n't") for word in _words(clause)):
         return False
     what = [word for word in _words(strip_links(commitment.what)) if word not in _EMPTY]
     verb, others = words[0], {stem_of(word) for word in words[1:]}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ME: Final = "me"
 """The entity that is the user, whatever name a text uses."""
 
-SINGLE: Final = frozenset({"works_at", "lives_in", "has_role", "has_status"})
+SINGLE: Final = frozenset({"name", "works_at", "lives_in", "has_role", "has_status"})
 TEMPORARY: Final = frozenset({"staying_in", "visiting"})
 EXPIRING: Final = frozenset({"interested_in", "completed", "acquired", "disposed_of", "traveled_to"})
 EPHEMERAL: Final = EXPIRING | {"decided"}
@@ -91,7 +91,7 @@ def predicate_keys(predicates: Iterable[str]) -> frozenset[str]:
 def entity_key(name: str, *, user: str = ME) -> str:
     """The normalized name of an entity: the same for every spelling, `me` for the user; empty for no name."""
     bare = strip_links(normalize("NFC", name)).strip()
-    if bare.endswith(".md") or _is_path(bare):
+    if bare.endswith(".md"):
         bare = _without_folders(bare)
     bare = bare.lstrip(_AROUND).rstrip(_AFTER) or bare
     key = fold_phrase(bare)
@@ -111,12 +111,6 @@ def triple_sentence(subject: str, predicate: str, object: str, *, user: str = ME
     words = " ".join(part for part in (name, verb, object.strip()) if part)
     sentence = words[:1].upper() + words[1:]
     return sentence if sentence.endswith(_ENDS) else f"{sentence}."
-
-
-def _is_path(name: str) -> bool:
-    # Folder names must begin with a capital, as in a vault, so that TCP/IP, 24/7 and client/server stay whole.
-    *folders, last = name.split("/")
-    return bool(folders and last) and all(each[:1].isupper() and not each.isupper() for each in folders)
 
 
 def _without_folders(path: str) -> str:

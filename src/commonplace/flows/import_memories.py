@@ -21,7 +21,7 @@ from commonplace.facts.entry_format import is_entry
 from commonplace.facts.entry_paths import fact_class_of
 from commonplace.flows.learn.marked_notes import MARK, MARK_KEY
 from commonplace.flows.memory.new_entry import complete_candidate, new_id, screen_candidate, with_keys
-from commonplace.flows.memory.save import newer_fact, save
+from commonplace.flows.memory.save import save
 from commonplace.flows.notes.write import Edit, Permit, Reader, change, commit_message, refuse_secrets, write_notes
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
@@ -86,21 +86,14 @@ def _as_import(session: Session, *, review: bool) -> Session:
 
 
 def _save_imported(candidate: Candidate, item: ImportedEntry, session: Session, *, dry_run: bool) -> Stored:
-    """Save the candidate for the time since it was known, or until something newer is known."""
-    since = item.known_since if item.known_since < session.now else ""
-    begins = candidate.valid_from or since
+    """Save the candidate as what was said when the other memory came to know it."""
+    candidate = replace(candidate, said=item.known_since if item.known_since < session.now else "")
+    begins = candidate.valid_from or candidate.said
     if candidate.valid_until and candidate.valid_until <= (begins or session.now):
         return Stored("refused", reason="it has ended, and when it began is not known")
-    candidate = replace(candidate, valid_from=begins)
-    if known := _known(candidate, session, begins=item.candidate.valid_from):
+    if known := _known(candidate, session, begins=candidate.valid_from):
         return known
-    if begins and not candidate.valid_until:
-        result = save(replace(candidate, valid_from=""), session, dry_run=True)
-        if newer := newer_fact(result, begins, session):  # what is known has replaced it: it is part of the past
-            candidate = replace(candidate, valid_until=newer.begins)
-        elif result.action == "confirm":
-            return _stored(result)
-    return _stored(save(candidate, session, dry_run=dry_run, confirms=False))
+    return _stored(save(candidate, session, dry_run=dry_run))
 
 
 def _known(candidate: Candidate, session: Session, *, begins: str) -> Stored | None:

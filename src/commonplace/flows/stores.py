@@ -24,7 +24,7 @@ from commonplace.history.base import History
 from commonplace.index.base import FactQuery, Index, VectorCache
 from commonplace.llm.base import LanguageModel
 from commonplace.llm.options import Task
-from commonplace.model import Action, Actor, Candidate, Fact, Filters
+from commonplace.model import Actor, Filters
 from commonplace.model.layout import entry_digits
 from commonplace.model.moment import moment_text
 from commonplace.policy.options import SafetyOptions
@@ -40,10 +40,6 @@ if TYPE_CHECKING:
 
 CLOCK_TOLERANCE: Final = timedelta(minutes=5)
 """How far the clocks of two devices that keep time may differ."""
-
-Judge = Callable[[Candidate, Fact], Action | None]
-"""A model that decides how a candidate relates to a known fact where the rules cannot; None if it cannot either. It may
-be slow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +210,6 @@ class Stores:
     unindexed: Skip
     clock: Callable[[], datetime]
     save_lock: Callable[[], AbstractContextManager[object]]
-    judge: Judge | None = None
     models: Models = Models()
     calendars: CalendarSources = field(default_factory=CalendarSources)
     waits_for_encoder: bool = True

@@ -10,7 +10,8 @@ from commonplace.flows.ingest.sync import index_new_vault
 from commonplace.flows.memory.amend import confirm, erase_entry, forget, load_always
 from commonplace.flows.memory.facts import chain_of
 from commonplace.flows.memory.lint import LintReport, lint
-from commonplace.flows.memory.save import evolve, save
+from commonplace.flows.memory.save import evolve, save, with_neighbours
+from commonplace.flows.memory.verdicts import say_again, settle, shown_entry
 from commonplace.flows.notes.write import refuse_secrets
 from commonplace.flows.project import choose_project
 from commonplace.flows.search.search import SearchQuery, search
@@ -25,12 +26,14 @@ from commonplace.model import (
     Chain,
     EntryResult,
     Erasure,
+    Fact,
     FactClass,
     Filters,
     Origins,
     Trust,
 )
 from commonplace.model.entry_field import entry_fields
+from commonplace.model.fact import Settlement
 from commonplace.model.layout import MEMORY
 from commonplace.model.moment import moment_text
 from commonplace.model.progress import Progress, ignore_progress
@@ -56,7 +59,9 @@ class Entries:
         return self.add(new)
 
     def add(self, new: NewEntry) -> EntryResult:
-        """Save a new entry. Raises as `save` does."""
+        """Save a new entry; the answer shows the nearest ones, to be settled. Raises as `save` does."""
+        if new.same:
+            return self._say_again(new)
         project = choose_project(new.project, new.folder, vault=self._session.stores.vault_folder)
         given = {row.name: getattr(new, row.name) for row in entry_fields(Candidate) if hasattr(new, row.name)}
         given |= {"project": project.name if project else "", "project_root": project.root if project else ""}
@@ -66,10 +71,44 @@ class Entries:
                 *self._bonds("extend", new.extends),
                 *self._bonds("derive", new.derived_from),
                 *self._bonds("contradict", new.contradicts),
+                *self._bonds("update", (*new.replaces, *new.covers)),
+                *self._bonds("both", new.both),
             ),
             origins=self._origins(new.interface, new.conversation, new.trust, quote=new.quote),
         )
-        return save(candidate, self._session, dry_run=new.dry_run)
+        return with_neighbours(save(candidate, self._session, dry_run=new.dry_run), self._session)
+
+    def settle(
+        self,
+        id: str,
+        *,
+        replaces: Sequence[str] = (),
+        covers: Sequence[str] = (),
+        same: Sequence[str] = (),
+        both: Sequence[str] = (),
+        until: Day = "",
+        reason: str = "",
+        quote: str = "",
+        dry_run: bool = False,
+    ) -> EntryResult:
+        """Say how an entry relates to older ones, after reading both; one commit, which `undo` takes back.
+
+        It `replaces` them; it `covers` them: it says all that they say, and more; it says the `same` as one, whose
+        wording stays; or `both` hold. `until` is the day on which it ends. What only the person may end waits for
+        them. A name may be followed by the digits that were shown with it, as in `91f607.3ac`: if the words have
+        changed since, it is refused with the present ones. Raises NotFound, UsageError, Conflict and Refused.
+        """
+        settlement = Settlement(
+            tuple(replaces), tuple(covers), tuple(same), tuple(both), start_of(until, now=self._session.clock())
+        )
+        return settle(id, settlement, self._session, reason=reason, dry_run=dry_run)
+
+    def _say_again(self, new: NewEntry) -> EntryResult:
+        """What is known already in other words: the known wording stays."""
+        known = shown_entry(new.same[0], self._session.at(self._session.clock()))
+        if len(new.same) > 1 or new.replaces or new.covers or new.both:
+            raise UsageError("`same` names one entry and nothing else", hint="Say one thing of each older entry.")
+        return say_again(known, self._session, dry_run=new.dry_run)
 
     def evolve(
         self,
@@ -164,7 +203,12 @@ class Entries:
         return {name: _field_value(reads[name], value, now=now) for name, value in given.items()}
 
     def _bonds(self, bond: Bond, ids: Sequence[str]) -> list[tuple[Bond, str]]:
-        return [(bond, chain_of(id, self._session).fact.id) for id in ids]
+        find = shown_entry if bond in ("update", "both") else _fact_named
+        return [(bond, find(id, self._session).id) for id in ids]
+
+
+def _fact_named(name: str, session: Session) -> Fact:
+    return chain_of(name, session).fact
 
 
 class Lint:

@@ -9,6 +9,8 @@ from typing import cast
 
 from typing_extensions import TypedDict  # pydantic rejects typing.TypedDict before Python 3.12
 
+from commonplace.facts.claims import speaker_of
+from commonplace.facts.entry_paths import id_digits
 from commonplace.facts.validity import TimelineEvent, TimelineEventKind
 from commonplace.memory.shapes import NoteLink
 from commonplace.model import (
@@ -24,7 +26,7 @@ from commonplace.model import (
     Place,
     Status,
 )
-from commonplace.model.fact import ReviewAction, ReviewQueue, ReviewResult, WaitingEntry
+from commonplace.model.fact import Neighbour, ReviewAction, ReviewQueue, ReviewResult, WaitingEntry
 from commonplace.model.proposal import Proposal, ProposalAction, ProposalResult
 
 
@@ -114,8 +116,41 @@ def snapshot_shape(snapshot: FactSnapshot, link: NoteLink) -> FactSnapshotShape:
     }
 
 
+class NeighbourShape(TypedDict):
+    """A known entry near to a new one; `name` is its id in short, with digits of its words, as `settle` takes it.
+
+    `speaker` said it on `day`; `same` marks one that may say the same. `cosine` is null if only words were compared.
+    """
+
+    name: str
+    id: str
+    text: str
+    speaker: str
+    day: str
+    same: bool
+    cosine: float | None
+
+
+def neighbour_shape(neighbour: Neighbour) -> NeighbourShape:
+    """A known entry near to a new one."""
+    fact = neighbour.fact
+    return {
+        "name": f"{id_digits(fact.id)}.{fact.fingerprint[:3]}",
+        "id": fact.id,
+        "text": fact.text,
+        "speaker": speaker_of(fact),
+        "day": max((fact.begins[:10], *fact.confirmed)),
+        "same": neighbour.is_same,
+        "cosine": None if neighbour.cosine is None else round(neighbour.cosine, 3),
+    }
+
+
 class EntryResultShape(TypedDict):
-    """The result of a change; `old` is the id of the fact it replaced, confirmed or contradicts."""
+    """The result of a change; `old` is the id of the fact it replaced, confirmed or contradicts.
+
+    `ended` are the facts that end by it, `waiting` those that the person must allow it to end, `neighbours` the known
+    entries nearest to it, found by words alone if `by_words`.
+    """
 
     action: str
     id: str
@@ -126,6 +161,10 @@ class EntryResultShape(TypedDict):
     staged: bool
     changed: bool
     difference: str | None
+    ended: list[FactShape]
+    waiting: list[FactShape]
+    neighbours: list[NeighbourShape]
+    by_words: bool
 
 
 def entry_result_shape(result: EntryResult, link: NoteLink) -> EntryResultShape:
@@ -140,6 +179,10 @@ def entry_result_shape(result: EntryResult, link: NoteLink) -> EntryResultShape:
         "staged": result.staged,
         "changed": result.changed,
         "difference": result.difference,
+        "ended": [fact_shape(each, link) for each in result.ended],
+        "waiting": [fact_shape(each, link) for each in result.waiting],
+        "neighbours": [neighbour_shape(each) for each in result.neighbours],
+        "by_words": result.by_words,
     }
 
 

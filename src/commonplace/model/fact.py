@@ -41,8 +41,9 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 Origin = Literal["entry", "line"]
 """Where a fact is written: in an entry of its own, or in one structured line of a note."""
 
-Bond = Literal["update", "extend", "derive", "contradict"]
-"""How one fact relates to another: it replaces it, adds to it, follows from it, or contradicts it."""
+Bond = Literal["update", "extend", "derive", "contradict", "both", "end"]
+"""How one fact relates to another: it replaces it, adds to it, follows from it, or contradicts it; `both` hold, as
+somebody has said; or it is said to `end` it, which waits for the person."""
 
 Action = Literal["confirm", "supersede", "extend", "derive", "contradict", "insert"]
 """What becomes of a candidate that is compared with the known facts."""
@@ -174,25 +175,47 @@ class Candidate(StatementFields):
 
     `bonds` are those that the caller states. `importance` None means the default of its class; other fields are those
     of a Fact. `doubt` says why the person must approve it first; empty if nothing is doubtful.
-    `is_spoken` says that the person stated it in a conversation that we read ourselves: then it may replace what the
-    person told before, as no other word of a program may.
+    `said` is the moment at which it was said; empty for now. `is_spoken` says that these are the person's own words, in
+    a conversation that we read ourselves: then it may replace what the person told before, as no other word of a
+    program may.
     """
 
     tags: tuple[str, ...] = entry_field((), "names")
     doubt: str = ""
+    said: str = ""
     is_spoken: bool = False
 
 
-class SimilarFact(NamedTuple):
-    """A known fact to compare a candidate with; `cosine` is their similarity in meaning, None if not measured."""
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A known entry near to a new one; the `cosine` of their meanings is None if only words were compared.
 
-    record: FactRecord
-    cosine: float | None
+    `is_same` marks one that may say the same: its triple is nearly equal.
+    """
+
+    fact: Fact
+    cosine: float | None = None
+    is_same: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What somebody who has read both says of a newer entry and of older ones, which are given by name.
+
+    The newer one `replaces` older ones; it `covers` them: it says all that they say, and more; it says the `same` as
+    one, whose wording stays; or `both` hold, it and each of these. `until` is the day on which the newer one ends.
+    """
+
+    replaces: tuple[str, ...] = ()
+    covers: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    both: tuple[str, ...] = ()
+    until: str = ""
 
     @property
-    def fact(self) -> Fact:
-        """The fact itself."""
-        return self.record.fact
+    def names(self) -> tuple[str, ...]:
+        """The names of all older entries."""
+        return (*self.replaces, *self.covers, *self.same, *self.both)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +223,12 @@ class Verdict:
     """What to do with a candidate: the action, the id of the fact it concerns, and why.
 
     `until` is the moment at which the candidate itself ends, if a known fact follows it.
-    `is_grey` says that the rules alone could not decide: a model may be asked, if there is one.
     """
 
     action: Action
     target: str = ""
     reason: str = ""
     until: str = ""
-    is_grey: bool = False
 
 
 FactState = Literal["current", "future", "ended", "superseded", "expired", "archived", "deleted", "staged"]
@@ -231,11 +252,14 @@ class FactSnapshot(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EntryResult:
-    """The result of saving, evolving, confirming, forgetting or ending an entry.
+    """The result of saving, settling, evolving, confirming, forgetting or ending an entry.
 
-    `action` is an Action, or `forget`, `end` or `load`. `fact` is the fact as it is now, or would be.
+    `action` is an Action, or `settle`, `forget`, `end` or `load`. `fact` is the fact as it is now, or would be.
     `old` is the id of the fact that it replaced, confirmed, ended or contradicts.
     `staged` says that it waits for review and is not recalled. `changed` is False if nothing had to change.
+    `ended` are the facts that end where this one begins, `waiting` those that it is said to end, which the person must
+    allow. `neighbours` are the known entries nearest to a new one, of which nobody has said how they relate to it;
+    `by_words` says that only words were compared, because there is no encoder.
     """
 
     action: str
@@ -246,6 +270,10 @@ class EntryResult:
     staged: bool = False
     changed: bool = True
     difference: str | None = None
+    ended: tuple[Fact, ...] = ()
+    waiting: tuple[Fact, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
+    by_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,8 @@ class NewEntry(EntryDetails):
 
     `kind` decides the folder and scopes recall. With a `predicate` it is a triple, and the text may be empty.
     `triggers` are the tasks for which a playbook (kind `procedural` or `workflow`) is recalled. `extends`,
-    `derived_from` and `contradicts` name other entries by id.
+    `derived_from` and `contradicts` name other entries by id, and so do `replaces`, `covers`, `same` and `both`, which
+    settle how it relates to them (`Settlement`): of what is the `same`, the known wording stays and nothing is added.
     """
 
     text: str
@@ -110,6 +111,10 @@ class NewEntry(EntryDetails):
     extends: Sequence[str] = ()
     derived_from: Sequence[str] = ()
     contradicts: Sequence[str] = ()
+    replaces: Sequence[str] = ()
+    covers: Sequence[str] = ()
+    same: Sequence[str] = ()
+    both: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from commonplace.errors import ProviderFailed, Refused
 from commonplace.events import emit
 from commonplace.facts.claims import is_own_word
 from commonplace.facts.entry_paths import id_digits
-from commonplace.facts.similarity import similarity
 from commonplace.facts.triples import ME
 from commonplace.flows.learn.extract import known_statements
 from commonplace.flows.learn.model_calls import ask_model, model_of, prompt_for
@@ -195,8 +194,7 @@ def _tidying(profile: ProfileText, session: Session, *, is_own: bool) -> list[di
 
 def _says_the_same(one: SectionStatement, other: SectionStatement) -> bool:
     """True for two statements of one section: below another heading the same words may mean something else."""
-    is_same = statement_key(one.text) == statement_key(other.text)
-    return one.heading == other.heading and (is_same or similarity(one.text, other.text, cosine=None) == "same")
+    return one.heading == other.heading and statement_key(one.text) == statement_key(other.text)
 
 
 def _is_elsewhere(one: SectionStatement, other: SectionStatement) -> bool:
@@ -252,17 +250,11 @@ class _FactsOf:
         hash = self._rules.fingerprint(subject="", predicate="", object="", text=statement.text)
         with entry_reader(self._session.stores) as reader:
             records = reader.facts(FactQuery(fingerprint=hash, origins=("entry",), sensitive=False))
-        alike = [each for each in self._own if _share_words(statement.text, each.fact.text)]
-        same = [each for each in alike if similarity(statement.text, each.fact.text, cosine=None) == "same"]
-        every = {each.fact.id: each for each in (*fact_snapshots(records, self._session), *same)}
-        return [each for each in every.values() if each.state != "deleted" and each.fact.origin == "entry"]
+        same = fact_snapshots(records, self._session)
+        return [each for each in same if each.state != "deleted" and each.fact.origin == "entry"]
 
 
 _OVER: Final = frozenset({"ended", "superseded", "expired"})
-
-
-def _share_words(one: str, other: str) -> bool:
-    return 2 * len(_words(one) & _words(other)) >= min(len(_words(one)), len(_words(other)))
 
 
 def _gathered(channel: str, session: Session) -> _Inputs | None:

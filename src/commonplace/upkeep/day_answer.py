@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
-from commonplace.facts.statement_words import stem_of, words_of
 from commonplace.facts.triples import triple_sentence
+from commonplace.facts.words import bare_words, stem_of
 from commonplace.model.note_words import plain_words
 from commonplace.model.untrusted_text import clean_text
 from commonplace.upkeep.day_note import DayMemory, topic_name
@@ -121,7 +121,7 @@ def read_day_answer(value: Mapping[str, Any], items: Sequence[ItemWords]) -> Day
 
 
 def _words(memory: DayMemory) -> tuple[str, ...]:
-    return words_of(memory.text)
+    return bare_words(memory.text)
 
 
 def _checked(
@@ -153,7 +153,7 @@ def _place(words: str, said: Sequence[frozenset[str]], *, named: int) -> int | N
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem_of(word) for word in words_of(text) if len(word) > 2)
+    return frozenset(stem_of(word) for word in bare_words(text) if len(word) > 2)
 
 
 def _memories(section: object) -> Sequence[object]:

@@ -309,7 +309,7 @@ def _save_fact(step: Step, session: Session) -> StepResult:
         turn=learned.fact.turn,
         extractor=learned.extractor,
     )
-    settled = item_outcome(item, learned.fact, session, dry_run=False, confirms=False)
+    settled = item_outcome(item, learned.fact, session, dry_run=False)
     outcome = _OUTCOMES[settled.outcome]
     if outcome in ("done", "proposed"):
         session.stores.history.add_learned_item(settled, now=session.clock())

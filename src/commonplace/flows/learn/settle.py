@@ -9,30 +9,27 @@ from dataclasses import replace
 from typing import Final
 
 from commonplace.errors import NotFound, Refused, UsageError
-from commonplace.facts.statement_words import stem_of, words_of
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.learn.extract import known_statements
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.new_entry import complete_candidate
-from commonplace.flows.memory.save import newer_fact, save
+from commonplace.flows.memory.save import save
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.model import Actor, Bond, Candidate, EntryResult, Fact, Origins, Thread
 from commonplace.model.entry_field import made_from
 from commonplace.model.fact import RULES
 from commonplace.model.learning import ExtractedFact, LearnedBatch, LearnedItem, LearnOutcome
-from commonplace.model.moment import read_moment
+from commonplace.model.moment import moment_text, read_moment
 
 JOB: Final = Actor("job", "learn")
 """Who saves what was learned."""
 
 _LONGEST_QUOTE: Final = 300  # characters of the evidence that an entry carries
-_SHARED: Final = 0.8  # of the words of what is over that the known fact must have
 _OUTCOMES: Final[dict[str, LearnOutcome]] = {"confirm": "confirmed", "supersede": "replaced"}
 _CLAIMED: Final = "Only the program that recorded the conversation says who spoke in it."
 _BY_PROGRAM: Final = "A program has written to the note that says it."
 _FORGOTTEN: Final = "It was learned before, and forgotten or rejected."
-_NEWER: Final = "It says that something is over, and a later statement says otherwise."
 _OFF: Final = "memory is off for this conversation"
 
 
@@ -66,10 +63,8 @@ def _settle(item: LearnedItem, fact: ExtractedFact, session: Session) -> Learned
     return settled
 
 
-def item_outcome(
-    item: LearnedItem, fact: ExtractedFact, session: Session, *, dry_run: bool, confirms: bool = True
-) -> LearnedItem:
-    """The item, saved, with its outcome. Without `confirms` it leaves a known fact that says the same as it is.
+def item_outcome(item: LearnedItem, fact: ExtractedFact, session: Session, *, dry_run: bool) -> LearnedItem:
+    """The item, saved, with its outcome.
 
     Raises Conflict, VaultUnavailable and IndexDamaged.
     """
@@ -77,9 +72,7 @@ def item_outcome(
         candidate = complete_candidate(_candidate(item, fact, session), session)
         if saved := _saved_before(candidate, session):
             return _of_saved(item, saved)
-        is_recent = _is_recent(candidate, session)
-        candidate = candidate if is_recent else _until_newer(candidate, session)
-        result = save(candidate, session, dry_run=dry_run, confirms=confirms and is_recent)
+        result = save(candidate, session, dry_run=dry_run)
     except (Refused, UsageError, NotFound) as error:
         return replace(item, outcome="refused", reason=error.message)
     return _of_result(item, result)
@@ -118,13 +111,14 @@ def _has_evidence(origins: Origins, other: Origins) -> bool:
 
 def _candidate(item: LearnedItem, fact: ExtractedFact, session: Session) -> Candidate:
     """The item as a candidate for `save`, with its evidence. Raises Refused if memory is off for its conversation."""
-    begins = fact.valid_from or _day_of(item, session)
+    said = _moment_of(item, session)
     candidate = made_from(
         Candidate,
         fact,
-        valid_from=read_moment(begins) if begins else "",
-        valid_until=read_moment(fact.valid_until) if fact.valid_until > begins else "",
-        bonds=tuple(_bonds(fact, begins, session)),
+        said=said,
+        valid_from=read_moment(fact.valid_from) if fact.valid_from else "",
+        valid_until=read_moment(fact.valid_until) if fact.valid_until > (fact.valid_from or said)[:10] else "",
+        bonds=tuple(_bonds(item, fact, session)),
     )
     origins = Origins(trust="mined", extractor=item.extractor, turn=item.turn, quote=evidence(item.quote))
     if item.source.endswith(".md"):
@@ -162,64 +156,29 @@ def _author(item: LearnedItem, thread: Thread, session: Session) -> str:
     return next((each.author for each in messages if each.author in members), "")
 
 
-def _day_of(item: LearnedItem, session: Session) -> str:
-    """The day on which it was said, if that is not today: what was said then held then."""
+def _moment_of(item: LearnedItem, session: Session) -> str:
+    """The moment at which it was said; empty for a note, which says it now."""
     if item.source.endswith(".md") or not item.turn:
         return ""
     messages = session.stores.history.messages(item.source, first=item.turn, last=item.turn)
-    day = messages[0].at.date().isoformat() if messages and messages[0].at else ""
-    return day if day < session.now[:10] else ""
-
-
-def _is_recent(candidate: Candidate, session: Session) -> bool:
-    """True for what is said today: an old statement does not confirm that a fact holds today."""
-    return not candidate.valid_from or candidate.valid_from[:10] >= session.now[:10]
-
-
-def _until_newer(candidate: Candidate, session: Session) -> Candidate:
-    """What was said in the past, with its end if something newer is known that says otherwise."""
-    if candidate.valid_until or candidate.bonds:
-        return candidate
-    today = save(replace(candidate, valid_from=""), session, dry_run=True)
-    newer = newer_fact(today, candidate.valid_from, session)
-    return replace(candidate, valid_until=newer.begins) if newer else candidate
+    at = messages[0].at if messages else None
+    return moment_text(at) if at and at < session.clock() else ""
 
 
 def _is_written_by_program(path: str, session: Session) -> bool:
     return any(each.actor != "person" for each in session.stores.history.entries(path=path))
 
 
-def _bonds(fact: ExtractedFact, begins: str, session: Session) -> Iterator[tuple[Bond, str]]:
-    """The known fact that the extractor says is over, if one is meant without doubt.
-
-    Raises Refused if that fact is newer than the words that say it is over.
-    """
-    if fact.relation not in ("update", "end") or not (old := ended_fact(fact, session)):
-        return
-    if begins and old.begins[:10] > begins[:10]:
-        if fact.relation == "end":
-            raise Refused(_NEWER, hint="Nothing to do: the newer statement stays.")
-        return
-    yield "update", old.id
+def _bonds(item: LearnedItem, fact: ExtractedFact, session: Session) -> Iterator[tuple[Bond, str]]:
+    """The known fact that a model says is over; the rules have read none, so nothing that they find ends one."""
+    if item.extractor != RULES and fact.relation in ("update", "end") and (old := ended_fact(fact, session)):
+        yield "update", old.id
 
 
 def ended_fact(fact: ExtractedFact, session: Session) -> Fact | None:
-    """The known fact that has the words of what is over; None if none has, or if two have them equally."""
-    words = _stems(fact.ends)
-    if not words:
+    """The known fact that is said to be over: the one with just these words; None if none has."""
+    if not fact.ends.strip():
         return None
-    shares = [(_share(words, each.text), each) for each in known_statements([fact.ends], session)]
-    best = max((share for share, _ in shares), default=(0.0, 0.0))
-    meant = [each for share, each in shares if share == best]
-    return meant[0] if best[0] >= _SHARED and len(meant) == 1 else None
-
-
-def _share(words: frozenset[str], text: str) -> tuple[float, float]:
-    """The part of the words that the text has, and the part of the text that they are."""
-    other = _stems(text)
-    common = len(words & other)
-    return common / len(words), common / len(words | other)
-
-
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(stem_of(word) for word in words_of(text))
+    print_ = session.stores.rules.fingerprint(text=fact.ends)
+    meant = [each for each in known_statements([fact.ends], session) if each.fingerprint == print_]
+    return meant[0] if len(meant) == 1 else None

@@ -2,10 +2,12 @@
 
 In: a candidate, the name of an entry, or a request for facts. Out: what became of it, or the facts.
 
-    save       a candidate -> complete -> screen -> save lock -> find similar facts -> `facts.integrate`: confirm,
-               supersede, extend, derive, contradict or insert (a judge is asked without the lock, then compared again)
-               -> `notes.write.change`: one commit with the new entry, and the old one to the archive
+    save       a candidate -> complete -> screen -> save lock -> facts with its words or its triple, and those that it
+               is said to replace -> `facts.integrate`: confirm, supersede, extend, derive, contradict or insert
+               -> `notes.write.change`: one commit with the new entry, and the old ones to the archive
                `evolve` replaces a given entry
+    neighbours the entries nearest to a statement, for whoever reads the answer; they decide nothing
+    verdicts   how an entry relates to older ones, said by somebody who has read both: replaces, covers, same, both
     new_entry  a candidate made into a fact and the text of its note; why it must wait for the person, if it must
     amend      an entry confirmed, forgotten, ended, always loaded, archived, or erased
     derive     several entries -> one that names them; the entries that it replaces go to the archive

@@ -9,13 +9,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from commonplace.errors import Conflict, Refused
-from commonplace.facts.claims import FactRules, is_own_word
+from commonplace.facts.claims import is_own_word
 from commonplace.facts.entry_paths import archive_path, id_digits
-from commonplace.facts.similarity import similarity
 from commonplace.flows.memory.amend import active_entry
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.new_entry import JudgedCandidate, complete_candidate, new_entry_note, screen_candidate
-from commonplace.flows.memory.save import Ending, similar_facts
+from commonplace.flows.memory.save import Ending
 from commonplace.flows.notes.write import (
     Edit,
     Permit,
@@ -28,7 +27,7 @@ from commonplace.flows.notes.write import (
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery, IndexReader
-from commonplace.model import Bond, Candidate, EntryResult, Fact, SimilarFact, Terms, Verdict
+from commonplace.model import Bond, Candidate, EntryResult, Fact, Terms, Verdict
 from commonplace.notes import parse
 
 
@@ -151,17 +150,10 @@ def _write(fact: Fact, replaced: Sequence[Fact], session: Session, *, entry: Jud
 
 
 def same_statements(fact: Fact, session: Session) -> list[Fact]:
-    """The active entries of any project that say the same as this one, in these or in other words."""
-    candidate = Candidate(text=fact.text, subject=fact.subject, predicate=fact.predicate, object=fact.object)
-    similar, _ = similar_facts(candidate, session)
-    others = [each for each in similar if each.fact.id != fact.id and each.fact.origin == "entry"]
+    """The other active entries of any project that have the same words as this one."""
+    with entry_reader(session.stores) as reader:
+        records = reader.facts(FactQuery(fingerprint=fact.fingerprint, sensitive=session.sees_sensitive))
     rules = session.stores.rules
-    return [each.fact for each in others if _says_the_same(fact, each, rules)]
-
-
-def _says_the_same(fact: Fact, other: SimilarFact, rules: FactRules) -> bool:
-    if fact.fingerprint == other.fact.fingerprint:
-        return True
-    if fact.predicate or other.fact.predicate or rules.entity(fact.subject) != rules.entity(other.fact.subject):
-        return False
-    return similarity(fact.text, other.fact.text, cosine=other.cosine) == "same"
+    subject = rules.entity(fact.subject)
+    same = [each.fact for each in records if each.fact.id != fact.id and each.fact.origin == "entry"]
+    return [each for each in same if rules.entity(each.subject) in ("", subject) or not subject]

@@ -18,7 +18,7 @@ from commonplace.facts.entry_paths import checked_kind, default_importance, entr
 from commonplace.facts.triples import ME, triple_sentence
 from commonplace.flows.notes.write import KEEP_ELSEWHERE, refuse_secrets
 from commonplace.flows.stores import Session
-from commonplace.model import ActorKind, Bond, Candidate, Fact, Verdict
+from commonplace.model import Action, ActorKind, Bond, Candidate, Fact, Verdict
 from commonplace.model.entry_field import inherited, texts_of
 from commonplace.model.layout import staging_path
 from commonplace.model.moment import moment_text
@@ -93,9 +93,9 @@ def screen_candidate(candidate: Candidate, session: Session) -> "GateResult":
 class JudgedCandidate:
     """A candidate and the decision about it at one moment; `old` is the known fact that the verdict names.
 
-    `holds` is whether the old fact holds now; `contradicts`, that the candidate contradicts yet another fact;
-    `waiting` is a staged entry with the same words; `was_forgotten`, that someone asked to forget these words;
-    `rejected` is the entry with these words that the person rejected in review.
+    `others` are more facts that it is said to replace. `holds` is whether the old fact holds now; `waiting` is a staged
+    entry with the same words; `was_forgotten`, that someone asked to forget these words; `rejected` is the entry with
+    these words that the person rejected in review; `must_wait` says why it waits because of what is near to it.
     """
 
     candidate: Candidate
@@ -105,16 +105,41 @@ class JudgedCandidate:
     actor: ActorKind
     now: datetime
     holds: bool = True
-    contradicts: bool = False
+    others: tuple[Fact, ...] = ()
     waiting: Fact | None = None
     was_forgotten: bool = False
     rejected: Fact | None = None
+    must_wait: str = ""
 
     @property
-    def ended(self) -> Fact | None:
-        """The entry that ends when the new one begins. A line of a note stays as its person wrote it."""
-        is_entry = self.old is not None and self.old.origin == "entry"
-        return self.old if self.verdict.action in ("supersede", "insert") and is_entry else None
+    def ended(self) -> tuple[Fact, ...]:
+        """The entries that end when the new one begins. A line of a note stays as its person wrote it."""
+        return tuple(each for each in self._replaced if self._may_end(each))
+
+    @property
+    def asked(self) -> tuple[Fact, ...]:
+        """The facts that it is said to end, and that only the person may end."""
+        return tuple(each for each in self._replaced if not self._may_end(each))
+
+    @property
+    def _replaced(self) -> tuple[Fact, ...]:
+        is_ending = self.verdict.action in ("supersede", "insert") and self.old is not None
+        of_person = self.actor == "person"
+        olds = (self.old, *self.others) if is_ending and self.old else ()
+        return tuple(each for each in olds if each.origin == "entry" or (not of_person and is_own_line(each)))
+
+    def _may_end(self, old: Fact) -> bool:
+        return may_end(old, actor=self.actor, is_spoken=self.candidate.is_spoken)
+
+    @property
+    def action(self) -> Action:
+        """What becomes of the candidate: what may end nothing by itself stands beside the old entry."""
+        return "insert" if self.verdict.action == "supersede" and not self.ended else self.verdict.action
+
+    @property
+    def reason(self) -> str:
+        """Why, in a sentence."""
+        return "The person decides whether it replaces their own word." if self.asked else self.verdict.reason
 
     @property
     def replaces_now(self) -> bool:
@@ -132,37 +157,28 @@ class JudgedCandidate:
             return ""
         if self.candidate.doubt:
             return self.candidate.doubt
-        if self.candidate.origins.trust == "told":
+        if self.candidate.origins.trust == "told" and not self.candidate.is_spoken:
             return "It claims to be the person's own word."
         if self.was_forgotten:
             return "It was forgotten before."
-        if self.contradicts or self.verdict.action == "contradict":
-            return f"It contradicts what is known. {self.verdict.reason}"
-        if any(bond == "contradict" for bond, _ in self.candidate.bonds):
-            return "It is said to contradict a known fact."
-        return self._against_person() if self.verdict.action in ("supersede", "insert") else ""
-
-    def _against_person(self) -> str:
-        """Why the person must decide about the fact that it would end; empty if a program may end it."""
-        old = self.old
-        if old is None:
-            return ""
-        if is_own_line(old):
-            return "It would end what a note of the person says."
-        if old.place == "staging":
+        if self.must_wait:
+            return self.must_wait
+        if self.asked and "identity" in (self.candidate.kind, self.candidate.fact):
+            return "It would replace the person's own word."
+        if any(each.place == "staging" for each in self._replaced):
             return "It is a new version of an entry that waits for the person's approval."
-        is_own = old.origin == "entry" and is_own_word(old) and not self.candidate.is_spoken
-        return "It would replace the person's own word." if is_own or old.always_load or old.pinned else ""
+        return ""
 
     def fact(self) -> Fact:
         """The fact as it is to be written, with a new id."""
         candidate, verdict, ended, waits = self.candidate, self.verdict, self.ended, self.staged_because
         id_, recorded = new_id(self.now), moment_text(self.now)
-        parent = ended if verdict.action == "supersede" else None
+        parent = ended[0] if ended and verdict.action == "supersede" else None
         values = inherited(Fact, candidate, parent, as_version=False)
         if values["importance"] is None:
             values["importance"] = default_importance(candidate.fact)
         values |= {
+            "valid_from": candidate.valid_from or candidate.said,
             "valid_until": min((each for each in (candidate.valid_until, verdict.until) if each), default=""),
             "bonds": self._bonds(),
         }
@@ -175,10 +191,10 @@ class JudgedCandidate:
             place="staging" if waits else "",
             recorded=recorded,
             updated=recorded,
-            supersedes=ended.id if ended and self.replaces_now else "",
+            supersedes=ended[0].id if ended and self.replaces_now and not waits else "",
             reason=waits or (verdict.reason if ended else ""),
         )
-        path = entry_path(fact.kind, id=id_, slug=entry_slug(fact), recorded=recorded, always_load=fact.always_load)
+        path = entry_path(fact.kind, id=fact.id, slug=entry_slug(fact), recorded=recorded, always_load=fact.always_load)
         return replace(fact, path=staging_path(path) if waits else path)
 
     def _bonds(self) -> tuple[tuple[Bond, str], ...]:
@@ -186,11 +202,18 @@ class JudgedCandidate:
         target, action = self.verdict.target, self.verdict.action
         if target and action in ("extend", "derive", "contradict"):
             bonds[action, target] = None
-        if target and action == "supersede" and not self.replaces_now:  # a version announced for later
+        if target and action == "supersede" and not self.replaces_now and self.ended:  # announced for later
             bonds["derive", target] = None
-        if target and self.staged_because and self.old and self.old.origin == "line":  # so that the line is doubted
-            bonds["contradict", target] = None
-        return tuple(sorted(bonds))
+        asked = self._replaced if self.staged_because else self.asked
+        return tuple(sorted(bonds | dict.fromkeys(("end", each.id) for each in asked)))
+
+
+def may_end(old: Fact, *, actor: ActorKind, is_spoken: bool) -> bool:
+    """True if this actor may end the entry: what the person said or fixed, only the person ends."""
+    if actor == "person" or old.origin != "entry":
+        return old.origin == "entry"
+    is_fixed = old.always_load or old.pinned or old.place == "staging"
+    return not is_fixed and (is_spoken or not is_own_word(old))
 
 
 def new_id(now: datetime) -> str:

@@ -18,7 +18,7 @@ from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import active_entry, entry_edit
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.new_entry import complete_candidate, screen_candidate, successor_note
-from commonplace.flows.memory.save import Ending, similar_facts
+from commonplace.flows.memory.save import Ending, known_facts
 from commonplace.flows.notes.proposals import proposals
 from commonplace.flows.notes.write import (
     Edit,
@@ -38,6 +38,7 @@ from commonplace.model.entry_field import made_from
 from commonplace.model.fact import ReviewQueue, ReviewResult, WaitingEntry
 from commonplace.model.layout import REJECTED, STAGING, is_entry_path, place_of
 
+_AGAINST: Final = ("contradict", "end")  # relations of a waiting entry to what it would end
 _LIVE: Final = ("current", "future")  # states of a fact that something can speak against
 
 
@@ -200,7 +201,7 @@ def _known(fact: Fact, reader: IndexReader, session: Session) -> Fact | None:
 
 def _stated_opponents(fact: Fact, reader: IndexReader, session: Session) -> tuple[tuple[Fact, ...], tuple[str, ...]]:
     """The facts that the entry says it replaces or contradicts, in their latest versions; and what became of others."""
-    stated = [fact.supersedes, *(target for bond, target in fact.bonds if bond == "contradict")]
+    stated = [fact.supersedes, *(target for bond, target in fact.bonds if bond in _AGAINST)]
     against: dict[str, Fact] = {}
     remarks: list[str] = []
     for target in dict.fromkeys(filter(None, stated)):
@@ -229,10 +230,10 @@ def _latest_version(id: str, reader: IndexReader) -> FactRecord | None:
 def _found_opponent(fact: Fact, session: Session) -> WaitingEntry:
     """The entry compared with what is known, as if the person saved it now."""
     candidate = _candidate(fact)
-    similar, _ = similar_facts(candidate, session)
-    verdict = integrate(candidate, similar, rules=session.stores.rules, now=session.now)
-    other = next((each for each in similar if each.fact.id == verdict.target), None)
-    if other is None or state_of(other.record, at=session.now) not in _LIVE:
+    known = [each for each in known_facts(candidate, session) if each.fact.place != "staging"]
+    verdict = integrate(candidate, known, rules=session.stores.rules, now=session.now)
+    other = next((each for each in known if each.fact.id == verdict.target), None)
+    if other is None or state_of(other, at=session.now) not in _LIVE:
         return WaitingEntry(fact)
     if verdict.action == "confirm":
         return WaitingEntry(fact, known=other.fact)
@@ -300,7 +301,7 @@ def _approved(fact: Fact, old: Sequence[Fact], session: Session) -> Fact:
         valid_from=now if is_older else fact.valid_from,
         supersedes=old[0].id if old and begins <= now else "",
         reason="The person approved it." if old else "",
-        bonds=tuple((bond, target) for bond, target in fact.bonds if bond != "contradict"),
+        bonds=tuple(each for each in fact.bonds if each[0] not in _AGAINST),
         origins=replace(fact.origins, trust="told"),
         confirmed=tuple(dict.fromkeys((*fact.confirmed, now[:10]))),
         updated=now,

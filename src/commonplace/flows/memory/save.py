@@ -1,24 +1,25 @@
 """Save: the only way into memory. A candidate -> screened -> compared with what is known -> an entry or a confirmation.
 
 Every verb is one commit, made by `notes.write.change`, and a writer finds its own words at once. Nothing is ever
-overwritten: a new statement becomes a new entry, and the old one goes to the archive with links both ways.
+overwritten: a new statement becomes a new entry, and one that it replaces goes to the archive with links both ways.
+Nothing is ended on a guess (`facts.integrate`): who has read both says what ends, here or later (`verdicts`).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from commonplace.errors import Conflict, Refused, UsageError
+from commonplace.errors import CommonplaceError, Conflict, Refused, UsageError
+from commonplace.events import emit
 from commonplace.facts.claims import is_own_word
 from commonplace.facts.entry_format import changed_keys
 from commonplace.facts.entry_paths import archive_path
-from commonplace.facts.integrate import integrate
-from commonplace.facts.profile import is_about_person, person_names
-from commonplace.facts.validity import holds
-from commonplace.flows.encode import query_vectors
+from commonplace.facts.integrate import integrate, was_said_before
+from commonplace.facts.validity import holds, until_of
 from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
 from commonplace.flows.memory.facts import entry_reader
+from commonplace.flows.memory.neighbours import FLOOR, is_elsewhere, nearest, neighbours
 from commonplace.flows.memory.new_entry import (
     JudgedCandidate,
     complete_candidate,
@@ -37,78 +38,55 @@ from commonplace.flows.notes.write import (
     refuse_secrets,
 )
 from commonplace.flows.read import locate
-from commonplace.flows.search.candidates import CHUNK_BM25
 from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import FactQuery, IndexReader
-from commonplace.model import (
-    Action,
-    Candidate,
-    EntryResult,
-    Fact,
-    FactRecord,
-    Filters,
-    SimilarFact,
-    Terms,
-    Verdict,
-)
+from commonplace.model import Candidate, EntryResult, Fact, FactRecord, Terms, Verdict
 from commonplace.model.entry_field import entry_fields, inherited
-from commonplace.model.fact import ACTIONS
-from commonplace.model.layout import MEMORY, was_staged
+from commonplace.model.layout import was_staged
+from commonplace.model.moment import parse_moment
 from commonplace.notes import parse
-from commonplace.questions.words import query_words
+from commonplace.questions.question import time_windows
 
 if TYPE_CHECKING:
-    from commonplace.index.base import Fixed
     from commonplace.screening.gate import GateResult
 
 _LEFT_OUT: Final = "The relations were not added: say in an entry of its own what adds to it or contradicts it."
-_REPLACING: Final = ("supersede", "contradict")
-_ATTEMPTS: Final = 5  # comparisons with what is known, while notes change and a model is asked
-_NEAREST: Final = 24  # chunks of entries nearest in meaning that are compared
-_SHARING_WORDS: Final = (
-    24  # chunks of entries with words in common that are compared: changed values may mean little alike
-)
+_ATTEMPTS: Final = 5  # comparisons with what is known, while notes change
 _RIVALS: Final = 500  # facts of one subject and predicate that are compared, the last updated first
+_SAID_BEFORE: Final = "It was said before a near entry was ended, corrected or rejected: is it the same?"
+_OTHER_SELF: Final = "Only the person says who they are."
+_OVER: Final = 0.6
+"""The nearness from which what was said before may be what was ended since; `bench/changes.py` prints the curve."""
 
 
-def save(candidate: Candidate, session: Session, *, dry_run: bool = False, confirms: bool = True) -> EntryResult:
+def save(candidate: Candidate, session: Session, *, dry_run: bool = False) -> EntryResult:
     """Save the candidate as a new entry, or confirm the entry that says it already. Never overwrites.
 
-    Without `confirms` an entry that says it already stays as it is, as is right for what was said long ago.
-    A judge, if there is one, is asked where the rules cannot decide; the save lock is not held meanwhile, and if the
-    judge cannot decide either, the rules' guess stands. Raises Refused for secrets and junk, Conflict, UsageError,
-    VaultUnavailable and IndexDamaged.
+    Raises Refused for secrets and junk, Conflict, UsageError, VaultUnavailable and IndexDamaged.
     """
-    judge = session.stores.judge
     candidate = complete_candidate(candidate, session)
     gate = screen_candidate(candidate, session)
-    judged: dict[str, Action | None] = {}
     for _ in range(_ATTEMPTS):
         with session.stores.save_lock():
             here = session.at(session.clock())
-            entry, is_current = _decide(candidate, gate, here, judged=judged)
-            needs_judge = entry.verdict.is_grey and judge is not None and entry.verdict.target not in judged
-            if is_current and not needs_judge:
-                return _apply(entry, here, dry_run=dry_run, confirms=confirms)
-        if needs_judge and entry.old and judge:
-            judged[entry.old.id] = _checked(judge(candidate, entry.old))
+            entry, is_current = _decide(candidate, gate, here)
+            if is_current:
+                return _apply(entry, here, dry_run=dry_run)
     raise Conflict("the entries it is compared with keep changing", hint="Try again in a moment.")
 
 
-def newer_fact(result: EntryResult, begins: str, session: Session) -> Fact | None:
-    """The known fact that today's comparison would replace, if it is newer than the candidate."""
-    if result.action not in _REPLACING or not begins:
-        return None
-    with session.stores.index.reader() as reader:
-        old = next((each.fact for each in reader.facts(FactQuery(ids=(result.old,)))), None)
-    return old if old and old.begins > begins else None
-
-
-def _checked(action: Action | None) -> Action | None:
-    """The judge's answer. Raises UsageError if it is not an action."""
-    if action is not None and action not in ACTIONS:
-        raise UsageError(f"the judge answered {action!r}", hint=f"It must answer one of: {', '.join(ACTIONS)}.")
-    return action
+def with_neighbours(result: EntryResult, session: Session) -> EntryResult:
+    """The result of a save, with the nearest entries of which nobody has said how they relate to the new one."""
+    if result.action in ("confirm", "settle") or result.staged:
+        return result
+    fact, here = result.fact, session.at(session.clock())
+    settled = {fact.id, fact.supersedes, *(target for _, target in fact.bonds), *(each.id for each in result.ended)}
+    try:
+        near, by_words = neighbours(fact, here, without=settled)
+    except CommonplaceError as error:  # it is saved, and that is the answer
+        emit("neighbours_not_found", level="warning", said=str(error))
+        return result
+    return replace(result, neighbours=near, by_words=by_words)
 
 
 def evolve(name: str, candidate: Candidate, session: Session, *, reason: str, dry_run: bool = False) -> EntryResult:
@@ -139,7 +117,7 @@ def evolve(name: str, candidate: Candidate, session: Session, *, reason: str, dr
             verdict=Verdict("supersede", old.fact.id, reason.strip()),
             old=old.fact,
             holds=holds(old, here.now),
-            contradicts=entry.verdict.action == "contradict" or bool(entry.staged_because),
+            must_wait=entry.staged_because,
             was_forgotten=False,
         )
         return _waiting_result(entry) or _write(entry, here, dry_run=dry_run)
@@ -171,34 +149,62 @@ def _says_nothing_new(heir: Candidate, successor: Candidate, old: Fact) -> bool:
 
 
 def _decide(
-    candidate: Candidate,
-    gate: "GateResult",
-    session: Session,
-    *,
-    judged: Mapping[str, Action | None] | None = None,
-    instead_of: Fact | None = None,
+    candidate: Candidate, gate: "GateResult", session: Session, *, instead_of: Fact | None = None
 ) -> tuple[JudgedCandidate, bool]:
-    """What becomes of the candidate, by the rules or by the judge; False if the index was stale for the old fact."""
-    similar, same = similar_facts(candidate, session)
-    compared = [each for each in similar if not instead_of or each.fact.id != instead_of.id]
-    verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now)
-    old = next((each.fact for each in compared if each.fact.id == verdict.target), None)
-    is_current = old is None or refresh_note(old.path, session.stores)
-    if verdict.is_grey and judged and (action := judged.get(verdict.target)):
-        target = "" if action == "insert" else verdict.target
-        verdict = Verdict(action, target, f"a model decided: {action}", verdict.until)
+    """What becomes of the candidate; False if the index was stale for an entry that it concerns."""
+    known = known_facts(candidate, session)
+    staged_or_not = [each for each in known if not instead_of or each.fact.id != instead_of.id]
+    compared = [each for each in staged_or_not if each.fact.place != "staging"]
+    stated = {target for bond, target in candidate.bonds if bond == "update"}
+    too_late = {each.fact.id for each in known if each.fact.id in stated and was_said_before(candidate, each.fact)}
+    bonds = tuple(each for each in candidate.bonds if each[0] != "update" or each[1] not in too_late)
+    candidate = replace(candidate, bonds=bonds)
+    other_days = _said_of_other_days(candidate, compared, session)
+    verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now, other_days=other_days)
+    concerned = [each.fact for each in compared if each.fact.id in {verdict.target} | (stated - too_late)]
+    stale = [each for each in concerned if not refresh_note(each.path, session.stores)]
+    old = next((each for each in concerned if each.id == verdict.target), None)
+    same = _with_the_words(candidate, known, session)
     entry = JudgedCandidate(
         candidate,
         verdict,
-        old if verdict.target else None,
+        old,
         gate,
         session.actor.kind,
         session.clock(),
-        waiting=next((each.fact for each in same if _is_waiting(each.fact)), None),
-        was_forgotten=any(each.fact.status == "deleted" for each in same),
-        rejected=next((each.fact for each in same if _is_rejected(each.fact)), None),
+        others=tuple(each for each in concerned if each is not old and verdict.action == "supersede"),
+        waiting=next((each for each in same if _is_waiting(each)), None),
+        was_forgotten=any(each.status == "deleted" for each in same),
+        rejected=next((each for each in same if _is_rejected(each)), None),
+        must_wait=_must_wait(candidate, verdict, session),
     )
-    return entry, is_current
+    return entry, not stale
+
+
+def _must_wait(candidate: Candidate, verdict: Verdict, session: Session) -> str:
+    """Why the entry waits for the person because of what is near to it; empty if it need not."""
+    if verdict.action == "confirm" or session.actor.kind == "person":
+        return ""
+    is_identity = "identity" in (candidate.kind, candidate.fact)
+    if not candidate.said and not is_identity:
+        return ""
+    for record, score, _ in nearest(candidate, session, archived=True).entries:
+        fact = record.fact
+        if is_elsewhere(fact, candidate, session):
+            continue
+        if candidate.said and score >= _OVER and candidate.said < _over_since(record):
+            return _SAID_BEFORE
+        is_own = is_own_word(fact) and "identity" in (fact.kind, fact.fact)
+        if is_identity and is_own and score >= FLOOR and holds(record, session.now):
+            return _OTHER_SELF
+    return ""
+
+
+def _over_since(record: FactRecord) -> str:
+    """When somebody ended, replaced, forgot or rejected the entry; empty if nobody did."""
+    fact = record.fact
+    ended = until_of(record)[0] if record.end else ""
+    return max(fact.invalidated_at, fact.superseded_at, fact.deleted_at, ended)
 
 
 def _is_waiting(fact: Fact) -> bool:
@@ -210,43 +216,51 @@ def _is_rejected(fact: Fact) -> bool:
     return fact.status == "deleted" and was_staged(fact.path)
 
 
-def similar_facts(candidate: Candidate, session: Session) -> tuple[tuple[SimilarFact, ...], tuple[FactRecord, ...]]:
-    """The known facts to compare the candidate with, and those with exactly its words, staged ones included.
+def known_facts(candidate: Candidate, session: Session) -> tuple[FactRecord, ...]:
+    """The known facts that the candidate may confirm or end: those with its words, staged ones included, those with its
+    subject and predicate, and those that it is said to replace.
 
     Facts that this actor may not see are left out, and facts of other projects. Raises IndexDamaged.
     """
-    stores = session.stores
-    with entry_reader(stores) as reader:
-        versions = dict(reader.versions())
-    # a save is compared with everything, so it waits for the encoder
-    waiting = replace(stores, waits_for_encoder=True)
-    vectors = {} if candidate.predicate else query_vectors(candidate.text, versions, waiting)[0]
-    with stores.index.reader() as reader:
-        cosines = {} if candidate.predicate else _nearest(candidate.text, vectors, reader, session)
-        same = _same_words(candidate, reader, session)
-        others = (*_rivals(candidate, reader, session), *_entries_at(cosines, reader), *_replaced(candidate, reader))
-    unstaged = [record for record in same if record.fact.place != "staging"]
-    here = [record for record in (*unstaged, *others) if not _is_elsewhere(record.fact, candidate, session)]
-    records = {record.fact.id: record for record in here}
-    return tuple(SimilarFact(record, cosines.get(record.fact.path)) for record in records.values()), same
+    with entry_reader(session.stores) as reader:
+        found = (
+            *_same_words(candidate, reader, session),
+            *_rivals(candidate, reader, session),
+            *_replaced(candidate, reader),
+        )
+    records = {each.fact.id: each for each in found if not is_elsewhere(each.fact, candidate, session)}
+    return tuple(records.values())
 
 
-def _is_elsewhere(fact: Fact, candidate: Candidate, session: Session) -> bool:
-    """True if the fact is of another project, and each project may have its own such fact.
+def _with_the_words(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> tuple[Fact, ...]:
+    print_ = _fingerprint(candidate, session)
+    return tuple(each.fact for each in known if each.fact.fingerprint == print_)
 
-    The person is the same in each project, and so is the named subject of a triple.
-    """
-    projects = {fact.project.casefold(), candidate.project.casefold()} - {""}
-    if len(projects) < 2 or candidate.predicate:
-        return False
-    return not is_about_person(fact, names=person_names((), user=session.stores.rules.user))
+
+def _said_of_other_days(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> frozenset[str]:
+    """The ids of the facts with the candidate's words that meant another day by them, such as "tomorrow"."""
+    zone = session.stores.calendars.zone
+
+    def meant(moment: str) -> tuple[tuple[str, str], ...]:
+        now = parse_moment(moment).astimezone(zone)
+        return tuple((each.start, each.end) for each in time_windows(candidate.text, now=now))
+
+    said = meant(candidate.said or session.now)
+    if not said:
+        return frozenset()
+    same = [each.fact for each in known if each.fact.fingerprint == _fingerprint(candidate, session)]
+    return frozenset(each.id for each in same if each.recorded and meant(each.recorded) != said)
+
+
+def _fingerprint(candidate: Candidate, session: Session) -> str:
+    return session.stores.rules.fingerprint(
+        subject=candidate.subject, predicate=candidate.predicate, object=candidate.object, text=candidate.text
+    )
 
 
 def _same_words(candidate: Candidate, reader: IndexReader, session: Session) -> tuple[FactRecord, ...]:
-    fingerprint = session.stores.rules.fingerprint(
-        subject=candidate.subject, predicate=candidate.predicate, object=candidate.object, text=candidate.text
-    )
-    return reader.facts(FactQuery(fingerprint=fingerprint, sensitive=session.sees_sensitive, staged=True))
+    print_ = _fingerprint(candidate, session)
+    return reader.facts(FactQuery(fingerprint=print_, sensitive=session.sees_sensitive, staged=True))
 
 
 def _rivals(candidate: Candidate, reader: IndexReader, session: Session) -> tuple[FactRecord, ...]:
@@ -263,38 +277,10 @@ def _replaced(candidate: Candidate, reader: IndexReader) -> tuple[FactRecord, ..
     return reader.facts(FactQuery(ids=ids)) if ids else ()
 
 
-def _nearest(
-    text: str, vectors: "Mapping[str, Fixed]", reader: IndexReader, session: Session
-) -> Mapping[str, float | None]:
-    """The cosines of the entries nearest in meaning, and of those with the most words in common, by path.
-
-    Without an encoder they have none.
-    """
-    filters = Filters(path=MEMORY, sensitive="" if session.sees_sensitive else "out")
-    words = query_words(text).words
-    alike = reader.match_words(words, filters, limit=_SHARING_WORDS, bm25=CHUNK_BM25).matches
-    numbers = [match.number for match in alike[:_SHARING_WORDS]]
-    if not vectors:
-        return {chunk.document.source_id: None for chunk in reader.chunks(numbers)}
-    cosines: dict[str, float] = {}
-    for version, vector in vectors.items():
-        near = reader.match_vector(vector, filters, version=version, limit=_NEAREST)[:_NEAREST]
-        matches = (*near, *reader.score_vector(vector, numbers, version=version))
-        best = {match.number: match.cosine for match in matches}
-        for chunk in reader.chunks([*best]):
-            path = chunk.document.source_id
-            cosines[path] = max(best[chunk.number], cosines.get(path, -1.0))
-    return cosines
-
-
-def _entries_at(paths: Iterable[str], reader: IndexReader) -> tuple[FactRecord, ...]:
-    query = FactQuery(paths=tuple(paths), origins=("entry",))
-    return reader.facts(query) if query.paths else ()
-
-
-def _apply(entry: JudgedCandidate, session: Session, *, dry_run: bool, confirms: bool) -> EntryResult:
+def _apply(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryResult:
     if entry.verdict.action == "confirm" and entry.old:
-        is_dry = dry_run or not confirms
+        is_old_news = entry.candidate.said[:10] < session.now[:10] and bool(entry.candidate.said)
+        is_dry = dry_run or is_old_news  # what was said long ago does not confirm that it holds today
         return _confirm(entry.old, entry.verdict.reason, entry.candidate, entry.gate, session, dry_run=is_dry)
     return _waiting_result(entry) or _write(entry, session, dry_run=dry_run)
 
@@ -333,44 +319,44 @@ def _confirm(
 
 
 def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryResult:
-    """Write the entry, and end the old one, in one commit. Raises as `change` does, and Refused."""
+    """Write the entry, and end those that it replaces, in one commit. Raises as `change` does, and Refused."""
     stores, waits, fact = session.stores, entry.staged_because, entry.fact()
     content = _content(entry, fact, stores)
     note = parse(content, path=fact.path, mtime=0.0)
-    verb = "evolve" if entry.verdict.action == "supersede" else "save"
+    verb = "evolve" if entry.verdict.action == "supersede" and entry.ended else "save"
     why = entry.verdict.reason if verb == "evolve" else waits
     terms = Terms(message=commit_message(stores, verb=verb, path=fact.path), why=why, dry_run=dry_run)
     at, permit = locate(fact.path, stores.vault), Permit(session, terms, "remember", fact.path)
     refuse_redirect(permit.ask(incoming=note), fact.path)
-    ending = (
-        Ending(entry.ended, fact, session, terms, is_over=entry.replaces_now) if entry.ended and not waits else None
-    )
+    endings = [] if waits else [Ending(each, fact, session, terms, is_over=entry.replaces_now) for each in entry.ended]
 
     def plan(read: Reader) -> tuple[Edit, ...]:
-        edit = Edit(at, None, content, parsed=note)
-        return (edit, ending.edit(read)) if ending else (edit,)
+        return (Edit(at, None, content, parsed=note), *(ending.edit(read) for ending in endings))
 
-    permits = [permit, ending.permit] if ending else [permit]
-    edits, result = change(plan, permits, path=fact.path, trailers=move_trailers(*ending.moves) if ending else {})
+    permits = [permit, *(ending.permit for ending in endings)]
+    moves = move_trailers(*(move for ending in endings for move in ending.moves))
+    edits, result = change(plan, permits, path=fact.path, trailers=moves)
     changed = change_result(edits[0], permit, result, more=edits[1:])
     return EntryResult(
-        action=entry.verdict.action,
+        action=entry.action,
         fact=fact,
-        reason=waits or entry.verdict.reason,
+        reason=waits or entry.reason,
         old=entry.verdict.target,
         commit=changed.commit,
         staged=bool(waits),
         changed=changed.changed,
         difference=changed.difference,
+        ended=() if waits else entry.ended,
+        waiting=entry.asked,
     )
 
 
 def _content(entry: JudgedCandidate, fact: Fact, stores: Stores) -> bytes:
     """The note's bytes; a new version keeps a person's own keys of the old note, such as a sensitive mark."""
-    if entry.ended is None or not fact.supersedes:
+    if not entry.ended or not fact.supersedes:
         return new_entry_note(fact, tags=entry.candidate.tags)
-    old = stores.vault.read(locate(entry.ended.path, stores.vault))
-    return successor_note(old.content, entry.ended, fact, tags=entry.candidate.tags)
+    old = stores.vault.read(locate(entry.ended[0].path, stores.vault))
+    return successor_note(old.content, entry.ended[0], fact, tags=entry.candidate.tags)
 
 
 class Ending:

@@ -196,7 +196,7 @@ CREATE INDEX memory_fact_topics_by_fact ON memory_fact_topics (fact);
 
 CREATE TABLE memory_bonds (
   fact   INTEGER NOT NULL REFERENCES memory_facts (key) ON DELETE CASCADE,
-  bond   TEXT NOT NULL CHECK (bond IN ('update', 'extend', 'derive', 'contradict')),
+  bond   TEXT NOT NULL CHECK (bond IN ('update', 'extend', 'derive', 'contradict', 'both', 'end')),
   target TEXT NOT NULL,
   PRIMARY KEY (fact, bond, target)
 ) STRICT, WITHOUT ROWID;
@@ -414,7 +414,7 @@ DROP TABLE IF EXISTS memory_syncs;
 DROP TABLE IF EXISTS memory_state;
 """
 
-MIGRATIONS: Final = ("", "", "", "", _WITHOUT_OLDER + _TABLES + _TRIGGERS)
+MIGRATIONS: Final = ("", "", "", "", "", _WITHOUT_OLDER + _TABLES + _TRIGGERS)
 
 _1_VECTORS = """
 CREATE TABLE cached_vectors (
