@@ -86,7 +86,8 @@ class Comparison:
     def adds_no_dates(self, similar: FactRecord) -> bool:
         """True if the candidate states no start or end that the known fact lacks."""
         candidate, fact = self.candidate, similar.fact
-        if fact.id in self.other_days or (self.may_recur and self.begins[:10] != fact.begins[:10]):
+        is_of_a_day = candidate.fact == "event" or (self.may_recur and bool(candidate.valid_from))
+        if fact.id in self.other_days or (is_of_a_day and self.begins[:10] != fact.begins[:10]):
             return False
         if not candidate.valid_until:
             return True
