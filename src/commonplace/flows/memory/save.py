@@ -373,8 +373,7 @@ class Ending:
         old, new, now = self._old, self._new, self._session.now
         ends = min(new.begins, old.valid_until) if old.valid_until else new.begins
         ends = max(ends, old.begins)  # an entry that is corrected from its beginning on never held
-        stated = old.was_valid_until if old.invalidated_at else old.valid_until
-        ended = replace(old, valid_until=ends, invalidated_at=now, was_valid_until=stated, updated=now)
+        ended = replace(old, valid_until=ends, invalidated_at=now, was_valid_until=old.valid_until, updated=now)
         if self._is_over:
             ended = replace(ended, status="superseded", superseded_by=new.id, superseded_at=now)
         edit, note = entry_edit(old, changed_keys(old, ended), self._session, read)
