@@ -5,6 +5,7 @@ made up: what a statement is, who says it and in which order it comes makes no d
 """
 
 import json
+import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,15 +14,23 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commonplace.errors import Refused
 from commonplace.facts.claims import FactRules, is_rivalling
 from commonplace.facts.integrate import integrate
 from commonplace.facts.validity import holds
 from commonplace.facts.words import fingerprint, folded_words
-from commonplace.model import Actor, Candidate, Fact, FactClass, FactRecord, Origins, Verdict
+from commonplace.flows.memory.save import save
+from commonplace.memory import Memory
+from commonplace.model import Actor, Candidate, EntryResult, Fact, FactClass, FactRecord, Origins, Verdict
+from commonplace.model.moment import parse_moment
 from commonplace.screening.narration import statement_of
+from commonplace.upkeep.consolidate import DREAM
+from tests.memories import Calendar, make_memory
+from tests.run_length import rounds
+from tests.upkeep_jobs import run_job
 
 EXAMPLES: Final = Path(__file__).parents[1] / "change_examples"
 SAME: Final = ("same", "duplicate")
@@ -287,6 +296,29 @@ def test_only_a_single_valued_triple_or_an_end_of_the_same_touches_what_is_known
     assert all((each.is_same and each.candidate.valid_until) or each.are_rivals for each in touching)
 
 
+@settings(max_examples=rounds(8, long=80))
+@given(st.data())
+def test_whoever_saves_them_in_whatever_order_all_statements_stand(data: st.DataObject) -> None:
+    """The person, an agent and a job save what is near to each other; none of it ends, by a save or by `dream`."""
+    texts = data.draw(st.sampled_from(GROUPS).flatmap(st.permutations))
+    calendar, standing = Calendar(parse_moment(NOW)), dict[str, str]()
+    with tempfile.TemporaryDirectory() as folder, make_memory(Path(folder), clock=calendar) as memory:
+        for text in texts:
+            calendar.pass_(hours=7)
+            try:
+                result = memory.acting(data.draw(st.sampled_from(ACTORS))).entries.save(text, kind="fact")
+            except Refused:  # it is not for memory
+                continue
+
+            assert result.ended == ()
+            assert result.action == "insert" or fingerprint(result.fact.text) == fingerprint(text)
+            standing |= {} if result.staged else {result.fact.id: result.fact.text}
+        run_job(DREAM, memory)
+        held = {each.fact.id: each.fact.text for each in memory.facts.about()}
+
+    assert standing.items() <= held.items()
+
+
 # ---------------------------------------------------------------- 3: time has a direction
 
 
@@ -313,3 +345,38 @@ def test_what_was_said_later_replaces_what_was_said_before_though_both_are_learn
 
     assert said.verdict.action == "supersede"
     assert said._replace(candidate=replace(said.candidate, said=MOMENTS[0])).verdict.until == MOMENTS[1]
+
+
+def test_an_old_conversation_that_is_learned_today_leaves_its_last_value() -> None:
+    """A chain of three is read in its order; what was said before the last value comes back no more."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        make_memory(Path(folder), clock=Calendar(parse_moment(NOW))) as memory,
+    ):
+        learned = [_learn(city, said, memory) for said, city in zip(MOMENTS, ("Oslo", "Bergen", "Molde"), strict=False)]
+        again = _learn("Alta", "2026-02-15T09:30:00Z", memory)
+        held = {each.fact.object for each in memory.facts.about()}
+
+    assert [result.staged for result in learned] == [False] * 3
+    assert [[each.object for each in result.ended] for result in (*learned, again)] == [[], ["Oslo"], ["Bergen"], []]
+    assert held == {"Molde"}
+
+
+def test_a_verdict_that_was_said_earlier_ends_nothing_that_was_recorded_later() -> None:
+    """A model that read an old conversation says what was over then."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        make_memory(Path(folder), clock=Calendar(parse_moment(NOW))) as memory,
+    ):
+        known = memory.entries.save("The gate is green.").fact
+        early = Candidate(text="The gate is red.", said=MOMENTS[0], bonds=(("update", known.id),))
+        result = save(early, memory.acting(ACTORS[2])._session)
+        held = {each.fact.text for each in memory.facts.about()}
+
+    assert result.ended == ()
+    assert known.text in held
+
+
+def _learn(city: str, said: str, memory: Memory) -> EntryResult:
+    candidate = Candidate(text="", subject="me", predicate="lives_in", object=city, said=said)
+    return save(replace(candidate, origins=Origins(trust="mined")), memory.acting(ACTORS[2])._session)

@@ -112,10 +112,10 @@ class Comparison:
 
 def was_said_before(candidate: Candidate, fact: Fact) -> bool:
     """True if the candidate was said before the fact was, and does not say when it began: it cannot end the fact."""
-    return bool(candidate.said) and not candidate.valid_from and candidate.said < _moment_of(fact)
+    return bool(candidate.said) and not candidate.valid_from and candidate.said < said_at(fact)
 
 
-def _moment_of(fact: Fact) -> str:
+def said_at(fact: Fact) -> str:
     """When it was said: what was learned begins then, unless it states a day; else when it was recorded."""
     is_learned = fact.origins.trust in ("mined", "imported") and bool(fact.valid_from)
     return fact.valid_from if is_learned and not fact.valid_from.endswith(_DAY) else fact.recorded
