@@ -22,6 +22,8 @@ OVERLAP: Final = 0.6
 _GONE: Final = frozenset({"archived", "deleted"})
 """Statuses of facts that no longer count, for any time."""
 
+_DAY: Final = "T00:00:00Z"  # how a moment ends that is a day
+
 _ACTIONS: Final[dict[Bond, tuple[Action, str]]] = {
     "update": ("supersede", "It is said to replace this entry."),
     "extend": ("extend", "It is said to add to this entry."),
@@ -86,7 +88,8 @@ class Comparison:
     def adds_no_dates(self, similar: FactRecord) -> bool:
         """True if the candidate states no start or end that the known fact lacks."""
         candidate, fact = self.candidate, similar.fact
-        if fact.id in self.other_days or (self.may_recur and self.begins[:10] != fact.begins[:10]):
+        is_of_a_day = candidate.fact == "event" or (self.may_recur and bool(candidate.valid_from))
+        if fact.id in self.other_days or (is_of_a_day and self.begins[:10] != fact.begins[:10]):
             return False
         if not candidate.valid_until:
             return True
@@ -94,7 +97,7 @@ class Comparison:
         return (self.until or candidate.valid_until) in (default, fact.valid_until)
 
     def was_said_before(self, similar: FactRecord) -> bool:
-        """True if the candidate was said before the known fact was recorded, and does not say when it began."""
+        """True if the candidate was said before the known fact was, and does not say when it began."""
         return was_said_before(self.candidate, similar.fact)
 
     def _has_other_subject(self, fact: Fact) -> bool:
@@ -108,8 +111,14 @@ class Comparison:
 
 
 def was_said_before(candidate: Candidate, fact: Fact) -> bool:
-    """True if the candidate was said before the fact was recorded, and does not say when it began: it cannot end it."""
-    return bool(candidate.said) and not candidate.valid_from and candidate.said < fact.recorded
+    """True if the candidate was said before the fact was, and does not say when it began: it cannot end the fact."""
+    return bool(candidate.said) and not candidate.valid_from and candidate.said < said_at(fact)
+
+
+def said_at(fact: Fact) -> str:
+    """When it was said: what was learned begins then, unless it states a day; else when it was recorded."""
+    is_learned = fact.origins.trust in ("mined", "imported") and bool(fact.valid_from)
+    return fact.valid_from if is_learned and not fact.valid_from.endswith(_DAY) else fact.recorded
 
 
 def integrate(
@@ -172,6 +181,8 @@ def _integrate_repeat(comparison: Comparison, similar: FactRecord) -> Verdict:
         return Verdict("confirm", target, "This is already known.")
     if comparison.may_recur or target in comparison.other_days:
         return Verdict("insert", "", "It was said of another day.")
+    if comparison.was_said_before(similar):
+        return Verdict("insert", "", "It was said before what is known.")
     if _is_replaceable(similar):
         return Verdict("supersede", target, "It adds the end of what is known.")
     return Verdict("insert", "", "It states an end, which a line of a note does not have.")

@@ -14,7 +14,7 @@ from commonplace.events import emit
 from commonplace.facts.claims import is_own_word
 from commonplace.facts.entry_format import changed_keys
 from commonplace.facts.entry_paths import archive_path
-from commonplace.facts.integrate import integrate, was_said_before
+from commonplace.facts.integrate import integrate, said_at, was_said_before
 from commonplace.facts.validity import holds, until_of
 from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
@@ -192,7 +192,7 @@ def _must_wait(candidate: Candidate, verdict: Verdict, session: Session) -> str:
         fact = record.fact
         if is_elsewhere(fact, candidate, session):
             continue
-        if candidate.said and score >= _OVER and candidate.said < _over_since(record):
+        if candidate.said and score >= _OVER and candidate.said < _over_since(record, session):
             return _SAID_BEFORE
         is_own = is_own_word(fact) and "identity" in (fact.kind, fact.fact)
         if is_identity and is_own and score >= FLOOR and holds(record, session.now):
@@ -200,9 +200,17 @@ def _must_wait(candidate: Candidate, verdict: Verdict, session: Session) -> str:
     return ""
 
 
-def _over_since(record: FactRecord) -> str:
-    """When somebody ended, replaced, forgot or rejected the entry; empty if nobody did."""
+def _over_since(record: FactRecord, session: Session) -> str:
+    """When somebody said that the entry is over, or forgot or rejected it; empty if nobody did.
+
+    What was learned and ended the entry at once said so in its conversation, and not on the day on which it was read.
+    """
     fact = record.fact
+    if fact.superseded_by and not fact.deleted_at:
+        with entry_reader(session.stores) as reader:
+            replacing = reader.facts(FactQuery(ids=(fact.superseded_by,)))
+        if at_once := [each.fact for each in replacing if each.fact.recorded >= fact.superseded_at]:
+            return said_at(at_once[0])
     ended = until_of(record)[0] if record.end else ""
     return max(fact.invalidated_at, fact.superseded_at, fact.deleted_at, ended)
 
