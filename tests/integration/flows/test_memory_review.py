@@ -325,7 +325,9 @@ def test_an_undone_rejection_waits_again(house: House) -> None:
 def test_all_are_decided_in_order_with_a_commit_each(house: House) -> None:
     """Two that speak against the same thing: the later one replaces the earlier."""
     old, change = staged_change(house)
-    other = house.agent.entries.evolve(old.id, "Prefers no indentation at all.", reason="said so", trust="imported").fact
+    other = house.agent.entries.evolve(
+        old.id, "Prefers no indentation at all.", reason="said so", trust="imported"
+    ).fact
     first, second = house.person.reviews.approve(all=True)
 
     assert [first.fact.id, second.fact.id] == [change.id, other.id]
@@ -427,7 +429,9 @@ def test_what_the_person_confirms_is_their_own_word(house: House) -> None:
 def test_an_entry_that_was_over_before_it_was_approved_ends_nothing(house: House) -> None:
     """Otherwise nothing would be true; the answer says so."""
     old = house.person.entries.save("Parks in the yard.", kind="fact").fact
-    waits = house.agent.entries.evolve(old.id, "Parks in the street.", reason="works in the yard", trust="imported").fact
+    waits = house.agent.entries.evolve(
+        old.id, "Parks in the street.", reason="works in the yard", trust="imported"
+    ).fact
     file = house.vault / waits.path
     ends = "valid_until: 2026-03-03T00:00:00Z\nstatus: active\n"
     file.write_text(file.read_text().replace("status: active\n", ends))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from commonplace.errors import CommonplaceError, Conflict, Refused, UsageError
 from commonplace.events import emit
-from commonplace.facts.claims import is_own_word
+from commonplace.facts.claims import is_own_word, with_end
 from commonplace.facts.entry_format import changed_keys
 from commonplace.facts.entry_paths import archive_path
 from commonplace.facts.integrate import integrate, was_said_before
@@ -373,7 +373,7 @@ class Ending:
         old, new, now = self._old, self._new, self._session.now
         ends = min(new.begins, old.valid_until) if old.valid_until else new.begins
         ends = max(ends, old.begins)  # an entry that is corrected from its beginning on never held
-        ended = replace(old, valid_until=ends, invalidated_at=now, was_valid_until=old.valid_until, updated=now)
+        ended = with_end(old, ends, now=now)
         if self._is_over:
             ended = replace(ended, status="superseded", superseded_by=new.id, superseded_at=now)
         edit, note = entry_edit(old, changed_keys(old, ended), self._session, read)
