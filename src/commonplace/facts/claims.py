@@ -85,7 +85,7 @@ def rivals_nothing(statement: Fact | Candidate) -> bool:
 
 
 def with_end(fact: Fact, until: str, *, now: str) -> Fact:
-    """The fact with an end that it did not state itself; the one that it stated is kept, as `rivals_nothing` needs it."""
+    """The fact with an end that it did not state itself; the one that it stated is kept for `rivals_nothing`."""
     stated = fact.was_valid_until if fact.invalidated_at else fact.valid_until
     return replace(fact, valid_until=until, invalidated_at=now, was_valid_until=stated, updated=now)
 

@@ -123,3 +123,27 @@ def test_the_persons_word_ends_at_once_what_they_say_it_ends(desk: Desk) -> None
 
     assert [each.action for each in (first, second)] == ["supersede", "supersede"]
     assert texts(desk.person) == {"The stove burns beech now."}
+
+
+def test_the_persons_next_value_ends_the_one_that_an_agent_wanted_instead(desk: Desk) -> None:
+    """Of a triple with one value: the agent's value stands beside theirs, a second one takes its place, and then none
+    of them is left."""
+
+    def held() -> set[str]:
+        return {each.fact.object for each in desk.person.facts.about("Ada", predicate="works_at")}
+
+    mine = desk.person.facts.add("Ada", "works_at", "Acme").fact
+    desk.clock.pass_(days=1)
+    first = desk.agent.facts.add("Ada", "works_at", "Beta")
+    beside = held()
+    desk.clock.pass_(days=1)
+    second = desk.agent.facts.add("Ada", "works_at", "Gamma")
+    then = held()
+    desk.clock.pass_(days=1)
+    last = desk.person.facts.add("Ada", "works_at", "Delta")
+
+    assert [[each.id for each in result.waiting] for result in (first, second)] == [[mine.id], [mine.id]]
+    assert [each.id for each in second.ended] == [first.fact.id]
+    assert (beside, then, held()) == ({"Acme", "Beta"}, {"Acme", "Gamma"}, {"Delta"})
+    assert {each.id for each in last.ended} == {mine.id, second.fact.id}
+    assert desk.person.lint().problems == ()

@@ -1,6 +1,7 @@
 """Saving and evolving: one road into memory, nothing overwritten, one commit each."""
 
 from pathlib import Path
+
 import pytest
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError

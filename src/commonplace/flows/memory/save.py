@@ -161,7 +161,8 @@ def _decide(
     candidate = replace(candidate, bonds=bonds)
     other_days = _said_of_other_days(candidate, compared, session)
     verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now, other_days=other_days)
-    concerned = [each.fact for each in compared if each.fact.id in {verdict.target} | (stated - too_late)]
+    ending = {verdict.target, *verdict.also} | (stated - too_late)
+    concerned = [each.fact for each in compared if each.fact.id in ending]
     stale = [each for each in concerned if not refresh_note(each.path, session.stores)]
     old = next((each for each in concerned if each.id == verdict.target), None)
     same = _with_the_words(candidate, known, session)
@@ -172,7 +173,7 @@ def _decide(
         gate,
         session.actor.kind,
         session.clock(),
-        others=tuple(each for each in concerned if each is not old and verdict.action == "supersede"),
+        others=tuple(each for each in concerned if each is not old and verdict.action in ("supersede", "insert")),
         waiting=next((each for each in same if _is_waiting(each)), None),
         was_forgotten=any(each.status == "deleted" for each in same),
         rejected=next((each for each in same if _is_rejected(each)), None),
