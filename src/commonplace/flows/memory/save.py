@@ -186,7 +186,8 @@ def _must_wait(candidate: Candidate, verdict: Verdict, session: Session) -> str:
     """Why the entry waits for the person because of what is near to it; empty if it need not."""
     if verdict.action == "confirm" or session.actor.kind == "person":
         return ""
-    is_identity = "identity" in (candidate.kind, candidate.fact)
+    is_over = "" < (verdict.until or candidate.valid_until) <= session.now  # it says who they were
+    is_identity = "identity" in (candidate.kind, candidate.fact) and not is_over
     if not candidate.said and not is_identity:
         return ""
     for record, score, _ in nearest(candidate, session, archived=True).entries:
