@@ -164,6 +164,10 @@ def _verdict(comparison: Comparison) -> Verdict:
     for similar in reversed(comparison.current):
         if comparison.says_the_same(similar):
             return _integrate_repeat(comparison, similar)
+    for similar in comparison.later:  # the same words, said again since
+        is_dated = comparison.candidate.valid_from or not comparison.candidate.said
+        if not is_dated and comparison.says_the_same(similar) and comparison.adds_no_dates(similar):
+            return Verdict("confirm", similar.fact.id, "This is already known.")
     is_single = comparison.is_single and not comparison.candidate.bonds
     verdict = _integrate_single(comparison) if is_single else _integrate_other(comparison)
     return _apply_stated_bond(comparison, verdict)

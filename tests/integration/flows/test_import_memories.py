@@ -181,7 +181,7 @@ def test_what_the_person_forgot_does_not_come_back(tmp_path: Path, memory: Memor
 
 
 def test_a_changed_memory_is_a_new_version_where_it_says_so(tmp_path: Path, memory: Memory, calendar: Calendar) -> None:
-    """A triple with one value at a time ends the value before it, which names its successor; a sentence ends nothing."""
+    """A triple with one value at a time ends the one before it, which names its successor; a sentence ends nothing."""
     for day, place in (("2025-01-01", "Utrecht"), ("2026-01-01", "Haarlem")):
         sentence = {"memory": f"Lives in {place}.", "created_at": f"{day}T00:00:00Z"}
         said = memory.imports.run([write_memories(tmp_path, sentence)])

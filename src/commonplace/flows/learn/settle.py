@@ -99,7 +99,7 @@ def _saved_before(candidate: Candidate, session: Session) -> Fact | None:
     with entry_reader(session.stores) as reader:  # with what a killed process has committed and not indexed
         records = reader.facts(FactQuery(fingerprint=hash, origins=("entry",), staged=True))
     facts = (each.fact for each in records if _has_evidence(each.fact.origins, candidate.origins))
-    return next((each for each in facts if not (each.invalidated_at > each.recorded and each.status == "active")), None)
+    return next((each for each in facts if not (each.invalidated_at and each.status == "active")), None)
 
 
 def _has_evidence(origins: Origins, other: Origins) -> bool:

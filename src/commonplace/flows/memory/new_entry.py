@@ -194,11 +194,14 @@ class JudgedCandidate:
         return replace(fact, path=staging_path(path) if waits else path)
 
     def _window(self, parent: Fact | None, recorded: str) -> dict[str, str]:
-        """When it holds; an end that another entry causes is no stated one, nor one that its older version had so."""
+        """When it holds: an end that another entry causes is no stated one, nor one that its older version had so.
+
+        What never held, because it was said before what is known, has an end and no moment at which somebody set it.
+        """
         begins, stated = self.candidate.valid_from or self.candidate.said, self.candidate.valid_until
         until = min((each for each in (stated, self.verdict.until) if each), default="")
         window = {"valid_from": begins, "valid_until": until}
-        if until != stated:
+        if until != stated and until > begins:
             return {**window, "invalidated_at": recorded, "was_valid_until": stated}
         if until and parent and parent.invalidated_at and parent.valid_until == until:
             return {**window, "invalidated_at": recorded, "was_valid_until": parent.was_valid_until}

@@ -19,7 +19,7 @@ from commonplace.facts.validity import holds, until_of
 from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
 from commonplace.flows.memory.facts import entry_reader
-from commonplace.flows.memory.neighbours import FLOOR, is_elsewhere, nearest, neighbours
+from commonplace.flows.memory.neighbours import FLOOR, WORDS_ALONE, is_elsewhere, nearest, neighbours
 from commonplace.flows.memory.new_entry import (
     JudgedCandidate,
     complete_candidate,
@@ -57,6 +57,8 @@ _SAID_BEFORE: Final = "It was said before a near entry was ended, corrected or r
 _OTHER_SELF: Final = "Only the person says who they are."
 _OVER: Final = 0.6
 """The nearness from which what was said before may be what was ended since; `bench/changes.py` prints the curve."""
+_OVER_BY_WORDS: Final = 0.25
+"""That nearness where there is no encoder: 55 of 88 paraphrases reach it, and 10 of 517 statements reach another's."""
 
 
 def save(candidate: Candidate, session: Session, *, dry_run: bool = False) -> EntryResult:
@@ -190,14 +192,16 @@ def _must_wait(candidate: Candidate, verdict: Verdict, session: Session) -> str:
     is_identity = "identity" in (candidate.kind, candidate.fact) and not is_over
     if not candidate.said and not is_identity:
         return ""
-    for record, score, _ in nearest(candidate, session, archived=True).entries:
+    near = nearest(candidate, session, archived=True)
+    over, floor = (_OVER_BY_WORDS, WORDS_ALONE) if near.by_words else (_OVER, FLOOR)
+    for record, score, _ in near.entries:
         fact = record.fact
         if is_elsewhere(fact, candidate, session):
             continue
-        if candidate.said and score >= _OVER and candidate.said < _over_since(record):
+        if candidate.said and score >= over and candidate.said < _over_since(record):
             return _SAID_BEFORE
         is_own = is_own_word(fact) and "identity" in (fact.kind, fact.fact)
-        if is_identity and is_own and score >= FLOOR and holds(record, session.now):
+        if is_identity and is_own and score >= floor and holds(record, session.now):
             return _OTHER_SELF
     return ""
 
@@ -206,7 +210,8 @@ def _over_since(record: FactRecord) -> str:
     """When somebody ended, replaced, forgot or rejected the entry; empty if nobody did."""
     fact = record.fact
     ended = until_of(record)[0] if record.end else ""
-    return max(fact.invalidated_at, fact.superseded_at, fact.deleted_at, ended)
+    invalidated = fact.invalidated_at if fact.invalidated_at > fact.recorded else ""  # else it was over from the first
+    return max(invalidated, fact.superseded_at, fact.deleted_at, ended)
 
 
 def _is_waiting(fact: Fact) -> bool:
@@ -281,8 +286,10 @@ def _replaced(candidate: Candidate, reader: IndexReader) -> tuple[FactRecord, ..
 
 def _apply(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryResult:
     if entry.verdict.action == "confirm" and entry.old:
-        is_old_news = entry.candidate.said[:10] < session.now[:10] and bool(entry.candidate.said)
-        is_dry = dry_run or is_old_news  # what was said long ago does not confirm that it holds today
+        old, said = entry.old, entry.candidate.said
+        is_over = old.status != "active" or "" < old.valid_until <= session.now
+        is_old_news = "" < said[:10] < session.now[:10]
+        is_dry = dry_run or is_over or is_old_news  # what was said long ago does not confirm that it holds today
         return _confirm(entry.old, entry.verdict.reason, entry.candidate, entry.gate, session, dry_run=is_dry)
     return _waiting_result(entry) or _write(entry, session, dry_run=dry_run)
 
