@@ -177,11 +177,7 @@ class JudgedCandidate:
         values = inherited(Fact, candidate, parent, as_version=False)
         if values["importance"] is None:
             values["importance"] = default_importance(candidate.fact)
-        values |= {
-            "valid_from": candidate.valid_from or candidate.said,
-            "valid_until": min((each for each in (candidate.valid_until, verdict.until) if each), default=""),
-            "bonds": self._bonds(),
-        }
+        values |= self._window(parent, recorded) | {"bonds": self._bonds()}
         fact = Fact(
             **values,
             id=id_,
@@ -196,6 +192,20 @@ class JudgedCandidate:
         )
         path = entry_path(fact.kind, id=fact.id, slug=entry_slug(fact), recorded=recorded, always_load=fact.always_load)
         return replace(fact, path=staging_path(path) if waits else path)
+
+    def _window(self, parent: Fact | None, recorded: str) -> dict[str, str]:
+        """When it holds: an end that another entry causes is no stated one, nor one that its older version had so.
+
+        What never held, because it was said before what is known, has an end and no moment at which somebody set it.
+        """
+        begins, stated = self.candidate.valid_from or self.candidate.said, self.candidate.valid_until
+        until = min((each for each in (stated, self.verdict.until) if each), default="")
+        window = {"valid_from": begins, "valid_until": until}
+        if until != stated and until > begins:
+            return {**window, "invalidated_at": recorded, "was_valid_until": stated}
+        if until and parent and parent.invalidated_at and parent.valid_until == until:
+            return {**window, "invalidated_at": recorded, "was_valid_until": parent.was_valid_until}
+        return window
 
     def _bonds(self) -> tuple[tuple[Bond, str], ...]:
         bonds = dict.fromkeys(each for each in self.candidate.bonds if each[0] != "update")  # `supersedes` says that

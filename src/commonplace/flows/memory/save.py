@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from commonplace.errors import CommonplaceError, Conflict, Refused, UsageError
 from commonplace.events import emit
-from commonplace.facts.claims import is_own_word
+from commonplace.facts.claims import is_own_word, with_end
 from commonplace.facts.entry_format import changed_keys
 from commonplace.facts.entry_paths import archive_path
 from commonplace.facts.integrate import integrate, said_at, was_said_before
@@ -19,7 +19,7 @@ from commonplace.facts.validity import holds, until_of
 from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
 from commonplace.flows.memory.facts import entry_reader
-from commonplace.flows.memory.neighbours import FLOOR, is_elsewhere, nearest, neighbours
+from commonplace.flows.memory.neighbours import FLOOR, WORDS_ALONE, is_elsewhere, nearest, neighbours
 from commonplace.flows.memory.new_entry import (
     JudgedCandidate,
     complete_candidate,
@@ -57,6 +57,8 @@ _SAID_BEFORE: Final = "It was said before a near entry was ended, corrected or r
 _OTHER_SELF: Final = "Only the person says who they are."
 _OVER: Final = 0.6
 """The nearness from which what was said before may be what was ended since; `bench/changes.py` prints the curve."""
+_OVER_BY_WORDS: Final = 0.25
+"""That nearness where there is no encoder: 55 of 88 paraphrases reach it, and 10 of 517 statements reach another's."""
 
 
 def save(candidate: Candidate, session: Session, *, dry_run: bool = False) -> EntryResult:
@@ -161,7 +163,8 @@ def _decide(
     candidate = replace(candidate, bonds=bonds)
     other_days = _said_of_other_days(candidate, compared, session)
     verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now, other_days=other_days)
-    concerned = [each.fact for each in compared if each.fact.id in {verdict.target} | (stated - too_late)]
+    ending = {verdict.target, *verdict.also} | (stated - too_late)
+    concerned = [each.fact for each in compared if each.fact.id in ending]
     stale = [each for each in concerned if not refresh_note(each.path, session.stores)]
     old = next((each for each in concerned if each.id == verdict.target), None)
     same = _with_the_words(candidate, known, session)
@@ -172,7 +175,7 @@ def _decide(
         gate,
         session.actor.kind,
         session.clock(),
-        others=tuple(each for each in concerned if each is not old and verdict.action == "supersede"),
+        others=tuple(each for each in concerned if each is not old and verdict.action in ("supersede", "insert")),
         waiting=next((each for each in same if _is_waiting(each)), None),
         was_forgotten=any(each.status == "deleted" for each in same),
         rejected=next((each for each in same if _is_rejected(each)), None),
@@ -185,17 +188,20 @@ def _must_wait(candidate: Candidate, verdict: Verdict, session: Session) -> str:
     """Why the entry waits for the person because of what is near to it; empty if it need not."""
     if verdict.action == "confirm" or session.actor.kind == "person":
         return ""
-    is_identity = "identity" in (candidate.kind, candidate.fact)
+    is_over = "" < (verdict.until or candidate.valid_until) <= session.now  # it says who they were
+    is_identity = "identity" in (candidate.kind, candidate.fact) and not is_over
     if not candidate.said and not is_identity:
         return ""
-    for record, score, _ in nearest(candidate, session, archived=True).entries:
+    near = nearest(candidate, session, archived=True)
+    over, floor = (_OVER_BY_WORDS, WORDS_ALONE) if near.by_words else (_OVER, FLOOR)
+    for record, score, _ in near.entries:
         fact = record.fact
         if is_elsewhere(fact, candidate, session):
             continue
-        if candidate.said and score >= _OVER and candidate.said < _over_since(record, session):
+        if candidate.said and score >= over and candidate.said < _over_since(record, session):
             return _SAID_BEFORE
         is_own = is_own_word(fact) and "identity" in (fact.kind, fact.fact)
-        if is_identity and is_own and score >= FLOOR and holds(record, session.now):
+        if is_identity and is_own and score >= floor and holds(record, session.now):
             return _OTHER_SELF
     return ""
 
@@ -212,7 +218,8 @@ def _over_since(record: FactRecord, session: Session) -> str:
         if at_once := [each.fact for each in replacing if each.fact.recorded >= fact.superseded_at]:
             return said_at(at_once[0])
     ended = until_of(record)[0] if record.end else ""
-    return max(fact.invalidated_at, fact.superseded_at, fact.deleted_at, ended)
+    invalidated = fact.invalidated_at if fact.invalidated_at > fact.recorded else ""  # else it was over from the first
+    return max(invalidated, fact.superseded_at, fact.deleted_at, ended)
 
 
 def _is_waiting(fact: Fact) -> bool:
@@ -287,8 +294,10 @@ def _replaced(candidate: Candidate, reader: IndexReader) -> tuple[FactRecord, ..
 
 def _apply(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryResult:
     if entry.verdict.action == "confirm" and entry.old:
-        is_old_news = entry.candidate.said[:10] < session.now[:10] and bool(entry.candidate.said)
-        is_dry = dry_run or is_old_news  # what was said long ago does not confirm that it holds today
+        old, said = entry.old, entry.candidate.said
+        is_over = old.status != "active" or "" < old.valid_until <= session.now
+        is_old_news = "" < said[:10] < session.now[:10]
+        is_dry = dry_run or is_over or is_old_news  # what was said long ago does not confirm that it holds today
         return _confirm(entry.old, entry.verdict.reason, entry.candidate, entry.gate, session, dry_run=is_dry)
     return _waiting_result(entry) or _write(entry, session, dry_run=dry_run)
 
@@ -381,7 +390,7 @@ class Ending:
         old, new, now = self._old, self._new, self._session.now
         ends = min(new.begins, old.valid_until) if old.valid_until else new.begins
         ends = max(ends, old.begins)  # an entry that is corrected from its beginning on never held
-        ended = replace(old, valid_until=ends, invalidated_at=now, was_valid_until=old.valid_until, updated=now)
+        ended = with_end(old, ends, now=now)
         if self._is_over:
             ended = replace(ended, status="superseded", superseded_by=new.id, superseded_at=now)
         edit, note = entry_edit(old, changed_keys(old, ended), self._session, read)
