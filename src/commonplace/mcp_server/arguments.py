@@ -38,7 +38,7 @@ Topics = Annotated[Names, Field(description="What it is about, a word each.")]
 Entity = Annotated[Word, Field(description="A person or thing; `me` for the person.")]
 Folder = Annotated[str, Field(max_length=MAX_PATH)]
 NotePath = Annotated[Folder, Field(description="Such as People/Ada.md.", min_length=1)]
-Statement = Annotated[str, Field(description="One plain sentence that stands alone.", max_length=20_000)]
+Statement = Annotated[str, Field(description="One plain sentence that stands alone; or give `id`.", max_length=20_000)]
 EntryId = Annotated[Word, Field(description="The memory's id, or its last six digits.", min_length=1)]
 Scope = Annotated[
     str, Field(description="channel:<token> in a shared channel.", max_length=200, pattern=r"^(channel:.+)?$")
