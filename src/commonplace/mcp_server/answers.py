@@ -121,7 +121,7 @@ Does one of these no longer hold, now that {id} does? Most often none: then do n
 memory_save with id {id} and
 - replaces [ids]: it holds no longer; another value or the opposite does
 - covers [ids]: {id} says it again, with more or with an exception
-- same [id]: it means the same; the older wording stays
+- same id: it means the same; the older wording stays
 - both [ids]: both hold
 - until day: {id} holds only till then; the older one stays, and holds again
 Names or numbers that look alike may be other things. What ends stays in the archive."""

@@ -22,6 +22,7 @@ from commonplace.mcp_server.arguments import (
     Kind,
     Known,
     Names,
+    OneWord,
     Phase,
     Question,
     Rows,
@@ -313,8 +314,8 @@ def _events(facts: Facts, told: FactList, limit: int, link: shapes.NoteLink) -> 
 
 SAVE: Final = (
     "Remember something for other sessions: a preference, decision, fact, lesson or fix; one per call. What is known "
-    "already is confirmed. The answer shows older memories near it. If one of them holds no longer, call again with "
-    "the new `id` in place of a text and `replaces`; `covers`, `same`, `both` and `until` say the rest. No secrets."
+    "already is confirmed. The answer shows older memories near it: if one holds no longer, call again with the new "
+    "`id` and `replaces` (or `covers`, `same`, `both`, `until`). No secrets."
 )
 """The description of the tool. `bench/changes.py` compares it with other wordings."""
 
@@ -329,12 +330,12 @@ class EntryTools:
         self,
         text: Statement = "",
         *,
-        id: Annotated[Word, Field(description="A saved memory, to settle it with older ones.")] = "",
-        replaces: Annotated[Names, Field(description="Ids of what holds no longer because of it.")] = (),
-        covers: Annotated[Names, Field(description="Ids that it says again, with more or an exception.")] = (),
-        same: Annotated[Names, Field(description="The id that means the same; its wording stays.")] = (),
-        both: Annotated[Names, Field(description="Ids that hold as well.")] = (),
-        until: Annotated[Word, Field(description="It holds no longer from that day on.")] = "",
+        id: Annotated[Word, Field(description="Instead of a text: a saved one, to settle it.")] = "",
+        replaces: Annotated[Names, Field(description="Ids of what holds no longer.")] = (),
+        covers: Annotated[Names, Field(description="Ids it says again, with more or an exception.")] = (),
+        same: Annotated[OneWord, Field(description="Id that means the same; its wording stays.")] = "",
+        both: Annotated[Names, Field(description="Ids that hold, too.")] = (),
+        until: Annotated[Word, Field(description="No longer true from that day on.")] = "",
         kind: Kind = "",
         topics: Topics = (),
         subject: Annotated[Word, Field(description="For a triple: of whom or what; `me` for the person.")] = "",
@@ -343,19 +344,19 @@ class EntryTools:
         valid_from: Annotated[Word, Field(description="True from that day on.")] = "",
         project: Annotated[Word, Field(description="If not the one you work in.")] = "",
         quote: Annotated[Word, Field(description="The person's words that say so.")] = "",
-        whole: Annotated[bool, Field(description="Keep several items or paragraphs in one memory.")] = False,
+        whole: Annotated[bool, Field(description="Several parts as one.")] = False,
         session_id: SessionId = "",
     ) -> SavedEntry:
         """The entry: whether it was inserted or confirmed, what it ended, and its neighbours."""
         memory = self._call.memory()
-        entries = memory.entries
+        entries, alike = memory.entries, tuple(filter(None, (same.strip(),)))
         if id.strip():
             if text.strip():
                 raise UsageError("both `text` and `id` are given", hint="Give `text` for a new memory, `id` to settle.")
-            return _saved(
-                entries.settle(id, replaces=replaces, covers=covers, same=same, both=both, until=until, quote=quote),
-                memory,
+            settled = entries.settle(
+                id, replaces=replaces, covers=covers, same=alike, both=both, until=until, quote=quote
             )
+            return _saved(settled, memory)
         if until.strip():  # what holds for a while ends nothing
             replaces, covers, both = (), (), (*both, *replaces, *covers)
         saved = entries.save(
@@ -369,7 +370,7 @@ class EntryTools:
             valid_until=until,
             replaces=replaces,
             covers=covers,
-            same=same,
+            same=alike,
             both=both,
             whole=whole,
             project=project.strip() or None,

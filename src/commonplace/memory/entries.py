@@ -1,4 +1,4 @@
-"""The verbs on entries: save, evolve, confirm, forget, load, erase, show, recall; and lint, which checks them all."""
+"""The verbs on entries: save, settle, neighbours, evolve, confirm, forget, load, erase, show, recall; and lint."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
