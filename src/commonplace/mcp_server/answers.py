@@ -150,7 +150,7 @@ def entry_text(result: Values) -> str:
     ]
     if result["action"] == "settle" and len(lines) == 1:
         ends = result["fact"]["valid_until"]
-        lines.append(f"It ends on {ends[:_DAY]}; nothing else ended." if ends else "Nothing ended: both hold.")
+        lines.append(f"Nothing ended. {line_of(result['reason'])}" + (f" It ends on {ends[:_DAY]}." if ends else ""))
     if result["neighbours"]:
         lines += _neighbours(result)
     return "\n".join(lines)

@@ -82,7 +82,12 @@ class Entries:
             ),
             origins=self._origins(new.interface, new.conversation, new.trust, quote=new.quote),
         )
-        return with_neighbours(save(candidate, self._session, dry_run=new.dry_run), self._session)
+        saved = save(candidate, self._session, dry_run=new.dry_run)
+        others = tuple(target for _, target in ended if target != saved.fact.id)
+        if others and saved.action == "confirm" and saved.fact.origin == "entry" and not saved.staged:
+            settlement = Settlement(replaces=others, both=tuple(new.both))  # it is known, and so is what it replaces
+            return settle(saved.fact.id, settlement, self._session, dry_run=new.dry_run)
+        return with_neighbours(saved, self._session)
 
     def settle(
         self,

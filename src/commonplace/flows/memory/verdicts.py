@@ -146,7 +146,7 @@ def _write(
     permit = Permit(session, terms, "remember", new.path)
     endings = [Ending(each, settled, session, terms, is_over=settled.begins <= session.now) for each in ended]
     if settled == new and not endings:
-        return EntryResult("settle", new, "It is settled so already.", changed=False)
+        return EntryResult("settle", new, "It is settled so already.", changed=False, waiting=tuple(asked))
 
     def plan(read: Reader) -> tuple[Edit, ...]:
         edit, note = entry_edit(new, changed_keys(new, settled), session, read)
