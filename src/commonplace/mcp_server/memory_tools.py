@@ -314,7 +314,7 @@ def _events(facts: Facts, told: FactList, limit: int, link: shapes.NoteLink) -> 
 
 SAVE: Final = (
     "Remember something for other sessions: a preference, decision, fact, lesson or fix; one per call. What is known "
-    "already is confirmed. The answer shows older memories near it: if one holds no longer, call again with the new "
+    "is confirmed. The answer shows older memories near it: if one holds no longer, call again with the new "
     "`id` and `replaces` (or `covers`, `same`, `both`, `until`). No secrets."
 )
 """The description of the tool. `bench/changes.py` compares it with other wordings."""
@@ -338,11 +338,11 @@ class EntryTools:
         until: Annotated[Word, Field(description="No longer true from that day on.")] = "",
         kind: Kind = "",
         topics: Topics = (),
-        subject: Annotated[Word, Field(description="For a triple: of whom or what; `me` for the person.")] = "",
+        subject: Annotated[Word, Field(description="Of a triple; `me` for the person.")] = "",
         predicate: Annotated[Word, Field(description="Such as works_at or likes.")] = "",
         object: Word = "",
         valid_from: Annotated[Word, Field(description="True from that day on.")] = "",
-        project: Annotated[Word, Field(description="If not the one you work in.")] = "",
+        project: Annotated[Word, Field(description="If another than yours.")] = "",
         quote: Annotated[Word, Field(description="The person's words that say so.")] = "",
         whole: Annotated[bool, Field(description="Several parts as one.")] = False,
         session_id: SessionId = "",
