@@ -58,7 +58,7 @@ _TOP_BLOCKS: dict[tuple[str, int], Literal["paragraph", "item"]] = {
     ("paragraph_open", 0): "paragraph",
     ("list_item_open", 1): "item",
 }
-_LIST_MARK = re.compile(r"(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
+_LIST_MARK = re.compile(r"\A(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
 
 Mask = tuple[int, int, str]
 """From which to which offset, and the character to fill with."""
