@@ -125,7 +125,7 @@ memory_save with id {id} and
 - both [ids]: both hold
 - until day: {id} holds only till then; the older one stays, and holds again
 Names or numbers that look alike may be other things. What ends stays in the archive."""
-"""How to settle a new memory with those near it. `bench/changes.py` compares it with other wordings."""
+"""How to settle a new memory with those near it. `bench/readers.py` compares it with other wordings."""
 
 
 def entry_text(result: Values) -> str:

@@ -317,7 +317,7 @@ SAVE: Final = (
     "is confirmed. The answer shows older memories near it: if one holds no longer, call again with the new "
     "`id` and `replaces` (or `covers`, `same`, `both`, `until`). No secrets."
 )
-"""The description of the tool. `bench/changes.py` compares it with other wordings."""
+"""The description of the tool. `bench/readers.py` compares it with other wordings."""
 
 
 class EntryTools:
