@@ -6,20 +6,22 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace.memory import Memory
+from commonplace.model import Actor
 from tests.integration.web.conftest import ClientFor
 
 
-def staged(client: TestClient, memory: Memory, text: str, *, old: str) -> tuple[str, str]:
-    """The id of what the person said, and of what a program wants to put in its place."""
+def staged(memory: Memory, text: str, *, old: str) -> tuple[str, str]:
+    """The id of what the person said, and of what an agent has imported and wants to put in its place."""
     mine = memory.entries.save(old, kind="preference").fact.id
-    answer = client.post(f"/entries/{mine}/evolve", json={"text": text, "reason": "said so"})
-    assert answer.json()["remembered"]["staged"] is True
-    return mine, answer.json()["remembered"]["id"]
+    agent = memory.acting(Actor("agent", "tester"))
+    waits = agent.entries.evolve(mine, text, reason="said so", trust="imported")
+    assert waits.staged
+    return mine, waits.fact.id
 
 
 def test_every_fact_in_a_review_has_the_link_that_opens_its_note(client: TestClient, memory: Memory) -> None:
     """What waits, what it speaks against, what was approved and what ended."""
-    _, new = staged(client, memory, "Reads novels in Spanish.", old="Reads novels in French.")
+    _, new = staged(memory, "Reads novels in Spanish.", old="Reads novels in French.")
     (listed,) = client.get("/review").json()["waiting"]
     shown = client.get(f"/review/{new}").json()["waiting"]
     approved = _done(client, "/review/approve", ids=[new])
@@ -33,15 +35,15 @@ def test_every_fact_in_a_review_has_the_link_that_opens_its_note(client: TestCli
 
 def test_what_waits_is_listed_shown_approved_and_rejected(client: TestClient, memory: Memory) -> None:
     """With the reason and what it speaks against; the approved entry replaces it, as the person's word."""
-    old, new = staged(client, memory, "Sails in the evening.", old="Sails before breakfast.")
-    _, other = staged(client, memory, "Rows on Sundays.", old="Rows on Saturdays.")
+    old, new = staged(memory, "Sails in the evening.", old="Sails before breakfast.")
+    _, other = staged(memory, "Rows on Sundays.", old="Rows on Saturdays.")
     listed = client.get("/review").json()
     shown = client.get(f"/review/{new[-6:]}").json()["waiting"]
     approved = _done(client, "/review/approve", ids=[new])
     rejected = _done(client, "/review/reject", ids=[other], reason="never true")
 
     assert (listed["count"], [each["id"] for each in listed["waiting"]]) == (2, [new, other])
-    assert shown["reason"] == "It would replace the person's own word."
+    assert shown["reason"] == "What was imported waits for the person's approval."
     assert [each["text"] for each in shown["against"]] == ["Sails before breakfast."]
     assert (approved["action"], [each["id"] for each in approved["ended"]]) == ("approve", [old])
     assert (approved["fact"]["source"]["trust"], approved["fact"]["place"]) == ("told", "")
@@ -55,7 +57,7 @@ def test_what_waits_is_listed_shown_approved_and_rejected(client: TestClient, me
 
 def test_an_edit_is_approved_in_other_words(client: TestClient, memory: Memory) -> None:
     """A dry run shows the difference only."""
-    _, new = staged(client, memory, "Paints with oil.", old="Paints with chalk.")
+    _, new = staged(memory, "Paints with oil.", old="Paints with chalk.")
     dry = _done(client, f"/review/{new}/edit", text="Paints with oil in winter.", dry_run=True)
     edited = _done(client, f"/review/{new}/edit", text="Paints with oil in winter.")
 
@@ -67,7 +69,7 @@ def test_an_edit_is_approved_in_other_words(client: TestClient, memory: Memory) 
 def test_a_token_of_an_agent_is_refused_with_a_clear_message(client_for: ClientFor, memory: Memory) -> None:
     """For each route; a token that may read and write is an agent's."""
     agent = client_for("read", "write")
-    _, new = staged(agent, memory, "Cooks with gas.", old="Cooks with wood.")
+    _, new = staged(memory, "Cooks with gas.", old="Cooks with wood.")
     answers = [
         agent.get("/review"),
         agent.get(f"/review/{new}"),

@@ -5,6 +5,7 @@ what happens to the entry that it is about. Nothing here writes to the vault: `s
 """
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,7 +15,14 @@ from uuid import UUID
 from commonplace.errors import Refused, UsageError
 from commonplace.facts.claims import is_own_line, is_own_word
 from commonplace.facts.entry_format import KEY_ORDER, changed_keys, entry_frontmatter
-from commonplace.facts.entry_paths import checked_kind, default_importance, entry_path, entry_slug, fact_class_of
+from commonplace.facts.entry_paths import (
+    PLAYBOOK_KINDS,
+    checked_kind,
+    default_importance,
+    entry_path,
+    entry_slug,
+    fact_class_of,
+)
 from commonplace.facts.triples import ME, triple_sentence
 from commonplace.flows.notes.write import KEEP_ELSEWHERE, refuse_secrets
 from commonplace.flows.stores import Session
@@ -22,7 +30,9 @@ from commonplace.model import Action, ActorKind, Bond, Candidate, Fact, Verdict
 from commonplace.model.entry_field import inherited, texts_of
 from commonplace.model.layout import staging_path
 from commonplace.model.moment import moment_text
+from commonplace.model.request import NewEntry
 from commonplace.notes import remove_key, set_key
+from commonplace.notes.markdown import top_blocks
 from commonplace.notes.note_text import split_note
 from commonplace.notes.yaml_emit import emit_yaml, plain_value
 from commonplace.screening.narration import statement_of
@@ -31,6 +41,33 @@ if TYPE_CHECKING:
     from commonplace.screening.gate import GateResult
 
 _MICROSECONDS: Final = 1000  # in a millisecond: a number that fits the 12 bits below it
+_LABEL: Final = re.compile(r"[*_]*[^\W\d_][^:.!?\n]{0,40}:[*_]*(?:\s|$)")
+_MOST_IN_PART: Final = 100  # characters of a part that an error quotes
+
+
+def refuse_several(new: NewEntry) -> None:
+    """Raise UsageError with the parts of a text that has several list items or paragraphs: each may be an entry.
+
+    What belongs to one statement passes: paragraphs with a label, such as "Why: ...", below a statement that has none,
+    and a list below such a label. A playbook passes with its steps.
+    """
+    if "\n" not in new.text.strip() or new.triggers or new.kind.strip().casefold() in PLAYBOOK_KINDS:
+        return
+    refuse_secrets(new.text)  # the error quotes it
+    parts: list[str] = []
+    is_below_label = False
+    for block in top_blocks(new.text):
+        line = " ".join(block.text.split())
+        if block.kind == "paragraph":
+            is_below_label = bool(parts and _LABEL.match(line) and not _LABEL.match(parts[0]))
+        if not is_below_label and not (block.kind == "paragraph" and line.endswith(":")):
+            parts.append(line)
+    if len(parts) > 1:
+        listed = "; ".join(f"({number}) {part[:_MOST_IN_PART]}" for number, part in enumerate(parts, start=1))
+        raise UsageError(
+            f"this text says {len(parts)} things: {listed}",
+            hint="Save each by itself, in a sentence that stands alone; or all in one entry with `whole`.",
+        )
 
 
 def complete_candidate(candidate: Candidate, session: Session, *, old_kind: str = "") -> Candidate:

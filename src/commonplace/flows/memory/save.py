@@ -235,16 +235,13 @@ def known_facts(candidate: Candidate, session: Session) -> tuple[FactRecord, ...
     """The known facts that the candidate may confirm or end: those with its words, staged ones included, those with its
     subject and predicate, and those that it is said to replace.
 
-    Facts that this actor may not see are left out, and facts of other projects. Raises IndexDamaged.
+    Facts that this actor may not see are left out, and facts of other projects that nobody names. Raises IndexDamaged.
     """
     with entry_reader(session.stores) as reader:
-        found = (
-            *_same_words(candidate, reader, session),
-            *_rivals(candidate, reader, session),
-            *_replaced(candidate, reader),
-        )
-    records = {each.fact.id: each for each in found if not is_elsewhere(each.fact, candidate, session)}
-    return tuple(records.values())
+        near = (*_same_words(candidate, reader, session), *_rivals(candidate, reader, session))
+        named = _replaced(candidate, reader)
+    found = (*(each for each in near if not is_elsewhere(each.fact, candidate, session)), *named)
+    return tuple({each.fact.id: each for each in found}.values())
 
 
 def _with_the_words(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> tuple[Fact, ...]:

@@ -35,6 +35,8 @@ from commonplace.model.layout import place_of
 
 _REPLACES: Final = "It is said to replace this entry."
 _COVERS: Final = "It is said to say all that this entry says, and more."
+_BOTH: Final = "Both hold."
+_UNTIL: Final = "It is said to hold for a while."
 
 
 def settle(
@@ -55,6 +57,9 @@ def settle(
     refuse_secrets(reason)
     if not (settlement.names or settlement.until):
         raise UsageError("nothing is settled", hint="Say what it replaces, covers, says the same as, or holds with.")
+    if settlement.until:  # what holds for a while ends nothing: the older ones hold alone again afterwards
+        both = (*settlement.both, *settlement.replaces, *settlement.covers)
+        settlement = replace(settlement, replaces=(), covers=(), both=both)
     with session.stores.save_lock():
         here = session.at(session.clock())
         new = shown_entry(name, here)
@@ -67,7 +72,7 @@ def settle(
         kind = here.actor.kind
         ended = [each for each, _ in ending.values() if may_end(each, actor=kind, is_spoken=is_spoken)]
         asked = [each for each, _ in ending.values() if each not in ended]
-        why = reason.strip() or (next(iter(ending.values()))[1] if ending else "Both hold.")
+        why = reason.strip() or (next(iter(ending.values()))[1] if ending else _BOTH if settlement.both else _UNTIL)
         settled = _settled(new, ended, asked, [olds[each] for each in settlement.both], settlement.until, why, here)
         return _write(new, settled, ended, asked, here, reason=why, dry_run=dry_run)
 
@@ -95,7 +100,8 @@ def _check(new: Fact, olds: Iterable[Fact], settlement: Settlement) -> None:
     ids = [each.id for each in olds]
     if new.id in ids:
         raise UsageError(f"{id_digits(new.id)} cannot be settled with itself", hint="Name the older entry.")
-    if len({*ids}) < len(settlement.names) or (settlement.same and len(settlement.names) > 1):
+    is_alone = not settlement.same or (len(settlement.names) == 1 and not settlement.until)
+    if len({*ids}) < len(settlement.names) or not is_alone:
         raise UsageError("an entry is named twice, or `same` with others", hint="Say one thing of each older entry.")
     if new.place == "staging":
         hint = "The person approves or rejects it first (`commonplace review`)."
@@ -140,7 +146,7 @@ def _write(
     permit = Permit(session, terms, "remember", new.path)
     endings = [Ending(each, settled, session, terms, is_over=settled.begins <= session.now) for each in ended]
     if settled == new and not endings:
-        return EntryResult("settle", new, "It is settled so already.", changed=False)
+        return EntryResult("settle", new, "It is settled so already.", changed=False, waiting=tuple(asked))
 
     def plan(read: Reader) -> tuple[Edit, ...]:
         edit, note = entry_edit(new, changed_keys(new, settled), session, read)
