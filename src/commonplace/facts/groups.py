@@ -23,7 +23,7 @@ NEAR_BY_WORDS: Final = 0.5
 """The share of common claim words from which they may be, where there is no encoder; by the same curve."""
 
 
-_DISPUTES: Final[frozenset[Bond]] = frozenset({"end", "contradict"})
+DISPUTES: Final[frozenset[Bond]] = frozenset({"end", "contradict"})
 """Bonds that say that two entries do not go together; every other bond says how they do."""
 
 
@@ -39,15 +39,22 @@ class Group:
         return self.entries[0]
 
 
-def groups_of(facts: Iterable[Fact], near: Iterable[tuple[str, str]], *, rules: FactRules) -> tuple[Group, ...]:
+def groups_of(
+    facts: Iterable[Fact],
+    near: Iterable[tuple[str, str]],
+    *,
+    rules: FactRules,
+    disputes: frozenset[Bond] = DISPUTES,
+) -> tuple[Group, ...]:
     """The groups among these entries, all of which hold, the group with the newest entry first.
 
-    `near` are pairs of ids of entries that are near to each other.
+    `near` are pairs of ids of entries that are near to each other. Two entries of which one has a bond of `disputes` to
+    the other are near; those with any other bond are not of one group.
     """
     by_id = {fact.id: fact for fact in facts if may_rival(fact)}
     linked = defaultdict[str, set[str]](set)
-    for one, other in (*near, *_disputes(by_id)):
-        if one in by_id and other in by_id and is_undecided(by_id[one], by_id[other], rules=rules):
+    for one, other in (*near, *_bonded(by_id, disputes)):
+        if one in by_id and other in by_id and _is_undecided(by_id[one], by_id[other], rules, disputes):
             linked[one].add(other)
             linked[other].add(one)
     groups: list[list[Fact]] = []
@@ -64,13 +71,13 @@ def may_rival(fact: Fact) -> bool:
     return fact.origin == "entry" and not rivals_nothing(fact)
 
 
-def is_undecided(one: Fact, other: Fact, *, rules: FactRules) -> bool:
+def _is_undecided(one: Fact, other: Fact, rules: FactRules, disputes: frozenset[Bond]) -> bool:
     """True if nobody has said how two near entries relate, and they are not about different things.
 
     Of two triples only those with one subject and one relation can be the same, if their objects share most words.
     """
     bonds = {bond for bond, _ in (*_bonds(one, other), *_bonds(other, one))}
-    if one.id == other.id or bonds - _DISPUTES or _is_version(one, other) or _is_version(other, one):
+    if one.id == other.id or bonds - disputes or _is_version(one, other) or _is_version(other, one):
         return False
     if bonds:
         return True
@@ -105,6 +112,5 @@ def _is_version(one: Fact, other: Fact) -> bool:
     return other.id in (one.supersedes, one.superseded_by)
 
 
-def _disputes(by_id: Mapping[str, Fact]) -> Iterator[tuple[str, str]]:
-    """The pairs of which one entry says that it ends or contradicts the other."""
-    return ((id, target) for id, fact in by_id.items() for bond, target in fact.bonds if bond in _DISPUTES)
+def _bonded(by_id: Mapping[str, Fact], bonds: frozenset[Bond]) -> Iterator[tuple[str, str]]:
+    return ((id, target) for id, fact in by_id.items() for bond, target in fact.bonds if bond in bonds)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from commonplace.facts.groups import NEAR, NEAR_BY_WORDS, Group, groups_of, may_rival
+from commonplace.facts.groups import DISPUTES, NEAR, NEAR_BY_WORDS, Group, groups_of, may_rival
 from commonplace.facts.validity import holds
 from commonplace.facts.words import claim_stems
 from commonplace.flows.encode import cached_vectors, text_hash
@@ -13,7 +13,7 @@ from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.neighbours import is_elsewhere
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
-from commonplace.model import Fact
+from commonplace.model import Bond, Fact
 
 if TYPE_CHECKING:
     from commonplace.index.base import Fixed
@@ -23,14 +23,18 @@ _COMMON: Final = 200  # entries with a word from which it is too common to find 
 
 
 def undecided(session: Session) -> tuple[Group, ...]:
-    """Every group among the entries that hold and that this actor may see. Raises IndexDamaged."""
+    """Every group among the entries that hold and that this actor may see. Raises IndexDamaged.
+
+    An ending that waits for the person is a question of its own: the two entries are not of one group.
+    """
     with entry_reader(session.stores) as reader:
         query = FactQuery(statuses=("active",), origins=("entry",), sensitive=session.sees_sensitive)
         records = reader.facts(query)
-    return groups_among((each.fact for each in records if holds(each, session.now)), session)
+    facts = (each.fact for each in records if holds(each, session.now))
+    return groups_among(facts, session, disputes=DISPUTES - {"end"})
 
 
-def groups_among(facts: Iterable[Fact], session: Session) -> tuple[Group, ...]:
+def groups_among(facts: Iterable[Fact], session: Session, *, disputes: frozenset[Bond] = DISPUTES) -> tuple[Group, ...]:
     """The groups among these entries, all of which hold; by their words where there is no encoder."""
     entries = [fact for fact in facts if may_rival(fact)]
     if len(entries) < 2:
@@ -42,7 +46,7 @@ def groups_among(facts: Iterable[Fact], session: Session) -> tuple[Group, ...]:
         for one, other in pairs
         if not (is_elsewhere(one, other, session) or is_elsewhere(other, one, session))
     )
-    return groups_of(entries, near, rules=session.stores.rules)
+    return groups_of(entries, near, rules=session.stores.rules, disputes=disputes)
 
 
 def _near_in_meaning(entries: Sequence[Fact], session: Session) -> Iterator[tuple[Fact, Fact]]:
