@@ -95,13 +95,13 @@ class Entries:
 
         It `replaces` them; it `covers` them: it says all that they say, and more; it says the `same` as one, whose
         wording stays; or `both` hold. `until` is the day on which it ends. What only the person may end waits for
-        them. A name may be followed by the digits that were shown with it, as in `91f607.3ac`: if the words have
+        them, unless an agent passes on with `quote` what they wrote within the last day. A name may be followed by the digits that were shown with it, as in `91f607.3ac`: if the words have
         changed since, it is refused with the present ones. Raises NotFound, UsageError, Conflict and Refused.
         """
         settlement = Settlement(
             tuple(replaces), tuple(covers), tuple(same), tuple(both), start_of(until, now=self._session.clock())
         )
-        return settle(id, settlement, self._session, reason=reason, dry_run=dry_run)
+        return settle(id, settlement, self._session, reason=reason, quote=quote, dry_run=dry_run)
 
     def _say_again(self, new: NewEntry) -> EntryResult:
         """What is known already in other words: the known wording stays."""
@@ -142,9 +142,13 @@ class Entries:
         """Confirm that an entry is still true; it ages from today on. Raises NotFound and Conflict."""
         return confirm(id, self._session)
 
-    def forget(self, id: str, *, reason: str = "") -> EntryResult:
-        """Stop recalling an entry; its note stays, and `undo` brings it back. Raises NotFound and Conflict."""
-        return forget(id, self._session, reason=reason)
+    def forget(self, id: str, *, reason: str = "", quote: str = "") -> EntryResult:
+        """Stop recalling an entry; its note stays, and `undo` brings it back. Raises NotFound and Conflict.
+
+        An agent forgets the person's own word only with a `quote`: what they wrote within the last day. Otherwise
+        nothing changes, the result is `waiting`, and the person decides in review.
+        """
+        return forget(id, self._session, reason=reason, quote=quote)
 
     def load(self, id: str, *, always: bool, pinned: bool | None = None) -> EntryResult:
         """Load an entry before every prompt, or only when it is relevant. Only a person may.

@@ -130,6 +130,8 @@ class HookRoutes:
         contexts = await run_in_threadpool(self._contexts, hook)
         if contexts is None:
             return {"context": ""}
+        if hook.event == "prompt" and not await run_in_threadpool(self._is_private, hook):
+            contexts.note_prompt(hook.call.prompt)
         before = await run_in_threadpool(self._state_before, hook, contexts)
         context = await run_in_threadpool(self._build_context, hook, contexts)
         if await request.is_disconnected():
