@@ -211,8 +211,8 @@ class Stores:
     index knows when a note was really read. `vault_folder` is the vault's folder on this machine, empty if it has none;
     without `is_in_folder` the notes are elsewhere, and the folder only stands for the vault.
     `encode_lock` is held by the one process that syncs and encodes; entering it gives False if another one holds it.
-    `learn_lock` is the same for learning. `prompts` are those that hooks handed over lately. `members` gives the ids of the people who share the vault; none for a vault
-    of one person.
+    `learn_lock` is the same for learning. `prompts` are those that hooks handed over lately. `members` gives the ids of
+    the people who share the vault; none for a vault of one person.
     """
 
     vault: StorageBackend

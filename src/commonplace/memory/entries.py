@@ -95,8 +95,9 @@ class Entries:
 
         It `replaces` them; it `covers` them: it says all that they say, and more; it says the `same` as one, whose
         wording stays; or `both` hold. `until` is the day on which it ends. What only the person may end waits for
-        them, unless an agent passes on with `quote` what they wrote within the last day. A name may be followed by the digits that were shown with it, as in `91f607.3ac`: if the words have
-        changed since, it is refused with the present ones. Raises NotFound, UsageError, Conflict and Refused.
+        them, unless an agent gives in `quote` what they wrote within the last day. A name may be followed by the digits
+        that were shown with it, as in `91f607.3ac`: if the words have changed since, it is refused with the present
+        ones. Raises NotFound, UsageError, Conflict and Refused.
         """
         settlement = Settlement(
             tuple(replaces), tuple(covers), tuple(same), tuple(both), start_of(until, now=self._session.clock())

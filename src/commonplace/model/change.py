@@ -71,8 +71,8 @@ class Terms:
     `message` is that of the commit; `why` is for the log of changes alone, and is erased with the note.
     `expected` is the version that the change is based on, or `absent`; `expected_mtime` the file time.
     `personal` is a person's explicit consent for notes outside the folders that programs may write to;
-    `grant` is a token that a person gave for this one call. `spoken` says that a program passes on what the person said,
-    and that their words were found where it cannot write (`flows.memory.spoken`).
+    `grant` is a token that a person gave for this one call.
+    `spoken` says that a program passes on what the person said: their words were found where it cannot write.
     `dry_run` changes nothing and returns the difference it would make.
     """
 

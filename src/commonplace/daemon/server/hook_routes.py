@@ -130,8 +130,6 @@ class HookRoutes:
         contexts = await run_in_threadpool(self._contexts, hook)
         if contexts is None:
             return {"context": ""}
-        if hook.event == "prompt" and not await run_in_threadpool(self._is_private, hook):
-            contexts.note_prompt(hook.call.prompt)
         before = await run_in_threadpool(self._state_before, hook, contexts)
         context = await run_in_threadpool(self._build_context, hook, contexts)
         if await request.is_disconnected():
@@ -162,6 +160,8 @@ class HookRoutes:
         }
         if hook.event == "session-start":
             return contexts.start(**shared, within=min(call.within, START_SECONDS))
+        if not shared["private"]:
+            contexts.note_prompt(call.prompt)
         notes = self._options.notes_for(hook.caller.name)
         return contexts(call.prompt, **shared, notes=notes, within=min(call.within, PROMPT_SECONDS))
 

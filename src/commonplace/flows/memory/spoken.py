@@ -139,9 +139,9 @@ def _names(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _is_plain_word(word: str, ended: Sequence[Fact], reader: IndexReader, session: Session) -> bool:
-    """True if the first word of a sentence is no name: what ends has it too, or this memory has it often and as no name.
+    """True if the first word of a sentence is no name: what ends has it, or the memory has it often, and as no name.
 
-    Every first word has a capital.
+    It has a capital either way.
     """
     if any(_has(each.text, word) for each in ended):
         return True

@@ -50,9 +50,9 @@ def settle(
 ) -> EntryResult:
     """Settle the entry with the older ones that the settlement names; `is_spoken` if the person said so themselves.
 
-    `quote` are the words of the person that an agent passes on. A name may end in a dot and the first digits of the fingerprint that was shown: `91f607.3ac`. Raises NotFound,
-    Conflict for an entry that is not active or that has other words now, UsageError for an empty or contradictory
-    settlement, and Refused.
+    `quote` are the words of the person that an agent passes on. A name may end in a dot and the first digits of the
+    fingerprint that was shown: `91f607.3ac`. Raises NotFound, Conflict for an entry that is not active or that has
+    other words now, UsageError for an empty or contradictory settlement, and Refused.
     """
     refuse_secrets(reason, quote)
     if not (settlement.names or settlement.until):
