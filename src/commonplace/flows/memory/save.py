@@ -202,7 +202,8 @@ def _must_wait(candidate: Candidate, verdict: Verdict, ended: Sequence[Fact], se
     is_identity = "identity" in (candidate.kind, candidate.fact)
     if not candidate.said and not is_identity:
         return ""
-    for record, score, _ in nearest(candidate, session, archived=True).entries:
+    sensitive = session.sees_sensitive or bool(candidate.said)  # no caller says when it was said, so none can probe
+    for record, score, _ in nearest(candidate, session, archived=True, sensitive=sensitive).entries:
         fact = record.fact
         if is_elsewhere(fact, candidate, session):
             continue

@@ -344,8 +344,8 @@ class FileSync:
             restored = counted(_count(connection), "conversation")
             learned = int(connection.execute(_COUNT_LEARNED).get)
             said = (
-                f"history.db was missing, empty or damaged: {restored} restored from the conversation files, of which "
-                f"{learned} were learned and are not learned again. {_LOST}"
+                f"history.db was missing, empty or damaged: {restored} restored from the conversation files, and how "
+                f"far {learned} of them were learned. {_LOST}"
             )
             self._tell(connection, said, remedy=_COPY)
         elif written:
