@@ -96,7 +96,16 @@ DECOYS = [
     "Should we call the cat Zorro? No, we will not.",
 ]
 DECOY_VALUES = ("Sato", "Saturdays", "Bonn", "Zorro")
-OLD_SESSION, DECOY_SESSION, REJECTED_SESSION = (f"{each * 8}-1111-4111-8111-{each * 12}" for each in "123")
+BEFORE = [
+    "I live in Utrecht, near the canal.",
+    "My cat is called Momo the second.",
+    "My manager is Tom Baker.",
+    "My dentist is Dr. Brand, Marktstrasse 4.",
+    "I drive an old Volvo.",
+]
+"""The old values in other words, said before the corrections in a session that is imported after them."""
+
+OLD_SESSION, DECOY_SESSION, EARLIER_SESSION = (f"{each * 8}-1111-4111-8111-{each * 12}" for each in "123")
 STAGES = ("corrected", "nights", "imported again", "history lost", "cloned")
 
 
@@ -218,7 +227,7 @@ def _tell(folder: Path) -> Story:
         _pass_nights(memory, calendar, 2)
         stages["nights"] = _find(memory)
         _write_transcript(project, OLD_SESSION, turns, THEN)
-        _write_transcript(project, REJECTED_SESSION, [rejected.said], THEN)  # it was not imported before
+        _write_transcript(project, EARLIER_SESSION, [rejected.said, *BEFORE], THEN - timedelta(days=1))
         memory.imports.run([transcripts])
         _pass_nights(memory, calendar)
         stages["imported again"] = _find(memory)
