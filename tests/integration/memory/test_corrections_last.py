@@ -7,7 +7,7 @@ same person, and the transcript that is imported again has the moments at which 
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -82,6 +82,7 @@ CORRECTIONS: Mapping[str, Correction] = {
         "The wifi is called Garten.", "The wifi is called Garten.", "Garten", "", "The wifi is called Balkon."
     ),
 }  # fmt: skip
+REJECTED = CORRECTIONS["the person rejects"]
 BACK = "Atlas is hosted on Heroku."
 """It was replaced, and holds again since: what the person says last counts."""
 
@@ -191,43 +192,53 @@ def _correct(name: str, memory: Memory, olds: Mapping[str, Fact], vault: Path) -
     return None
 
 
+def _learn(memory: Memory, calendar: Calendar, transcripts: Path) -> dict[str, Fact]:
+    """Import what was said, and learn from it; the person has confirmed what agents correct later."""
+    memory.imports.run([transcripts])
+    memory.acting(AGENT).entries.save(REJECTED.old, kind="fact", trust="imported")
+    _pass_nights(memory, calendar)
+    waiting = [each.fact for each in memory.reviews.list().entries]
+    olds = {fact.text: fact for fact in (*(each.fact for each in memory.facts.about()), *waiting)}
+    for name, each in CORRECTIONS.items():
+        if name.startswith("an agent"):
+            memory.entries.confirm(olds[each.old].id)
+    return olds
+
+
+def _correct_all(
+    memory: Memory, calendar: Calendar, olds: Mapping[str, Fact], *, vault: Path
+) -> dict[str, EntryResult]:
+    results = {}
+    for number, (name, each) in enumerate(CORRECTIONS.items()):
+        if each.written:
+            _hear(memory, each.written, calendar, number=number)
+        if result := _correct(name, memory, olds, vault):
+            results[name] = result
+    render = memory.entries.save("Atlas is hosted on Render.", kind="fact", replaces=[olds[BACK].id]).fact
+    calendar.pass_(hours=1)
+    memory.entries.save(BACK, kind="fact", replaces=[render.id])
+    calendar.pass_(hours=1)
+    return results
+
+
 def _tell(folder: Path) -> Story:
     """Learn, correct, and let everything pass that may bring the old values back."""
-    calendar, results = Calendar(THEN), dict[str, EntryResult]()
-    transcripts, vault = folder / "host" / "projects", folder / "one" / "vault"
-    turns = [*(each.said for each in CORRECTIONS.values()), BACK, *OTHERS]
-    turns.remove(CORRECTIONS["the person rejects"].said)
+    calendar, stages, vault = Calendar(THEN), dict[str, Found](), folder / "one" / "vault"
+    transcripts = folder / "host" / "projects"
     project = transcripts / "-home-ada-garden"
+    turns = [*(each.said for each in CORRECTIONS.values() if each is not REJECTED), BACK, *OTHERS]
     _write_transcript(project, OLD_SESSION, turns, THEN)
-    stages: dict[str, Found] = {}
     calendar.pass_(hours=2)
     with make_memory(folder / "one", clock=calendar) as memory:
-        memory.imports.run([transcripts])
-        rejected = CORRECTIONS["the person rejects"]
-        memory.acting(AGENT).entries.save(rejected.old, kind="fact", trust="imported")
-        _pass_nights(memory, calendar)
-        facts = [each.fact for each in memory.facts.about()] + [each.fact for each in memory.reviews.list().entries]
-        olds = {fact.text: fact for fact in facts}
-        for name, each in CORRECTIONS.items():
-            if name.startswith("an agent"):
-                memory.entries.confirm(olds[each.old].id)
-        for number, (name, each) in enumerate(CORRECTIONS.items()):
-            if each.written:
-                _hear(memory, each.written, calendar, number=number)
-            if result := _correct(name, memory, olds, vault):
-                results[name] = result
-        render = memory.entries.save("Atlas is hosted on Render.", kind="fact", replaces=[olds[BACK].id]).fact
-        calendar.pass_(hours=1)
-        memory.entries.save(BACK, kind="fact", replaces=[render.id])
-        calendar.pass_(hours=1)
+        olds = _learn(memory, calendar, transcripts)
+        results = _correct_all(memory, calendar, olds, vault=vault)
         stages["corrected"] = _find(memory)
         _write_transcript(project, DECOY_SESSION, DECOYS, calendar.at)
         calendar.pass_(hours=1)
         memory.imports.run([transcripts])
         _pass_nights(memory, calendar, 2)
         stages["nights"] = _find(memory)
-        _write_transcript(project, OLD_SESSION, turns, THEN)
-        _write_transcript(project, EARLIER_SESSION, [rejected.said, *BEFORE], THEN - timedelta(days=1))
+        _write_transcript(project, EARLIER_SESSION, [REJECTED.said, *BEFORE], THEN - timedelta(days=1))
         memory.imports.run([transcripts])
         _pass_nights(memory, calendar)
         stages["imported again"] = _find(memory)
@@ -251,8 +262,8 @@ def _tell(folder: Path) -> Story:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
-    yield _tell(tmp_path_factory.mktemp("corrections"))
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    return _tell(tmp_path_factory.mktemp("corrections"))
 
 
 def _has_old_value(text: str, name: str) -> bool:

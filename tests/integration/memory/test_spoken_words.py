@@ -89,7 +89,7 @@ def test_the_prompt_of_a_context_that_an_agent_asks_for_counts_for_nothing(memor
         ("user", f'The page has: "{SAID}"', 0.1, SAID, NEW),
         ("user", SAID, 25, SAID, NEW),
         ("user", SAID, -1, SAID, NEW),
-        ("user", "My dentist is Dr. Okafor in the Lindenweg now.", 0.1, "My dentist is Dr. Okafor in the Lindenweg", NEW),
+        ("user", "My dentist is Dr. Okafor in the Lindenweg.", 0.1, "My dentist is Dr. Okafor in the Lindenweg", NEW),
         ("user", "My dentist has moved to the Lindenweg 12.", 0.1, "My dentist has moved to the Lindenweg 12.", NEW),
         ("user", "Okafor wrote me a mail today.", 0.1, "Okafor", "The dentist is Okafor."),
         ("user", SAID, 0.1, "my new dentist is Dr. Okafor, Lindenweg 12", NEW),
