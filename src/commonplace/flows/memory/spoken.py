@@ -46,7 +46,7 @@ def is_spoken_change(quote: str, new: Candidate | Fact, ended: Sequence[Fact], s
     if not own or not _is_said(quote, session):
         return False
     with session.stores.index.reader() as reader:
-        needed = [*_needed(new, own, reader, session)]
+        needed = [*_needed(new, reader, session)]
         if needed:
             return all(_has(quote, word) for word in needed)
         return any(_has_rare_word(quote, text, reader) for text in (new.text, *(each.text for each in own)))
@@ -113,16 +113,19 @@ def _is_read_by_us(thread: Thread, session: Session) -> bool:
 # ---------------------------------------------------------------- what must stand in it
 
 
-def _needed(new: Candidate | Fact, ended: Sequence[Fact], reader: IndexReader, session: Session) -> Iterator[str]:
-    """The names and numbers of a new statement."""
+def _needed(new: Candidate | Fact, reader: IndexReader, session: Session) -> Iterator[str]:
+    """The names and numbers of a new statement. The first word of a sentence is a name only if the memory knows it.
+
+    It has a capital either way.
+    """
     rules = session.stores.rules
     own_name = {*said_words(rules.user)}
     subject = "" if rules.entity(new.subject) == ME else new.subject
     for text in (new.text, new.object, subject):
         yield from (word for word in folded_words(text) if _DIGITS.search(word))
         for word, begins in _names(text):
-            is_plain = begins and text is new.text and _is_plain_word(word, ended, reader, session)
-            if word.casefold() not in own_name and not is_plain:
+            is_name = not begins or text is not new.text or bool(reader.existing_names([rules.entity(word)]))
+            if is_name and word.casefold() not in own_name:
                 yield word
 
 
@@ -136,17 +139,6 @@ def _names(text: str) -> Iterator[tuple[str, bool]]:
         if (is_odd or word != word.lower()) and not (is_stop_word or _DIGITS.search(word)):
             yield word, begins and not is_odd and word[1:] == word[1:].lower()
         begins = token.rstrip("\"')]").endswith(_SENTENCE_ENDS)
-
-
-def _is_plain_word(word: str, ended: Sequence[Fact], reader: IndexReader, session: Session) -> bool:
-    """True if the first word of a sentence is no name: what ends has it, or the memory has it often, and as no name.
-
-    It has a capital either way.
-    """
-    if any(_has(each.text, word) for each in ended):
-        return True
-    is_name = bool(reader.existing_names([session.stores.rules.entity(word)]))
-    return not is_name and not _is_rare(query_words(word).words, reader)
 
 
 def _has(text: str, word: str) -> bool:
