@@ -134,6 +134,8 @@ def entry_text(result: Values) -> str:
     if result["staged"]:
         why = f" ({line_of(result['reason'])})" if result["reason"] else ""
         return f"Waits for the person's approval{why}, and is not recalled until then; tell them. Id {id}: {statement}"
+    if result["action"] == "forget" and not result["changed"]:
+        return f"Not forgotten. {line_of(result['reason'])} Id {id}: {statement}"
     is_same = result["action"] == "settle" and any(each["superseded_by"] == result["id"] for each in result["ended"])
     done = {
         "confirm": f"Already known, confirmed. Id {id}",

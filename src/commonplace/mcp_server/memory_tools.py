@@ -386,10 +386,11 @@ class EntryTools:
         id: EntryId,
         *,
         reason: Word = "",
+        quote: Annotated[Word, Field(description="The person's words that ask for it.")] = "",
     ) -> SavedEntry:
-        """The entry, marked as deleted; its note stays."""
+        """The entry, marked as deleted; its note stays. The person's own word waits for them without a quote."""
         memory = self._call.memory()
-        return _saved(memory.entries.forget(id, reason=reason), memory)
+        return _saved(memory.entries.forget(id, reason=reason, quote=quote), memory)
 
 
 def _saved(result: EntryResult, memory: Memory) -> SavedEntry:

@@ -106,14 +106,14 @@ class Entries:
 
         It `replaces` them; it `covers` them: it says all that they say, and more; it says the `same` as one, whose
         wording stays; or `both` hold. `until` is the day on which it ends: then the older ones stay, and hold alone
-        again. What only the person may end waits for them. A name may be followed by the digits that were shown with
-        it, as in `91f607.3ac`: if the words have changed since, it is refused with the present ones. Raises NotFound,
-        UsageError, Conflict and Refused.
+        again. What only the person may end waits for them, unless an agent gives in `quote` what they wrote within the
+        last day. A name may be followed by the digits that were shown with it, as in `91f607.3ac`: if the words have
+        changed since, it is refused with the present ones. Raises NotFound, UsageError, Conflict and Refused.
         """
         settlement = Settlement(
             tuple(replaces), tuple(covers), tuple(same), tuple(both), start_of(until, now=self._session.clock())
         )
-        return settle(id, settlement, self._session, reason=reason, dry_run=dry_run)
+        return settle(id, settlement, self._session, reason=reason, quote=quote, dry_run=dry_run)
 
     def neighbours(self, id: str) -> EntryResult:
         """The entry with the nearest ones of which it does not say how it relates to them; changes nothing.
@@ -162,9 +162,13 @@ class Entries:
         """Confirm that an entry is still true; it ages from today on. Raises NotFound and Conflict."""
         return confirm(id, self._session)
 
-    def forget(self, id: str, *, reason: str = "") -> EntryResult:
-        """Stop recalling an entry; its note stays, and `undo` brings it back. Raises NotFound and Conflict."""
-        return forget(id, self._session, reason=reason)
+    def forget(self, id: str, *, reason: str = "", quote: str = "") -> EntryResult:
+        """Stop recalling an entry; its note stays, and `undo` brings it back. Raises NotFound and Conflict.
+
+        An agent forgets the person's own word only with a `quote`: what they wrote within the last day. Otherwise
+        nothing changes, the result is `waiting`, and the person decides in review.
+        """
+        return forget(id, self._session, reason=reason, quote=quote)
 
     def load(self, id: str, *, always: bool, pinned: bool | None = None) -> EntryResult:
         """Load an entry before every prompt, or only when it is relevant. Only a person may.

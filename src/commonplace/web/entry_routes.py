@@ -209,11 +209,12 @@ class EvolveBody(EntryDetailsBody):
 
 
 class ForgetBody(RequestModel):
-    """The reason for forgetting the entry."""
+    """The reason for forgetting the entry, and the person's words that ask for it."""
 
     model_config = body_config(reason="never true")
 
     reason: Line = ""
+    quote: Line = Field("", description="What the person wrote within the last day, letter by letter.")
 
 
 @declared_only
@@ -273,8 +274,8 @@ def confirm_entry(id: IdInPath, memory: Writer) -> EntryResponse:
 
 @entry_router.post("/{id}/forget", operation_id="forget_entry", summary="Forget an entry")
 def forget_entry(id: IdInPath, body: ForgetBody, memory: Writer) -> EntryResponse:
-    """Stop recalling an entry; its note stays, and undo brings it back."""
-    return _entry_response(memory.entries.forget(id, reason=body.reason), memory)
+    """Stop recalling an entry; its note stays, and undo brings it back. The person's own word waits for them."""
+    return _entry_response(memory.entries.forget(id, reason=body.reason, quote=body.quote), memory)
 
 
 class FactsQuery(RequestModel):

@@ -233,8 +233,7 @@ def test_an_agent_may_not_replace_or_forget_the_persons_own_word(tmp_path: Path)
         mine = memory.facts.add("me", "lives_in", "Berlin").fact
     with make_memory(tmp_path, actor="agent") as agent:
         staged = agent.facts.add("me", "lives_in", "Paris")
-        with pytest.raises(Refused):
-            agent.entries.forget(mine.id)
+        asked = agent.entries.forget(mine.id)
         with pytest.raises(Refused):
             agent.facts.end(mine.id)
         confirmed = agent.entries.confirm(mine.id)
@@ -243,6 +242,7 @@ def test_an_agent_may_not_replace_or_forget_the_persons_own_word(tmp_path: Path)
     assert (staged.staged, staged.ended, staged.fact.bonds) == (True, (), (("end", mine.id),))
     assert confirmed.changed
     assert current == ["Berlin"]
+    assert (asked.changed, [each.id for each in asked.waiting]) == (False, [mine.id])
 
 
 def test_a_doubtful_source_does_not_confirm_what_is_known(tmp_path: Path) -> None:

@@ -69,14 +69,20 @@ def neighbours(
     return tuple(each[3] for each in shown[:MOST]), found.by_words
 
 
-def nearest(candidate: Candidate, session: Session, *, archived: bool = False) -> Nearest:
-    """The entries near to the candidate that this actor may see, in any state; `archived` adds what was put away."""
+def nearest(
+    candidate: Candidate, session: Session, *, archived: bool = False, sensitive: bool | None = None
+) -> Nearest:
+    """The entries near to the candidate that this actor may see, in any state; `archived` adds what was put away.
+
+    With `sensitive` those that it may not see as well, for what nobody is shown.
+    """
     stores = session.stores
     with entry_reader(stores) as reader:
         versions = dict(reader.versions())
     waiting = replace(stores, waits_for_encoder=True)  # a save waits for the encoder
     vectors = query_vectors(candidate.text, versions, waiting)[0]
-    filters = Filters(path=MEMORY, sensitive="" if session.sees_sensitive else "out", archived=archived)
+    sees_all = session.sees_sensitive if sensitive is None else sensitive
+    filters = Filters(path=MEMORY, sensitive="" if sees_all else "out", archived=archived)
     with stores.index.reader() as reader:
         scores = _scores(candidate.text, vectors, filters, reader)
         records = reader.facts(FactQuery(paths=tuple(scores), origins=("entry",))) if scores else ()

@@ -5,7 +5,7 @@ overwritten: a new statement becomes a new entry, and one that it replaces goes 
 Nothing is ended on a guess (`facts.integrate`): who has read both says what ends, here or later (`verdicts`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -27,6 +27,7 @@ from commonplace.flows.memory.new_entry import (
     screen_candidate,
     successor_note,
 )
+from commonplace.flows.memory.spoken import is_spoken_change
 from commonplace.flows.notes.write import (
     Edit,
     Permit,
@@ -163,8 +164,11 @@ def _decide(
     candidate = replace(candidate, bonds=bonds)
     other_days = _said_of_other_days(candidate, compared, session)
     verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now, other_days=other_days)
-    ending = {verdict.target, *verdict.also} | (stated - too_late)
-    concerned = [each.fact for each in compared if each.fact.id in ending]
+    endings = {verdict.target, *verdict.also} | (stated - too_late)
+    olds = endings if verdict.action in ("supersede", "insert") else set()
+    ended = [instead_of] if instead_of else [each.fact for each in compared if each.fact.id in olds]
+    candidate = _as_spoken(candidate, ended, session)
+    concerned = [each.fact for each in compared if each.fact.id in endings]
     stale = [each for each in concerned if not refresh_note(each.path, session.stores)]
     old = next((each for each in concerned if each.id == verdict.target), None)
     same = _with_the_words(candidate, known, session)
@@ -179,20 +183,31 @@ def _decide(
         waiting=next((each for each in same if _is_waiting(each)), None),
         was_forgotten=any(each.status == "deleted" for each in same),
         rejected=next((each for each in same if _is_rejected(each)), None),
-        must_wait=_must_wait(candidate, verdict, session),
+        must_wait=_must_wait(candidate, verdict, ended, session),
     )
     return entry, not stale
 
 
-def _must_wait(candidate: Candidate, verdict: Verdict, session: Session) -> str:
-    """Why the entry waits for the person because of what is near to it; empty if it need not."""
+def _as_spoken(candidate: Candidate, ended: Sequence[Fact], session: Session) -> Candidate:
+    """The candidate; as the person's own word if they said so, in words that the agent quotes, and it ends theirs."""
+    if candidate.is_spoken or not is_spoken_change(candidate.origins.quote, candidate, ended, session):
+        return candidate
+    return replace(candidate, is_spoken=True, origins=replace(candidate.origins, trust="told"))
+
+
+def _must_wait(candidate: Candidate, verdict: Verdict, ended: Sequence[Fact], session: Session) -> str:
+    """Why the entry waits for the person because of what is near to it; empty if it need not.
+
+    What the person said to end the ended ones is no rival of them.
+    """
     if verdict.action == "confirm" or session.actor.kind == "person":
         return ""
     is_over = "" < (verdict.until or candidate.valid_until) <= session.now  # it says who they were
     is_identity = "identity" in (candidate.kind, candidate.fact) and not is_over
     if not candidate.said and not is_identity:
         return ""
-    near = nearest(candidate, session, archived=True)
+    sensitive = session.sees_sensitive or bool(candidate.said)  # no caller says when it was said, so none can probe
+    near = nearest(candidate, session, archived=True, sensitive=sensitive)
     over, floor = (_OVER_BY_WORDS, WORDS_ALONE) if near.by_words else (_OVER, FLOOR)
     for record, score, _ in near.entries:
         fact = record.fact
@@ -201,7 +216,8 @@ def _must_wait(candidate: Candidate, verdict: Verdict, session: Session) -> str:
         if candidate.said and score >= over and candidate.said < _over_since(record, session):
             return _SAID_BEFORE
         is_own = is_own_word(fact) and "identity" in (fact.kind, fact.fact)
-        if is_identity and is_own and score >= floor and holds(record, session.now):
+        is_meant = session.actor.kind == "agent" and candidate.is_spoken and fact.id in {each.id for each in ended}
+        if is_identity and is_own and score >= floor and holds(record, session.now) and not is_meant:
             return _OTHER_SELF
     return ""
 
@@ -339,7 +355,8 @@ def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryR
     note = parse(content, path=fact.path, mtime=0.0)
     verb = "evolve" if entry.verdict.action == "supersede" and entry.ended else "save"
     why = entry.verdict.reason if verb == "evolve" else waits
-    terms = Terms(message=commit_message(stores, verb=verb, path=fact.path), why=why, dry_run=dry_run)
+    message, spoken = commit_message(stores, verb=verb, path=fact.path), entry.candidate.is_spoken
+    terms = Terms(message=message, why=why, spoken=spoken, dry_run=dry_run)
     at, permit = locate(fact.path, stores.vault), Permit(session, terms, "remember", fact.path)
     refuse_redirect(permit.ask(incoming=note), fact.path)
     endings = [] if waits else [Ending(each, fact, session, terms, is_over=entry.replaces_now) for each in entry.ended]

@@ -17,6 +17,7 @@ from commonplace.facts.entry_paths import archive_path, id_digits
 from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
 from commonplace.flows.memory.new_entry import may_end
 from commonplace.flows.memory.save import Ending
+from commonplace.flows.memory.spoken import is_spoken_change
 from commonplace.flows.notes.write import (
     Edit,
     Permit,
@@ -45,16 +46,17 @@ def settle(
     session: Session,
     *,
     reason: str = "",
+    quote: str = "",
     is_spoken: bool = False,
     dry_run: bool = False,
 ) -> EntryResult:
     """Settle the entry with the older ones that the settlement names; `is_spoken` if the person said so themselves.
 
-    A name may end in a dot and the first digits of the fingerprint that was shown: `91f607.3ac`. Raises NotFound,
-    Conflict for an entry that is not active or that has other words now, UsageError for an empty or contradictory
-    settlement, and Refused.
+    `quote` are the words of the person that an agent passes on. A name may end in a dot and the first digits of the
+    fingerprint that was shown: `91f607.3ac`. Raises NotFound, Conflict for an entry that is not active or that has
+    other words now, UsageError for an empty or contradictory settlement, and Refused.
     """
-    refuse_secrets(reason)
+    refuse_secrets(reason, quote)
     if not (settlement.names or settlement.until):
         raise UsageError("nothing is settled", hint="Say what it replaces, covers, says the same as, or holds with.")
     if settlement.until:  # what holds for a while ends nothing: the older ones hold alone again afterwards
@@ -69,12 +71,16 @@ def settle(
             return _put_away(new, olds[settlement.same[0]], here, reason=reason, dry_run=dry_run)
         ending = {olds[each].id: (olds[each], _REPLACES) for each in settlement.replaces}
         ending |= {olds[each].id: (olds[each], _COVERS) for each in settlement.covers}
-        kind = here.actor.kind
+        kind, is_quoted = here.actor.kind, is_spoken_change(quote, new, [each for each, _ in ending.values()], here)
+        is_spoken = is_spoken or is_quoted
         ended = [each for each, _ in ending.values() if may_end(each, actor=kind, is_spoken=is_spoken)]
         asked = [each for each, _ in ending.values() if each not in ended]
         why = reason.strip() or (next(iter(ending.values()))[1] if ending else _BOTH if settlement.both else _UNTIL)
         settled = _settled(new, ended, asked, [olds[each] for each in settlement.both], settlement.until, why, here)
-        return _write(new, settled, ended, asked, here, reason=why, dry_run=dry_run)
+        if is_quoted:  # what the person said is their own word from now on
+            origins = replace(new.origins, trust="told", quote=" ".join(quote.split()))
+            settled = replace(settled, origins=origins, updated=here.now)
+        return _write(new, settled, ended, asked, here, reason=why, spoken=is_spoken, dry_run=dry_run)
 
 
 def say_again(known: Fact, session: Session, *, dry_run: bool = False) -> EntryResult:
@@ -140,9 +146,11 @@ def _write(
     session: Session,
     *,
     reason: str,
+    spoken: bool,
     dry_run: bool,
 ) -> EntryResult:
-    terms = Terms(message=commit_message(session.stores, verb="settle", path=new.path), why=reason, dry_run=dry_run)
+    message = commit_message(session.stores, verb="settle", path=new.path)
+    terms = Terms(message=message, why=reason, spoken=spoken, dry_run=dry_run)
     permit = Permit(session, terms, "remember", new.path)
     endings = [Ending(each, settled, session, terms, is_over=settled.begins <= session.now) for each in ended]
     if settled == new and not endings:
