@@ -218,6 +218,12 @@ class Settlement:
         return (*self.replaces, *self.covers, *self.same, *self.both)
 
 
+GroupVerdict = Literal["both", "replaces", "same"]
+"""What the person says of a group: all hold, the newest replaces the others, or all say the same."""
+
+GROUP_VERDICTS: tuple[GroupVerdict, ...] = get_args(GroupVerdict)
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What to do with a candidate: the action, the id of the fact it concerns, and why.
