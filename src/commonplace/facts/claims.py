@@ -69,14 +69,15 @@ class FactRules:
 
 
 def is_rivalling(statement: Fact | Candidate) -> bool:
-    """False for what holds beside other values: an event, what has a stated end, and what is said to hold with others.
+    """False for what holds beside other values: what rivals nothing, and what is said to hold with others."""
+    return not (rivals_nothing(statement) or any(bond in ("both", "end") for bond, _ in statement.bonds))
 
-    An end that another entry caused is not a stated one.
-    """
+
+def rivals_nothing(statement: Fact | Candidate) -> bool:
+    """True for an event, and for what has a stated end; an end that another entry caused is not a stated one."""
     is_ended = isinstance(statement, Fact) and bool(statement.invalidated_at)
     stated = statement.was_valid_until if isinstance(statement, Fact) and is_ended else statement.valid_until
-    is_beside = any(bond in ("both", "end") for bond, _ in statement.bonds)
-    return not (stated or is_beside or statement.fact == "event")
+    return bool(stated) or statement.fact == "event"
 
 
 def is_own_line(fact: Fact) -> bool:

@@ -82,13 +82,13 @@ def nearest(candidate: Candidate, session: Session, *, archived: bool = False) -
     return Nearest(tuple(ranked), by_words=not vectors)
 
 
-def is_elsewhere(fact: Fact, candidate: Candidate, session: Session) -> bool:
+def is_elsewhere(fact: Fact, statement: Candidate | Fact, session: Session) -> bool:
     """True if the fact is of another project, and each project may have its own such fact.
 
     The person is the same in each project, and so is the named subject of a triple.
     """
-    projects = {fact.project.casefold(), candidate.project.casefold()} - {""}
-    if len(projects) < 2 or candidate.predicate:
+    projects = {fact.project.casefold(), statement.project.casefold()} - {""}
+    if len(projects) < 2 or statement.predicate:
         return False
     return not is_about_person(fact, names=person_names((), user=session.stores.rules.user))
 

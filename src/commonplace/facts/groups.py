@@ -1,0 +1,116 @@
+"""Groups: entries that hold, are near to each other, and of which nobody has said how they relate.
+
+A group orders its entries and says that they belong before a reader together; it decides nothing. What was said weekly
+in other words for a year is one group of 52. Each entry is in one group at most. It joins one if it is near to the
+newest entry or to more than half of the entries, so that a group does not grow along a chain.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from commonplace.facts.claims import FactRules, rivals_nothing
+from commonplace.facts.integrate import OVERLAP
+from commonplace.facts.triples import predicate_key
+from commonplace.facts.words import jaccard
+from commonplace.model import Bond, Fact
+
+NEAR: Final = 0.6
+"""The cosine from which two entries may be of one group; `bench/groups.py` prints the curve."""
+
+NEAR_BY_WORDS: Final = 0.5
+"""The share of common claim words from which they may be, where there is no encoder; by the same curve."""
+
+
+DISPUTES: Final[frozenset[Bond]] = frozenset({"end", "contradict"})
+"""Bonds that say that two entries do not go together; every other bond says how they do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Entries that are undecided among each other, at least two, the newest first."""
+
+    entries: tuple[Fact, ...]
+
+    @property
+    def newest(self) -> Fact:
+        """The entry that was said or confirmed last."""
+        return self.entries[0]
+
+
+def groups_of(
+    facts: Iterable[Fact],
+    near: Iterable[tuple[str, str]],
+    *,
+    rules: FactRules,
+    disputes: frozenset[Bond] = DISPUTES,
+) -> tuple[Group, ...]:
+    """The groups among these entries, all of which hold, the group with the newest entry first.
+
+    `near` are pairs of ids of entries that are near to each other. Two entries of which one has a bond of `disputes` to
+    the other are near; those with any other bond are not of one group.
+    """
+    by_id = {fact.id: fact for fact in facts if may_rival(fact)}
+    linked = defaultdict[str, set[str]](set)
+    for one, other in (*near, *_bonded(by_id, disputes)):
+        if one in by_id and other in by_id and _is_undecided(by_id[one], by_id[other], rules, disputes):
+            linked[one].add(other)
+            linked[other].add(one)
+    groups: list[list[Fact]] = []
+    for fact in newest_first(by_id[id] for id in linked):
+        group = next((each for each in groups if _joins(linked[fact.id], each)), None)
+        if group is None:
+            groups.append(group := [])
+        group.append(fact)
+    return tuple(Group(tuple(each)) for each in groups if len(each) > 1)
+
+
+def may_rival(fact: Fact) -> bool:
+    """True for an entry that may be of a group: events and what has a stated end rival nothing."""
+    return fact.origin == "entry" and not rivals_nothing(fact)
+
+
+def _is_undecided(one: Fact, other: Fact, rules: FactRules, disputes: frozenset[Bond]) -> bool:
+    """True if nobody has said how two near entries relate, and they are not about different things.
+
+    Of two triples only those with one subject and one relation can be the same, if their objects share most words.
+    """
+    bonds = {bond for bond, _ in (*_bonds(one, other), *_bonds(other, one))}
+    if one.id == other.id or bonds - disputes or _is_version(one, other) or _is_version(other, one):
+        return False
+    if bonds:
+        return True
+    subject, about = rules.entity(one.subject), rules.entity(other.subject)
+    if subject and about and subject != about:
+        return False
+    first, second = predicate_key(one.predicate), predicate_key(other.predicate)
+    return not (first and second) or (first == second and jaccard(one.object, other.object) >= OVERLAP)
+
+
+def newest_first(facts: Iterable[Fact]) -> list[Fact]:
+    """These entries in the order in which they were said or confirmed, the last one first."""
+    return sorted(facts, key=lambda fact: (said_last(fact), fact.recorded, fact.id), reverse=True)
+
+
+def said_last(fact: Fact) -> str:
+    """The moment at which the entry was said or confirmed last; of some confirmations only the day is known."""
+    day = fact.confirmed[-1] if fact.confirmed else ""
+    return max(fact.begins, fact.updated if day == fact.updated[:10] else day)
+
+
+def _joins(linked: set[str], group: Sequence[Fact]) -> bool:
+    """True for an entry with these near ones if the newest of the group is one of them, or more than half of it."""
+    return group[0].id in linked or 2 * sum(each.id in linked for each in group) > len(group)
+
+
+def _bonds(one: Fact, other: Fact) -> Iterator[tuple[Bond, str]]:
+    return (each for each in one.bonds if each[1] == other.id)
+
+
+def _is_version(one: Fact, other: Fact) -> bool:
+    return other.id in (one.supersedes, one.superseded_by)
+
+
+def _bonded(by_id: Mapping[str, Fact], bonds: frozenset[Bond]) -> Iterator[tuple[str, str]]:
+    return ((id, target) for id, fact in by_id.items() for bond, target in fact.bonds if bond in bonds)
