@@ -29,7 +29,7 @@ from commonplace.flows.notes.write import (
 )
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
-from commonplace.model import Changed, EntryResult, Fact, Terms
+from commonplace.model import Bond, Changed, EntryResult, Fact, Terms
 from commonplace.model.fact import GroupVerdict, Settlement
 from commonplace.model.layout import place_of
 from commonplace.model.moment import read_moment
@@ -37,6 +37,7 @@ from commonplace.model.moment import read_moment
 _REPLACES: Final = "It is said to replace this entry."
 _COVERS: Final = "It is said to say all that this entry says, and more."
 _BOTH: Final = "Both hold."
+_VERDICTS: Final[tuple[Bond, ...]] = ("both", "end")
 
 
 def settle(
@@ -85,10 +86,24 @@ def settle_group(
     if verdict == "same":
         kept = min(facts, key=lambda fact: (not (fact.always_load or fact.pinned), not is_own_word(fact), fact.begins))
         return _put_away([each for each in facts if each != kept], kept, session, reason="", dry_run=dry_run)
-    ended = others if verdict == "replaces" else ()
-    why = _REPLACES if ended else _BOTH
-    settled = settled_fact(newest, ended, session, both=() if ended else others, reason=why)
-    return write_settled(newest, settled, ended, session, reason=why, dry_run=dry_run)
+    if verdict == "replaces":
+        settled = settled_fact(newest, others, session, reason=_REPLACES)
+        return write_settled(newest, settled, others, session, reason=_REPLACES, dry_run=dry_run)
+    beside = [with_bonds(fact, "both", facts[place:]) for place, fact in enumerate(facts[:-1], start=1)]
+    pairs = [
+        (fact, replace(fact, bonds=bonds, updated=session.now)) for fact, bonds in zip(facts, beside, strict=False)
+    ]
+    message = commit_message(session.stores, verb="settle", path=newest.path)
+    changed = change_entries(pairs, session, Terms(message=message, why=_BOTH, dry_run=dry_run))
+    difference, commit = changed.difference, changed.commit
+    return EntryResult("settle", pairs[0][1], _BOTH, commit=commit, changed=changed.changed, difference=difference)
+
+
+def with_bonds(fact: Fact, bond: Bond, others: Iterable[Fact]) -> tuple[tuple[Bond, str], ...]:
+    """The bonds of the entry with this verdict on others, in the place of an earlier one."""
+    named = {each.id for each in others}
+    bonds = {each for each in fact.bonds if each[1] not in named or each[0] not in _VERDICTS}
+    return tuple(sorted(bonds | {(bond, id) for id in named}))
 
 
 def _divided(olds: Sequence[Fact], session: Session, *, is_spoken: bool) -> tuple[list[Fact], list[Fact]]:
@@ -140,11 +155,10 @@ def settled_fact(
     reason: str,
 ) -> Fact:
     """The newer entry with what was settled: what it ends, what it is meant to end, and what it holds with."""
-    now = session.now
-    named = {each.id for each in (*ended, *asked, *both)}
-    bonds = {each for each in new.bonds if each[1] not in named or each[0] not in ("both", "end")}
-    bonds |= {("both", each.id) for each in both} | {("end", each.id) for each in asked}
-    fact = replace(new, bonds=tuple(sorted(bonds)))
+    now, over = session.now, {each.id for each in ended}
+    fact = replace(new, bonds=tuple(each for each in new.bonds if each[1] not in over or each[0] not in _VERDICTS))
+    fact = replace(fact, bonds=with_bonds(fact, "both", both))
+    fact = replace(fact, bonds=with_bonds(fact, "end", asked))
     if ended and new.begins <= now and not new.supersedes:
         fact = replace(fact, supersedes=ended[0].id, reason=reason)
     if until and until != new.valid_until:
