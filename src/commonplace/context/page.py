@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -111,7 +111,7 @@ class Page:
         """The page; empty without blocks."""
         lines = [self._intro] if self._blocks else []
         for section in CONTEXT_SECTIONS:
-            blocks = [(piece, block) for piece, block in self._blocks if piece.section == section]
+            blocks = _newest_first([each for each in self._blocks if each[0].section == section])
             if blocks:
                 lines += [self._fence.opening(section), *_under_headings(blocks), self._fence.closing]
         return "\n".join(lines)
@@ -123,7 +123,7 @@ class Page:
     @property
     def included(self) -> tuple[IncludedPiece, ...]:
         """The pieces on the page, in the order of its text."""
-        ordered = sorted(self._blocks, key=lambda pair: CONTEXT_SECTIONS.index(pair[0].section))
+        ordered = sorted(_newest_first(self._blocks), key=lambda pair: CONTEXT_SECTIONS.index(pair[0].section))
         return tuple(IncludedPiece(piece, len(block.text), is_cut=block.is_cut) for piece, block in ordered)
 
     @property
@@ -174,6 +174,15 @@ def _under_headings(blocks: Sequence[tuple[Piece, ContextBlock]]) -> Iterator[st
     for group in dict.fromkeys(piece.group for piece, _ in blocks):
         yield from (_heading(group),) if group else ()
         yield from (str(block) for piece, block in blocks if piece.group == group)
+
+
+def _newest_first(blocks: Sequence[tuple[Piece, ContextBlock]]) -> list[tuple[Piece, ContextBlock]]:
+    """The blocks of a section in their order, an older one directly behind the newest of its group."""
+    keys, older = {piece.key for piece, _ in blocks}, defaultdict[str, list[tuple[Piece, ContextBlock]]](list)
+    for each in blocks:
+        older[each[0].newest].append(each)
+    first = (each for each in blocks if each[0].newest not in keys)
+    return [each for block in first for each in (block, *older[block[0].key])]
 
 
 def _heading(group: str) -> str:

@@ -142,14 +142,30 @@ class EntryMatch:
 
 
 def fitting_entries(
-    matches: Mapping[str, EntryMatch], *, need: Need, count: int, rule: EntryRule = ENTRY_RULE
+    matches: Mapping[str, EntryMatch],
+    *,
+    need: Need,
+    count: int,
+    newest: Mapping[str, str] | None = None,
+    rule: EntryRule = ENTRY_RULE,
 ) -> list[str]:
-    """The keys of the entries that fit a prompt, the best first; `count` is how many entries there are in all."""
+    """The keys of the entries that fit a prompt, the best first; `count` is how many entries there are in all.
+
+    `newest` has for each older entry of a group the newest one, which takes its place. An older one takes no place from
+    another: it comes last, if it fits so well that it had one.
+    """
     scores = {key: match.score(rule) for key, match in matches.items()}
     best = max(scores.values(), default=0.0)
     least = max(rule.threshold(need, count=count), rule.beside_best * best)
     ranked = sorted(scores, key=lambda key: (-matches[key].rank(rule), key))
-    return [key for key in ranked if scores[key] >= least][: rule.limit(count=count)]
+    fitting = [key for key in ranked if scores[key] >= least]
+    limit, newest = rule.limit(count=count), newest or {}
+    return [*newest_in_place(fitting, newest)[:limit], *(key for key in fitting[:limit] if key in newest)]
+
+
+def newest_in_place(ranked: Iterable[str], newest: Mapping[str, str]) -> list[str]:
+    """These keys without the older ones of groups; the newest of each group in the place of its best one."""
+    return [*dict.fromkeys(newest.get(key, key) for key in ranked)]
 
 
 def passage_threshold(scores: Iterable[float], *, least: float) -> float:

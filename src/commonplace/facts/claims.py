@@ -8,7 +8,7 @@ from typing import Final
 from commonplace.facts.options import FactsOptions
 from commonplace.facts.triples import ME, Predicates, entity_key, predicate_key, predicates_of
 from commonplace.facts.words import fingerprint
-from commonplace.model import Candidate, Fact, FactEnd
+from commonplace.model import Candidate, Fact, FactEnd, Trust
 
 _WITHOUT_CLAIM: Final = frozenset({"archive", "staging"})
 """Places whose facts claim nothing: they are over, or wait for review."""
@@ -101,6 +101,17 @@ def speaker_of(fact: Fact) -> str:
         return "a note"
     program = origins.interface or "a program"
     return {"mined": f"learned from {program}", "imported": f"imported from {program}"}.get(origins.trust, program)
+
+
+def kind_of_speaker(fact: Fact) -> str:
+    """Who said it, for a model: the person, by id if several share the vault, a note, or what kind of program.
+
+    A program names itself, so its name is not among them.
+    """
+    if fact.origins.trust == "told" and fact.origins.author:
+        return fact.origins.author
+    kinds: dict[Trust, str] = {"told": "the person", "read": "a note", "said": "an agent", "imported": "an import"}
+    return kinds.get(fact.origins.trust, "a program")
 
 
 def rules_of(options: FactsOptions, user: str) -> FactRules:

@@ -8,6 +8,7 @@ newest entry or to more than half of the entries, so that a group does not grow 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import log10
 from typing import Final
 
 from commonplace.facts.claims import FactRules, rivals_nothing
@@ -16,12 +17,14 @@ from commonplace.facts.triples import predicate_key
 from commonplace.facts.words import jaccard
 from commonplace.model import Bond, Fact
 
-NEAR: Final = 0.6
-"""The cosine from which two entries may be of one group; `bench/groups.py` prints the curve."""
-
-NEAR_BY_WORDS: Final = 0.5
-"""The share of common claim words from which they may be, where there is no encoder; by the same curve."""
-
+# Chosen by `bench/groups.py`, which prints the curves: of 14 to 1,300 independent statements a group changes at most
+# 5 % of the contexts. Of more entries, more are near by chance.
+_NEAR: Final = 0.47  # the cosine from which two of 35 entries may be of one group
+_NEAR_FOR_TEN_TIMES: Final = 0.17
+_SHARED: Final = 0.22  # the share of common claim words, where there is no encoder
+_SHARED_FOR_TEN_TIMES: Final = 0.16
+_CALIBRATED_FOR: Final = 35  # entries
+_FEWEST: Final = 14
 
 DISPUTES: Final[frozenset[Bond]] = frozenset({"end", "contradict"})
 """Bonds that say that two entries do not go together; every other bond says how they do."""
@@ -51,7 +54,7 @@ def groups_of(
     `near` are pairs of ids of entries that are near to each other. Two entries of which one has a bond of `disputes` to
     the other are near; those with any other bond are not of one group.
     """
-    by_id = {fact.id: fact for fact in facts if may_rival(fact)}
+    by_id = {fact.id: fact for fact in facts if not rivals_nothing(fact)}
     linked = defaultdict[str, set[str]](set)
     for one, other in (*near, *_bonded(by_id, disputes)):
         if one in by_id and other in by_id and _is_undecided(by_id[one], by_id[other], rules, disputes):
@@ -66,9 +69,23 @@ def groups_of(
     return tuple(Group(tuple(each)) for each in groups if len(each) > 1)
 
 
-def may_rival(fact: Fact) -> bool:
-    """True for an entry that may be of a group: events and what has a stated end rival nothing."""
-    return fact.origin == "entry" and not rivals_nothing(fact)
+def near_from(count: int) -> float:
+    """The cosine from which two of so many entries may be of one group."""
+    return _NEAR + _NEAR_FOR_TEN_TIMES * _decades(count)
+
+
+def near_words_from(count: int) -> float:
+    """The share of common claim words from which two of so many entries may be of one group."""
+    return _SHARED + _SHARED_FOR_TEN_TIMES * _decades(count)
+
+
+def _decades(count: int) -> float:
+    return log10(max(count, _FEWEST) / _CALIBRATED_FOR)
+
+
+def newest_of(groups: Iterable[Group]) -> dict[str, str]:
+    """For each older entry of a group, by id, the newest one."""
+    return {older.id: group.newest.id for group in groups for older in group.entries[1:]}
 
 
 def _is_undecided(one: Fact, other: Fact, rules: FactRules, disputes: frozenset[Bond]) -> bool:

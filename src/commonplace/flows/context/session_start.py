@@ -4,7 +4,7 @@ The notes are the person's own memory, always-loaded notes, a channel's, and dat
 structured lines about the person and the project, and the project's last session.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -14,6 +14,7 @@ from commonplace.errors import NotFound
 from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_format import read_entry
 from commonplace.facts.entry_paths import id_digits
+from commonplace.facts.groups import newest_of
 from commonplace.facts.profile import MAX_LINE, ProfileLine, choose_profile
 from commonplace.facts.triples import EPHEMERAL, ME, predicate_key
 from commonplace.facts.validity import state_of
@@ -22,6 +23,7 @@ from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.digest import session_line
 from commonplace.flows.memory.commitments import deadline_line
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots
+from commonplace.flows.memory.groups import groups_among
 from commonplace.flows.memory.review import waiting_count, waiting_text
 from commonplace.flows.notes.proposals import proposal_count
 from commonplace.flows.project_state import read_project_state
@@ -155,7 +157,7 @@ def profile_pieces(session: Session, *, project: str, channel: str) -> tuple[Pie
     if project:
         known = [each for each in known if not is_elsewhere(each.fact, session, project=project)]
     ranked = session.stores.profile.rank(known, project=project, user=session.stores.rules.user)
-    chosen, left_out = choose_profile(ranked, budget=session.stores.context.profile)
+    chosen, left_out = _chosen(ranked, session)
     doubts = doubts_of([line.snapshot for line in chosen], session, below=session.stores.context.doubt_below)
     pieces = [_piece(line, session, doubt=doubts[line.snapshot.fact.id]) for line in chosen]
     said = "the profile is full: what is more important, or says something new, came first"
@@ -165,6 +167,22 @@ def profile_pieces(session: Session, *, project: str, channel: str) -> tuple[Pie
         *(OmittedPiece("profile", _source(line), "section", said) for line in left_out[:_LISTED]),
         *((OmittedPiece("profile", "", "section", more),) if len(left_out) > _LISTED else ()),
     )
+
+
+def _chosen(ranked: Sequence[ProfileLine], session: Session) -> tuple[list[ProfileLine], list[ProfileLine]]:
+    """The lines for which the profile has room, and the others; of a group the newest entry comes first.
+
+    What harms if it is missed gives way to nothing.
+    """
+    holding = (line.snapshot.fact for line in ranked if line.snapshot.state == "current")
+    newest = newest_of(groups_among(holding, session))
+    ids = [line.snapshot.fact.id for line in ranked]
+    in_place = {
+        id: place for place, id in enumerate(dict.fromkeys(other for id in ids for other in (newest.get(id, id), id)))
+    }
+    ranked = sorted(ranked, key=lambda line: in_place[line.snapshot.fact.id])
+    older = {line.snapshot.fact.id for line in ranked if line.group != "Constraints"} & {*newest}
+    return choose_profile(ranked, budget=session.stores.context.profile, older=older)
 
 
 def _known(session: Session) -> list[FactSnapshot]:
