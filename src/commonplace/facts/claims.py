@@ -37,17 +37,19 @@ class FactRules:
         """A key for what only this fact may say at a time; empty if the fact claims nothing.
 
         A plain statement speaks of its own project only, a triple of its subject, wherever it was saved. An event, and
-        what holds until a stated day, stand beside every other one.
+        what holds until a stated day, stand beside every other one; what is said to hold with others, beside these.
         """
         if not _has_claim(fact):
             return ""
         subject, predicate = self.entity(fact.subject), predicate_key(fact.predicate)
+        beside = sorted(target for bond, target in fact.bonds if bond == "both")
         if not predicate:
             day = fact.begins[:10] if fact.fact == "event" else ""
-            return "=" + "|".join(filter(None, (subject, fingerprint(fact.text), fact.project.casefold(), day)))
+            said = (subject, fingerprint(fact.text), fact.project.casefold(), day, *beside)
+            return "=" + "|".join(filter(None, said))
         if self.predicates.is_single(predicate) and is_rivalling(fact):
             return f"{subject}|{predicate}"
-        return f"{subject}|{predicate}|{self.entity(fact.object)}"
+        return "|".join((subject, predicate, self.entity(fact.object), *beside))
 
     def ends(self, facts: Sequence[Fact]) -> Mapping[str, FactEnd]:
         """Among facts with the same claim, the end of each that another one replaces, by id.

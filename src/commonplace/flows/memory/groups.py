@@ -27,13 +27,18 @@ _COMMON: Final = 200  # entries with a word from which it is too common to find 
 def undecided(session: Session) -> tuple[Group, ...]:
     """Every group among the entries that hold and that this actor may see. Raises IndexDamaged.
 
-    An ending that waits for the person is a question of its own: the two entries are not of one group.
+    An ending that waits for the person is a question of its own: the two entries are not of one group. The answer is
+    kept until an entry changes: every session and every page asks how many there are.
     """
+    sees, kept = session.sees_sensitive, session.stores.undecided
     with entry_reader(session.stores) as reader:
-        query = FactQuery(statuses=("active",), origins=("entry",), sensitive=session.sees_sensitive)
-        records = reader.facts(query)
-    facts = (each.fact for each in records if holds(each, session.now))
-    return groups_among(facts, session, disputes=DISPUTES - {"end"})
+        query = FactQuery(statuses=("active",), origins=("entry",), sensitive=sees)
+        records, versions = reader.facts(query), reader.versions()
+    facts = tuple(each.fact for each in records if holds(each, session.now))
+    known = kept.get(sees)
+    if known is None or known[:2] != (versions, facts):
+        kept[sees] = known = (versions, facts, groups_among(facts, session, disputes=DISPUTES - {"end"}))
+    return known[2]
 
 
 def groups_among(facts: Iterable[Fact], session: Session, *, disputes: frozenset[Bond] = DISPUTES) -> tuple[Group, ...]:

@@ -6,7 +6,7 @@ what happens to the entry that it is about. Nothing here writes to the vault: `s
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -26,6 +26,7 @@ from commonplace.facts.entry_paths import (
 from commonplace.facts.triples import ME, triple_sentence
 from commonplace.flows.notes.write import KEEP_ELSEWHERE, refuse_secrets
 from commonplace.flows.stores import Session
+from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import Action, ActorKind, Bond, Candidate, Fact, Verdict
 from commonplace.model.entry_field import inherited, texts_of
 from commonplace.model.layout import staging_path
@@ -40,6 +41,7 @@ from commonplace.screening.narration import statement_of
 if TYPE_CHECKING:
     from commonplace.screening.gate import GateResult
 
+_FLIPPED: Final = "Programs have replaced it back and forth: the person decides which one holds."
 _MICROSECONDS: Final = 1000  # in a millisecond: a number that fits the 12 bits below it
 _LABEL: Final = re.compile(r"[*_]*[^\W\d_][^:.!?\n]{0,40}:[*_]*(?:\s|$)")
 _MOST_IN_PART: Final = 100  # characters of a part that an error quotes
@@ -132,7 +134,8 @@ class JudgedCandidate:
 
     `others` are more facts that it is said to replace. `holds` is whether the old fact holds now; `waiting` is a staged
     entry with the same words; `was_forgotten`, that someone asked to forget these words; `rejected` is the entry with
-    these words that the person rejected in review; `must_wait` says why it waits because of what is near to it.
+    these words that the person rejected in review; `must_wait` says why it waits because of what is near to it;
+    `flipped` are the ids of entries that programs have replaced back and forth.
     """
 
     candidate: Candidate
@@ -147,6 +150,7 @@ class JudgedCandidate:
     was_forgotten: bool = False
     rejected: Fact | None = None
     must_wait: str = ""
+    flipped: frozenset[str] = frozenset()
 
     @property
     def ended(self) -> tuple[Fact, ...]:
@@ -166,7 +170,8 @@ class JudgedCandidate:
         return tuple(each for each in olds if each.origin == "entry" or (not of_person and is_own_line(each)))
 
     def _may_end(self, old: Fact) -> bool:
-        return may_end(old, actor=self.actor, is_spoken=self.candidate.is_spoken)
+        is_flipped = old.id in self.flipped
+        return may_end(old, actor=self.actor, is_spoken=self.candidate.is_spoken, is_flipped=is_flipped)
 
     @property
     def action(self) -> Action:
@@ -176,7 +181,10 @@ class JudgedCandidate:
     @property
     def reason(self) -> str:
         """Why, in a sentence."""
-        return "The person decides whether it replaces their own word." if self.asked else self.verdict.reason
+        if not self.asked:
+            return self.verdict.reason
+        is_flipped = all(each.id in self.flipped for each in self.asked)
+        return _FLIPPED if is_flipped else "The person decides whether it replaces their own word."
 
     @property
     def replaces_now(self) -> bool:
@@ -255,12 +263,35 @@ class JudgedCandidate:
         return tuple(sorted(bonds | dict.fromkeys(("end", each.id) for each in asked)))
 
 
-def may_end(old: Fact, *, actor: ActorKind, is_spoken: bool) -> bool:
-    """True if this actor may end the entry: what the person said or fixed, only the person ends."""
+def may_end(old: Fact, *, actor: ActorKind, is_spoken: bool, is_flipped: bool = False) -> bool:
+    """True if this actor may end the entry: what the person said or fixed, only the person ends, and what programs
+    have replaced back and forth."""
     if actor == "person" or old.origin != "entry":
         return old.origin == "entry"
     is_fixed = old.always_load or old.pinned or old.place == "staging"
-    return not is_fixed and (is_spoken or not is_own_word(old))
+    return not is_fixed and (is_spoken or not (is_own_word(old) or is_flipped))
+
+
+def flipped_among(facts: Iterable[Fact], session: Session) -> frozenset[str]:
+    """The ids of those facts that have the words of an earlier version, with only a program's versions since.
+
+    Programs have replaced that version and come back to it: whoever replaces it once more is not the last one.
+    """
+    with session.stores.index.reader() as reader:
+        return frozenset(fact.id for fact in facts if _is_flipped(fact, reader))
+
+
+def _is_flipped(fact: Fact, reader: IndexReader) -> bool:
+    version, passed = fact, {fact.id}
+    while version.supersedes and version.supersedes not in passed and not is_own_word(version):
+        records = reader.facts(FactQuery(ids=(version.supersedes,)))
+        if not records:
+            return False
+        version = records[0].fact
+        if version.fingerprint == fact.fingerprint:
+            return True
+        passed.add(version.id)
+    return False
 
 
 def new_id(now: datetime) -> str:

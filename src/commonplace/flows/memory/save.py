@@ -23,6 +23,7 @@ from commonplace.flows.memory.neighbours import FLOOR, WORDS_ALONE, is_elsewhere
 from commonplace.flows.memory.new_entry import (
     JudgedCandidate,
     complete_candidate,
+    flipped_among,
     new_entry_note,
     screen_candidate,
     successor_note,
@@ -122,6 +123,7 @@ def evolve(name: str, candidate: Candidate, session: Session, *, reason: str, dr
             holds=holds(old, here.now),
             must_wait=entry.staged_because,
             was_forgotten=False,
+            flipped=flipped_among([old.fact], here),
         )
         return _waiting_result(entry) or _write(entry, here, dry_run=dry_run)
 
@@ -184,6 +186,7 @@ def _decide(
         was_forgotten=any(each.status == "deleted" for each in same),
         rejected=next((each for each in same if _is_rejected(each)), None),
         must_wait=_must_wait(candidate, verdict, ended, session),
+        flipped=flipped_among(concerned, session) if session.actor.kind != "person" else frozenset(),
     )
     return entry, not stale
 
@@ -393,8 +396,10 @@ def _content(entry: JudgedCandidate, fact: Fact, stores: Stores) -> bytes:
 class Ending:
     """An entry that ends where another begins: its keys say so, and it goes to the archive if it `is_over` now."""
 
-    def __init__(self, old: Fact, new: Fact, session: Session, terms: Terms, *, is_over: bool) -> None:
+    def __init__(self, old: Fact, new: Fact, session: Session, terms: Terms, *, is_over: bool, since: str = "") -> None:
+        """`since` is the moment at which the new entry took over, if that is not when it begins."""
         self._old, self._new, self._session, self._is_over = old, new, session, is_over
+        self._since = since or new.begins
         self._target = archive_path(old.path) if is_over else old.path
         self.permit = Permit(session, terms, "remember", old.path)
         self.moves = ((old.path, self._target),) if self._target != old.path else ()
@@ -402,7 +407,7 @@ class Ending:
     def edit(self, read: Reader) -> Edit:
         """The edit of the old entry. Raises Conflict if it is no longer what the index says."""
         old, new, now = self._old, self._new, self._session.now
-        ends = min(new.begins, old.valid_until) if old.valid_until else new.begins
+        ends = min(self._since, old.valid_until) if old.valid_until else self._since
         ends = max(ends, old.begins)  # an entry that is corrected from its beginning on never held
         ended = with_end(old, ends, now=now)
         if self._is_over:
