@@ -18,6 +18,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,7 +50,7 @@ def measure(chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:
     opener, told = Opener(settings_of(model, chosen.set)), deciding_set()
     development = development_sets(chosen.data)
     everything = development_memory(development, chosen.data)
-    makers = {
+    makers: dict[str, Callable[[], Any]] = {
         "losses": lambda: {
             actor.kind: measure_losses(told, opener, folder / f"by-{actor.kind}", actor=actor)
             for actor in (AGENT, PERSON)

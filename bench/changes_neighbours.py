@@ -88,7 +88,7 @@ def neighbour_figures(compared: Sequence[Compared]) -> dict[str, Any]:
     """How often the known entry is shown, by kind, and how many an unrelated save lists: as built and otherwise."""
     weight, floor = product._SHARED_WORDS, product.FLOOR  # noqa: SLF001 (the constants that are measured)
     alone = product._WORDS_ALONE  # noqa: SLF001
-    ways = {
+    ways: dict[str, list[Sequence[str]]] = {
         "as built": [each.shown for each in compared],
         "by cosine alone": [by_meaning_and_words(each.scores, weight=0.0, floor=floor) for each in compared],
         "by cosine alone, no floor": [by_meaning_and_words(each.scores, weight=0.0, floor=-1.0) for each in compared],

@@ -33,17 +33,18 @@ _WAYS: Final = ("not settled", "in the first call", "in a second call")
 
 @dataclass(slots=True)
 class Saver:
-    """Saves statements one after the other, half a minute apart, and notes what was refused."""
+    """Saves statements one after the other, a `step` apart, and notes what was refused."""
 
     memory: Memory
     clock: BenchClock
+    step: timedelta = timedelta(seconds=30)
     refused: dict[str, str] = field(default_factory=dict)
 
     def save_all(self, texts: Sequence[str], *, begins: datetime) -> dict[str, Fact]:
         """The entries by their texts, as given."""
         saved = {}
         for number, text in enumerate(texts):
-            self.clock.set_to = begins + number * timedelta(seconds=30)
+            self.clock.set_to = begins + number * self.step
             if result := self.save(NewEntry(text)):
                 saved[text] = result.fact
         return saved
@@ -112,7 +113,7 @@ def measure_said_before(told: ChangeSet, opener: Opener, folder: Path) -> dict[s
         learned = [_learn(memory, clock, pair.known) for pair in changed]
         held = held_entries(memory)
         counts["not settled"] = _after_learning([*newer.values()], learned, held)
-        counts["not settled"]["dated before"] = sum(bool(each) and each.fact.begins < _ten() for each in learned)
+        counts["not settled"]["dated before"] = sum(each.fact.begins < _ten() for each in learned if each)
     new_vault(folder / "settled")
     with opener.on_disk(folder / "settled") as (memory, clock):
         saver = Saver(memory, clock)
@@ -152,9 +153,9 @@ def _after_learning(
     return {
         "learned": len(learned),
         "newer ended": sum(each.id not in held for each in newer),
-        "current": sum(bool(each) and each.action != "confirm" and each.fact.id in held for each in learned),
-        "known already": sum(bool(each) and each.action == "confirm" for each in learned),
-        "waiting": sum(bool(each) and each.staged for each in learned),
+        "current": sum(each.action != "confirm" and each.fact.id in held for each in learned if each),
+        "known already": sum(each.action == "confirm" for each in learned if each),
+        "waiting": sum(each.staged for each in learned if each),
         "refused": sum(each is None for each in learned),
     }
 
@@ -239,9 +240,8 @@ def measure_chains(told: ChangeSet, opener: Opener, folder: Path) -> dict[str, A
 
 def _chain_shown(number: int, chain: Chain, saved: Mapping[tuple[int, int], EntryResult]) -> tuple[bool, bool, bool]:
     def shows(place: int, older: int) -> bool:
-        results = saved.get((number, place)), saved.get((number, older))
-        newer, old = results
-        return bool(newer and old) and old.fact.id in {each.fact.id for each in newer.neighbours}
+        newer, old = saved.get((number, place)), saved.get((number, older))
+        return bool(newer and old and old.fact.id in {each.fact.id for each in newer.neighbours})
 
     return shows(1, 0), shows(2, 1), shows(2, 1) and shows(2, 0)
 
