@@ -64,8 +64,8 @@ Without arguments if you make no further call: {"case": 7}. Answer every case. R
 """
 CORRECTIONS_TASK: Final = """\
 You are an agent that works for a person. tools.json are the tools that you have, as your host lists them. Each case \
-in corrections.txt is something that the person has just said to you, and what memory_search answered when you asked it \
-with their words. The cases have nothing to do with each other.
+in corrections.txt is something that the person has just said to you, and what memory_search answered when you asked \
+it with their words. The cases have nothing to do with each other.
 
 For each case write the calls that you make now, so that the memory is right afterwards: one JSON object a line, with \
 the case's number and the calls in order, each with the tool's name and its arguments, and nothing else:
@@ -93,9 +93,7 @@ class Agent:
     async def tools(self, names: Sequence[str]) -> list[dict[str, Any]]:
         """These tools as a host lists them."""
         listed = {each.name: each for each in await self.client.list_tools()}
-        return [
-            listed[name].model_dump(include={"name", "description", "input_schema", "inputSchema"}) for name in names
-        ]
+        return [listed[name].model_dump(include={"name", "description", "input_schema"}) for name in names]
 
     def forget(self, *ids: str) -> None:
         """Let the next case be as if this one had not been."""
@@ -204,7 +202,7 @@ def _written(cases: list[Case], chosen: argparse.Namespace, name: str, task: str
         part = f"-{start // SAVES_A_FILE + 1}" if name == "saves" else ""
         (place / f"{name}{part}.txt").write_text("\n".join(blocks))
     for number, each in enumerate(cases, start=1):
-        yield Case(case=number, **each)
+        yield Case(case=number, **{name: value for name, value in each.items() if name != "answer"})
 
 
 # ---------------------------------------------------------------- counting
