@@ -15,10 +15,10 @@ keeps the figures. Without the data folder the development parts are left out.
 """
 
 import argparse
+import json
 import os
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,8 +44,8 @@ PARTS: Final = (
 )
 
 
-def measure(chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """The figures of the chosen parts."""
+def measure(chosen: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Any]]:
+    """The figures of the chosen parts, each as soon as it is measured."""
     model = figures.with_model(chosen.model)
     opener, told = Opener(settings_of(model, chosen.set)), deciding_set()
     development = development_sets(chosen.data)
@@ -65,12 +65,10 @@ def measure(chosen: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "chains": lambda: measure_chains(told, opener, folder / "chains"),
         "walk": lambda: _walk(model),
     }
-    figures_: dict[str, Any] = {}
     for part in chosen.only:
         if development or not part.startswith("development"):
             figures.say(part)
-            figures_[part] = makers[part]()
-    return figures_
+            yield part, makers[part]()
 
 
 def _walk(model: dict[str, object]) -> dict[str, int]:
@@ -82,13 +80,21 @@ def _walk(model: dict[str, object]) -> dict[str, int]:
 
 def main() -> None:
     """Measure, print the tables, and keep the figures if so told."""
-    chosen, begun = _options().parse_args(), time.perf_counter()
+    chosen, told = _options().parse_args(), dict[str, Any]()
     with figures.own_home() as folder:
-        told = measure(chosen, folder)
-    told["seconds"] = round(time.perf_counter() - begun, 1)
+        for part, measured in measure(chosen, folder):
+            told[part] = measured
+            if chosen.save:
+                _keep(part, measured)
     print("\n".join(tables([told], verbose=chosen.verbose)))
-    if chosen.save:
-        print(f"saved in {figures.save('changes', told)}")
+
+
+def _keep(part: str, measured: Any) -> None:
+    """Save the part beside those that were measured before at this commit: all together take long."""
+    file = figures.HERE / f"results/changes-{figures.CODE['commit']}.json"
+    before = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    parts = {name: before[name] for name in PARTS if name in before}
+    figures.say(f"saved in {figures.save('changes', {**parts, part: measured})}")
 
 
 def _parts(text: str) -> list[str]:

@@ -57,7 +57,7 @@ def test_answers_of_readers_are_counted_by_what_they_end() -> None:
         a_case(6, "independent"),
         a_case(7, "opposite"),
     ]
-    answers = {
+    answers: dict[int, dict[str, object]] = {
         1: {"replaces": ["AAAAAA.3f2"]},
         2: {},
         3: {"same": "aaaaaa"},
@@ -88,7 +88,7 @@ def test_a_chain_is_right_if_no_old_value_is_left_after_both_calls() -> None:
 def test_a_correction_is_right_if_exactly_the_facts_that_are_over_end() -> None:
     """By replacing or forgetting, with something saved where there is something new."""
     key = [a_case(1, "correction", new="Jo cycles."), a_case(2, "correction", new="")]
-    answers = {
+    answers: dict[int, dict[str, object]] = {
         1: {"calls": [{"tool": "memory_save", "text": "Jo cycles.", "replaces": ["aaaaaa"]}]},
         2: {"calls": [{"tool": "memory_forget", "id": "aaaaaa"}, {"tool": "memory_forget", "id": "cccccc"}]},
     }
