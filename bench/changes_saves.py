@@ -1,5 +1,6 @@
 """What saves do to what is known: real saves in vaults under git, each measure in a vault of its own."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -200,15 +201,15 @@ def context_lines(memory: Memory, prompt: str) -> dict[str, str]:
 
 
 def _is_signed(line: str, fact: Fact) -> bool:
-    """True if the line says who said it, and on which day."""
-    return is_dated(line, fact.begins) and speaker_of(fact).casefold() in line.casefold()
+    """True if the line says who said it, by name or by kind, and on which day."""
+    speakers = (speaker_of(fact), *(("an agent",) if fact.origins.trust == "said" else ()))
+    return is_dated(line, fact.begins) and any(each in line for each in speakers)
 
 
 def is_dated(line: str, moment: str) -> bool:
     """True if the line has the day, in figures or with the month's name."""
     day = date.fromisoformat(moment[:10])
-    spelled = (f"{day.day} {day:%B}", f"{day.day} {day:%b}")
-    return day.isoformat() in line or any(each in line for each in spelled)
+    return day.isoformat() in line or bool(re.search(rf"\b{day.day} {day:%b}", line))
 
 
 def measure_chains(told: ChangeSet, opener: Opener, folder: Path) -> dict[str, Any]:
