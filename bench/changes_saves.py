@@ -26,6 +26,7 @@ TRUE_BESIDE: Final = frozenset({"independent", "beside", "more", "restriction", 
 """Labels of pairs of which both statements hold."""
 
 _HELD: Final = ("current", "future")
+_MOST: Final = 2_000  # entries that a memory here has at most
 _BEFORE: Final = datetime(2025, 6, 1, 8, tzinfo=UTC)
 _DAY: Final = datetime(2026, 6, 1, tzinfo=UTC)
 _AT_LAST: Final = datetime(2026, 11, 19, 9, tzinfo=UTC)
@@ -61,7 +62,8 @@ class Saver:
 
 def held_entries(memory: Memory) -> dict[str, Fact]:
     """The entries that hold, by id."""
-    return {each.fact.id: each.fact for each in memory.facts.about(every=True) if each.state in _HELD}
+    every = memory.facts.about(every=True, limit=_MOST)
+    return {each.fact.id: each.fact for each in every if each.state in _HELD}
 
 
 def measure_losses(told: ChangeSet, opener: Opener, folder: Path, *, actor: Actor) -> dict[str, Any]:
