@@ -49,9 +49,10 @@ def settle(
     *,
     reason: str = "",
     quote: str = "",
+    is_spoken: bool = False,
     dry_run: bool = False,
 ) -> EntryResult:
-    """Settle the entry with the older ones that the settlement names.
+    """Settle the entry with the older ones that the settlement names; `is_spoken` if it is the person's own word.
 
     `quote` are the words of the person that an agent passes on. A name may end in a dot and the first digits of the
     fingerprint that was shown: `91f607.3ac`. Raises NotFound, Conflict for an entry that is not active or that has
@@ -72,12 +73,13 @@ def settle(
             return _put_away([new], olds[settlement.same[0]], here, reason=reason, dry_run=dry_run)
         ending = {olds[each].id: (olds[each], _REPLACES) for each in settlement.replaces}
         ending |= {olds[each].id: (olds[each], _COVERS) for each in settlement.covers}
-        is_spoken = is_spoken_change(quote, new, [each for each, _ in ending.values()], here)
+        is_quoted = is_spoken_change(quote, new, [each for each, _ in ending.values()], here)
+        is_spoken = is_spoken or is_quoted
         ended, asked = _divided([each for each, _ in ending.values()], here, is_spoken=is_spoken)
         why = reason.strip() or (next(iter(ending.values()))[1] if ending else _BOTH if settlement.both else _UNTIL)
         beside = [olds[each] for each in settlement.both]
         settled = settled_fact(new, ended, here, asked=asked, both=beside, until=settlement.until, reason=why)
-        if is_spoken:  # what the person said is their own word from now on
+        if is_quoted:  # what the person said is their own word from now on
             origins = replace(new.origins, trust="told", quote=" ".join(quote.split()))
             settled = replace(settled, origins=origins, updated=here.now)
         return write_settled(new, settled, ended, here, asked=asked, reason=why, spoken=is_spoken, dry_run=dry_run)
