@@ -105,6 +105,7 @@ def _fact(fact: Values, doubt: str = "") -> str:
     parts = [
         source_label(place),
         f"said by {source_label(author)}" if (author := fact["source"]["author"]) else "",
+        _program(fact) if is_entry else "",
         f"from {fact['valid_from'][:_DAY]}" if fact["valid_from"] else "",
         f"until {ends[:_DAY]}" if ends else "",
         "" if fact["status"] == "active" else source_label(fact["status"]),
@@ -114,6 +115,14 @@ def _fact(fact: Values, doubt: str = "") -> str:
         statement = f"{subject}: {statement}"
     text = f"{statement} [{', '.join(filter(None, parts))}]"
     return f"{text} (not sure: {line_of(doubt)})" if doubt else text
+
+
+def _program(fact: Values) -> str:
+    """The program that saved it, and when; empty for what the person said."""
+    source = fact["source"]
+    if source["trust"] in ("told", "read"):
+        return ""
+    return f"saved by {source_label(source['interface'] or 'a program')} on {fact['recorded'][:_DAY]}"
 
 
 SETTLE: Final = """\
@@ -146,8 +155,8 @@ def entry_text(result: Values) -> str:
     lines = [f"{done.get(result['action'], f'Saved as {id}')}: {statement}"]
     lines += [f"Ended, and in the archive (undo_last takes it back): {_older(each)}" for each in result["ended"]]
     lines += [
-        f"Waits for the person, who said it or fixed it: whether this ends {_older(each)}. Until they decide, both "
-        "stand; tell them."
+        "Not ended, because the person said or fixed it: they decide, and until then the new one stands beside it; "
+        f"tell them. {_older(each)}"
         for each in result["waiting"]
     ]
     if result["action"] == "settle" and len(lines) == 1:

@@ -269,14 +269,13 @@ def test_what_only_the_person_may_end_is_named_and_stands_beside_the_new_one(mem
     new = saved.removeprefix("Saved as ")[:6]
     settled = host.read("memory_save", id=new, replaces=[told.id])
     at_once = host.read("memory_save", text="The alarm is set at eight.", kind="fact", replaces=[told.id])
-    waits = f"whether this ends {told.id[-6:]}, {told.recorded[:10]}: The alarm is set at six."
+    waits = f"the new one stands beside it; tell them. {told.id[-6:]}, {told.recorded[:10]}: The alarm is set at six."
 
     assert ", the person: The alarm is set at six.\n" in saved
     assert waits in settled
     assert waits in at_once
-    assert "both stand; tell them." in settled
     assert memory.entries.show(told.id).fact.status == "active"
-    assert "The alarm is set at seven." in host.read("memory_facts")
+    assert f"The alarm is set at seven. [{new}, saved by claude-code on " in host.read("memory_facts")
 
 
 def test_a_verdict_on_other_words_is_refused_with_the_present_ones(memory: Memory) -> None:
