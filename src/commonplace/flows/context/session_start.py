@@ -10,7 +10,8 @@ from datetime import timedelta
 from typing import Final
 
 from commonplace.context.selection import passage_title, strip_own_heading, strip_sources
-from commonplace.errors import NotFound
+from commonplace.errors import NotFound, VaultUnavailable
+from commonplace.events import emit
 from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_format import read_entry
 from commonplace.facts.entry_paths import id_digits
@@ -25,11 +26,12 @@ from commonplace.flows.digest import session_line
 from commonplace.flows.memory.commitments import deadline_line
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots
 from commonplace.flows.memory.groups import groups_among
+from commonplace.flows.memory.profiles import program_keys
 from commonplace.flows.memory.review import waiting_count, waiting_text
 from commonplace.flows.notes.proposals import proposal_count
 from commonplace.flows.project_state import read_project_state
-from commonplace.flows.read import is_hidden, list_notes, read_note, stat_or_none
-from commonplace.flows.stores import Session
+from commonplace.flows.read import is_hidden, list_notes, locate, read_note, stat_or_none
+from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import FactQuery
 from commonplace.model import Fact, FactRecord, FactSnapshot, Message, Note, Thread
 from commonplace.model.context import ContextSection, OmittedPiece, Piece
@@ -48,8 +50,10 @@ from commonplace.model.layout import (
 )
 from commonplace.model.moment import long_day, moment_text
 from commonplace.notes.harness_notes import state_lines
+from commonplace.notes.section_operations import statement_key, without_statements
 
 _LOADED: Final = "always loaded"
+_BY_PROGRAMS: Final = "Said by programs, not approved by the person"
 DIGEST_PIECE: Final = "digest"
 """The key of the line about the newest digest."""
 _EARLIEST_ZONE: Final = timedelta(hours=14)  # dated notes have the person's day, which begins before that of UTC
@@ -113,7 +117,11 @@ def _pieces(
     state = state_of(FactRecord(fact, None), at=session.now) if fact else "current"
     if state != "current":
         yield OmittedPiece(section, path, "over", f"it is {state}")
-    elif text := _text(note, section):
+        return
+    if is_pinned:
+        note, said = _without_programs(note, stores)
+        yield from said
+    if text := _text(note, section):
         yield Piece(
             section=section,
             key=fact.id if fact else path,
@@ -128,6 +136,31 @@ def _pieces(
             is_pinned=is_pinned,
             fact=fact.id if fact else "",
         )
+
+
+def _without_programs(note: Note, stores: Stores) -> tuple[Note, tuple[Piece, ...]]:
+    """The person's own memory, or a channel's, without what programs wrote; and that, line by line, as said by them."""
+    try:
+        keys = program_keys(locate(note.path, stores.vault), stores)
+    except VaultUnavailable as error:  # what the person wrote must not be missing because git does not answer
+        emit("history_unread", level="warning", said=error.message)
+        keys = frozenset()
+    if not keys:
+        return note, ()
+    body, statements = without_statements(note.text.encode("utf-8", "surrogateescape"), keys)
+    said = (
+        Piece(
+            section="profile",
+            key=f"{note.path}#{statement_key(each.text)}",
+            document=note.path,
+            source=f"{note.path}:{each.line}",
+            text=": ".join(filter(None, (each.heading, each.text))),
+            why="a program wrote it into the person's memory",
+            group=_BY_PROGRAMS,
+        )
+        for each in statements
+    )
+    return replace(note, body=body), tuple(said)
 
 
 def _text(note: Note, section: ContextSection) -> str:
