@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from commonplace.facts.claims import FactRules, is_rivalling
+from commonplace.facts.claims import FactRules, is_rivalling, rivals_nothing
 from commonplace.facts.triples import predicate_key
 from commonplace.facts.validity import holds, until_of
 from commonplace.facts.words import jaccard
@@ -62,16 +62,20 @@ class Comparison:
     def until(self) -> str:
         """When a known later fact replaces the candidate; empty if none does, or if the candidate ends before."""
         replaces = self.is_rival if self.is_single else self.says_the_same
-        following = [each.fact.begins for each in self.later if replaces(each)]
+        following = [each.fact.begins for each in self.later if replaces(each) and not _is_asked_for(each)]
         ends = self.candidate.valid_until
         return "" if not following or (ends and ends <= following[0]) else following[0]
 
     def is_rival(self, similar: FactRecord) -> bool:
-        """True if the known fact is another value of the candidate's subject and predicate."""
+        """True if the known fact is another value of the candidate's subject and predicate.
+
+        So is one that is said to end another, which only the person may allow.
+        """
         candidate, fact = self.candidate, similar.fact
-        if predicate_key(candidate.predicate) != predicate_key(fact.predicate) or not is_rivalling(fact):
+        if predicate_key(candidate.predicate) != predicate_key(fact.predicate) or rivals_nothing(fact):
             return False
-        return self.rules.entity(candidate.subject) == self.rules.entity(fact.subject)
+        is_beside = any(bond == "both" for bond, _ in fact.bonds)
+        return not is_beside and self.rules.entity(candidate.subject) == self.rules.entity(fact.subject)
 
     def says_the_same(self, similar: FactRecord) -> bool:
         """True if the known fact has the same triple or, for statements, the same words about the same subject."""
@@ -169,6 +173,10 @@ def _verdict(comparison: Comparison) -> Verdict:
     for similar in reversed(comparison.current):
         if comparison.says_the_same(similar):
             return _integrate_repeat(comparison, similar)
+    for similar in comparison.later:  # the same words, said again since
+        is_dated = comparison.candidate.valid_from or not comparison.candidate.said
+        if not is_dated and comparison.says_the_same(similar) and comparison.adds_no_dates(similar):
+            return Verdict("confirm", similar.fact.id, "This is already known.")
     is_single = comparison.is_single and not comparison.candidate.bonds
     verdict = _integrate_single(comparison) if is_single else _integrate_other(comparison)
     return _apply_stated_bond(comparison, verdict)
@@ -199,19 +207,21 @@ def _apply_stated_bond(comparison: Comparison, verdict: Verdict) -> Verdict:
 
 
 def _integrate_single(comparison: Comparison) -> Verdict:
-    """One value at a time: the new value ends the one that holds when it begins."""
+    """One value at a time: the new value ends the one that holds when it begins, and all that was said to end that."""
     one = f"`{predicate_key(comparison.candidate.predicate)}` has one value at a time"
     rivals = [similar for similar in comparison.current if comparison.is_rival(similar)]
+    rivals.sort(key=_is_asked_for, reverse=True)
+    also = tuple(similar.fact.id for similar in rivals if _is_active(similar))
     if any(map(comparison.was_said_before, rivals)):
         until = comparison.begins  # a window of no length: it is part of the past, and ends nothing
         return Verdict("insert", "", f"{one}, and what is known was recorded later.", until)
     for similar in reversed(rivals):
         if _is_replaceable(similar):
-            return Verdict("supersede", similar.fact.id, f"{one}, and this one begins later.")
+            return Verdict("supersede", similar.fact.id, f"{one}, and this one begins later.", also=also)
         if similar.fact.status != "active":
             return Verdict("insert", similar.fact.id, f"{one}, and this one falls between two of them.")
     if rivals:
-        return Verdict("insert", rivals[-1].fact.id, f"{one}, and this one ends what a note says.")
+        return Verdict("insert", rivals[-1].fact.id, f"{one}, and this one ends what a note says.", also=also)
     if comparison.until:
         return Verdict("insert", "", f"{one}, and a later one is known.")
     return Verdict("insert", "", "Nothing similar is known for that time.")
@@ -224,6 +234,11 @@ def _integrate_other(comparison: Comparison) -> Verdict:
     if any(comparison.is_rival(each) for each in comparison.current) and predicate_key(comparison.candidate.predicate):
         return Verdict("insert", "", "It can be true alongside what is known.")
     return Verdict("insert", "", "It is not known yet.")
+
+
+def _is_asked_for(similar: FactRecord) -> bool:
+    """True for what is said to end another, and waits for the person: it ends nothing before."""
+    return any(bond == "end" for bond, _ in similar.fact.bonds)
 
 
 def _is_active(similar: FactRecord) -> bool:

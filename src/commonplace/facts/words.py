@@ -39,6 +39,7 @@ _BARE_WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _DASHES: Final = re.compile(r"-+")
 _LAST_QUOTES: Final = re.compile(r"(?<![\d\"'])[\"']+$")  # 5' and 5" are a length
 _EDGE_QUOTES: Final = re.compile(rf"^[\"']+|{_LAST_QUOTES.pattern}")
+_PUNCTUATION: Final = ".,;:!?\u2026\"'()[]{}*"
 _END: Final = re.compile(r"(?<!\d)[.\u3002]+$|(?<=\d)\.$")
 
 
@@ -51,7 +52,7 @@ def fingerprint(text: str) -> str:
 @lru_cache(maxsize=512)  # one candidate is compared with dozens of facts
 def folded_words(text: str) -> tuple[str, ...]:
     """The words in order, each in the one form of all that are equal to it; a link to a note is the note's name."""
-    plain = normalize("NFC", _LINK.sub(r"\1", text)).translate(_UNSEEN).translate(_ONE_SIGN).strip()
+    plain = plain_signs(_LINK.sub(r"\1", text)).strip()
     while (shorter := _END.sub("", _LAST_QUOTES.sub("", plain.rstrip()))) != plain and shorter:
         plain = shorter
     words = plain_values(" ".join(plain.casefold().split())).split()
@@ -59,6 +60,22 @@ def folded_words(text: str) -> tuple[str, ...]:
     dashes = (place for place, word in enumerate(bare) if _DASHES.fullmatch(word))
     left_out = {place for place in dashes if not "".join(bare[place + 1 : place + 2])[:1].isdigit()}  # `5 - 3` stays
     return tuple(normalize("NFC", word) for place, word in enumerate(bare) if word and place not in left_out)
+
+
+def said_words(text: str) -> tuple[str, ...]:
+    """The words as they were said, in lower case and without the punctuation around them: for finding a quotation."""
+    words = (without_punctuation(word) for word in plain_signs(text).casefold().split())
+    return tuple(word for word in words if word and not _DASHES.fullmatch(word))
+
+
+def without_punctuation(word: str) -> str:
+    """The word without the punctuation before and after it; signs such as `<`, `%` and `#` stay."""
+    return word.strip(_PUNCTUATION)
+
+
+def plain_signs(text: str) -> str:
+    """The text with one sign for each kind of quotation mark and dash, and without signs that nobody sees."""
+    return normalize("NFC", text).translate(_UNSEEN).translate(_ONE_SIGN)
 
 
 def bare_words(text: str) -> tuple[str, ...]:
