@@ -206,6 +206,7 @@ def test_many_values_of_other_predicates_stand_beside_each_other() -> None:
         ("very strong black coffee", "strong black coffee", True),
         ("black coffee", "strong black coffee", True),
         ("coffee", "very strong black coffee", False),
+        ("black coffee beans", "black tea beans", False),
         ("the Berlin office of Acme", "the Munich office of Globex", False),
     ],
 )

@@ -31,6 +31,7 @@ def test_no_predicate_has_no_key() -> None:
 @pytest.mark.parametrize(
     ("predicate", "single", "temporary"),
     [
+        ("name", True, False),
         ("works_at", True, False),
         ("Lives in", True, False),
         ("has_role", True, False),
@@ -42,7 +43,7 @@ def test_no_predicate_has_no_key() -> None:
     ],
 )
 def test_the_usual_predicates_have_their_rules(predicate: str, single: bool, temporary: bool) -> None:
-    """Four have one value at a time, two hold for a while; every other may have many values."""
+    """Five have one value at a time, two hold for a while; every other may have many values."""
     usual = Predicates()
 
     assert usual.is_single(predicate) is single
