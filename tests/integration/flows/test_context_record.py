@@ -15,7 +15,7 @@ from commonplace.flows.context.topics import style_for
 from commonplace.flows.stores import Encoders
 from commonplace.history.sqlite.history import SqliteHistory
 from commonplace.memory import Memory
-from commonplace.model import Action, Actor, Context
+from commonplace.model import Actor, Context
 from commonplace.settings.load import load_settings
 from tests.memories import Calendar, make_memory
 from tests.stores import CountingEncoder
@@ -189,12 +189,8 @@ def test_a_prompt_is_looked_for_by_its_words_and_by_its_vector_and_what_was_repl
 
 @pytest.mark.requirement("I-14", "V-09")
 def test_no_model_is_asked_on_the_way_to_a_context_but_the_encoder_once(tmp_path: Path) -> None:
-    """Not the one that judges facts, nor any other: topics, style and search share one vector of the prompt."""
-
-    def judge(*arguments: object) -> Action:
-        raise AssertionError("a model was asked")
-
-    with make_memory(tmp_path, clock=Calendar(), judge=judge) as memory:
+    """Topics, style and search share one vector of the prompt."""
+    with make_memory(tmp_path, clock=Calendar()) as memory:
         memory.entries.save("The gutter is blocked by leaves.", kind="fix", topics=["house"])
         memory.index.sync()
         before = len(rows(tmp_path)["invocation_log"])
