@@ -147,6 +147,7 @@ def _without_programs(note: Note, stores: Stores) -> tuple[Note, tuple[Piece, ..
         keys = frozenset()
     if not keys:
         return note, ()
+    titles = {"", *(each.text for each in note.headings if each.level == 1)}
     body, statements = without_statements(note.text.encode("utf-8", "surrogateescape"), keys)
     said = (
         Piece(
@@ -154,7 +155,7 @@ def _without_programs(note: Note, stores: Stores) -> tuple[Note, tuple[Piece, ..
             key=f"{note.path}#{statement_key(each.text)}",
             document=note.path,
             source=f"{note.path}:{each.line}",
-            text=": ".join(filter(None, (each.heading, each.text))),
+            text=each.text if each.heading in titles else f"{each.heading}: {each.text}",
             why="a program wrote it into the person's memory",
             group=_BY_PROGRAMS,
         )

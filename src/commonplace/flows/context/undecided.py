@@ -108,7 +108,8 @@ def _waiting(facts: dict[str, Fact], reader: IndexReader, session: Session) -> d
 
     One that says who the person is may name nothing that it speaks against: then it is the nearest that does so, too.
     """
-    query = FactQuery(origins=("entry",), statuses=("active",), sensitive=False, only_staged=True, limit=_MOST_WAITING)
+    active = FactQuery(origins=("entry",), statuses=("active",), sensitive=False, limit=_MOST_WAITING)
+    query = replace(active, staged=True, only_staged=True)
     own = {id: fact for id, fact in facts.items() if is_own_word(fact)}
     found: dict[str, Fact] = {}
     for record in sorted(reader.facts(query), key=lambda each: each.fact.recorded) if own else ():
