@@ -54,9 +54,11 @@ def format_piece(piece: Piece, fence: Fence) -> ContextBlock:
     warning = f"(not sure: {doubt.rstrip('.')}. Ask before relying on it.)" if doubt else ""
     source = fence.sanitize_source(piece.source)
     if piece.section in LINE_SECTIONS:
-        line = fence.sanitize_line(piece.text)
+        said = f" ({fence.sanitize_line(piece.said)})" if piece.said else ""
+        line = f"{fence.sanitize_line(piece.text)}{said}"
         return ContextBlock("- ", line, (f" [{source}] {warning}" if source else f" {warning}").rstrip())
-    day = "" if piece.day in source else f", {fence.sanitize_source(piece.day)}"
+    when = piece.said or piece.day
+    day = "" if when in source else f", {fence.sanitize_source(when)}"
     title = _shorten(fence.sanitize_line(piece.title), _MAX_TITLE)
     head = f"[{source}{day}] {title}".rstrip()
     return ContextBlock("".join(f"{line}\n" for line in (head, warning) if line), fence.sanitize(piece.text).strip())

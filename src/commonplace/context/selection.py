@@ -151,21 +151,31 @@ def fitting_entries(
 ) -> list[str]:
     """The keys of the entries that fit a prompt, the best first; `count` is how many entries there are in all.
 
-    `newest` has for each older entry of a group the newest one, which takes its place. An older one takes no place from
-    another: it comes last, if it fits so well that it had one.
+    `newest` has for each older entry of a group the newest one, which comes whenever an older one does.
     """
     scores = {key: match.score(rule) for key, match in matches.items()}
     best = max(scores.values(), default=0.0)
     least = max(rule.threshold(need, count=count), rule.beside_best * best)
     ranked = sorted(scores, key=lambda key: (-matches[key].rank(rule), key))
     fitting = [key for key in ranked if scores[key] >= least]
-    limit, newest = rule.limit(count=count), newest or {}
-    return [*newest_in_place(fitting, newest)[:limit], *(key for key in fitting[:limit] if key in newest)]
+    return with_newest(fitting, newest or {}, limit=rule.limit(count=count))
 
 
-def newest_in_place(ranked: Iterable[str], newest: Mapping[str, str]) -> list[str]:
-    """These keys without the older ones of groups; the newest of each group in the place of its best one."""
-    return [*dict.fromkeys(newest.get(key, key) for key in ranked)]
+def with_newest(ranked: Sequence[str], newest: Mapping[str, str], *, limit: int) -> list[str]:
+    """The first `limit` of these keys, with the newest of each group among them: it takes the place of an older one.
+
+    One that is not among the ranked keys stands beside it.
+    """
+    chosen = [*ranked[:limit]]
+    for place, key in reversed([*enumerate(chosen)]):
+        newer = newest.get(key, key)
+        if newer in chosen:
+            continue
+        if newer in ranked:
+            chosen[place] = newer
+        else:
+            chosen.append(newer)
+    return chosen
 
 
 def passage_threshold(scores: Iterable[float], *, least: float) -> float:

@@ -1,7 +1,7 @@
 """Claims: what only one fact may say at a time, and which of several facts with the same claim holds when."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
 
@@ -76,10 +76,20 @@ def is_rivalling(statement: Fact | Candidate) -> bool:
 
 
 def rivals_nothing(statement: Fact | Candidate) -> bool:
-    """True for an event, and for what has a stated end; an end that another entry caused is not a stated one."""
-    is_ended = isinstance(statement, Fact) and bool(statement.invalidated_at)
-    stated = statement.was_valid_until if isinstance(statement, Fact) and is_ended else statement.valid_until
+    """True for an event, and for what has a stated end.
+
+    An end that another entry caused is no stated one (`with_end`), nor one that the history of a line implies.
+    """
+    stated = statement.valid_until
+    if isinstance(statement, Fact) and (statement.origin == "line" or statement.invalidated_at):
+        stated = statement.was_valid_until
     return bool(stated) or statement.fact == "event"
+
+
+def with_end(fact: Fact, until: str, *, now: str) -> Fact:
+    """The fact with an end that it did not state itself; the one that it stated is kept for `rivals_nothing`."""
+    stated = fact.was_valid_until if fact.invalidated_at else fact.valid_until
+    return replace(fact, valid_until=until, invalidated_at=now, was_valid_until=stated, updated=now)
 
 
 def is_own_line(fact: Fact) -> bool:

@@ -228,6 +228,7 @@ GROUP_VERDICTS: tuple[GroupVerdict, ...] = get_args(GroupVerdict)
 class Verdict:
     """What to do with a candidate: the action, the id of the fact it concerns, and why.
 
+    `also` are the ids of more facts that end with that one, if it ends.
     `until` is the moment at which the candidate itself ends, if a known fact follows it.
     """
 
@@ -235,6 +236,7 @@ class Verdict:
     target: str = ""
     reason: str = ""
     until: str = ""
+    also: tuple[str, ...] = ()
 
 
 FactState = Literal["current", "future", "ended", "superseded", "expired", "archived", "deleted", "staged"]

@@ -142,6 +142,12 @@ entry_router = APIRouter(prefix="/entries", tags=["entries"], dependencies=[NO_Q
 fact_router = APIRouter(tags=["facts"])
 
 
+_REPLACES = "Ids of the entries that hold no longer."
+_COVERS = "Ids of the entries of which it says all, and more."
+_SAME = "The id of the entry that says the same; its wording stays."
+_BOTH = "Ids of the entries that hold as well."
+
+
 class EntryDetailsBody(RequestModel):
     """The fields of a fact besides its text."""
 
@@ -169,6 +175,27 @@ class SaveBody(EntryDetailsBody):
     extends: Names = Field(default_factory=list, description="Ids of the entries it adds to.")
     derived_from: Names = Field(default_factory=list, description="Ids of the entries it follows from.")
     contradicts: Names = Field(default_factory=list, description="Ids of the entries it contradicts.")
+    replaces: Names = Field(default_factory=list, description=_REPLACES)
+    covers: Names = Field(default_factory=list, description=_COVERS)
+    same: Names = Field(default_factory=list, description=_SAME)
+    both: Names = Field(default_factory=list, description=_BOTH)
+    quote: Line = Field("", description="The person's words that say so.")
+    whole: bool = Field(default=False, description="Save several list items or paragraphs as one entry.")
+
+
+class SettleBody(RequestModel):
+    """How an entry relates to older ones. An id may be followed by the digits that were shown: `91f607.3ac`."""
+
+    model_config = body_config(replaces=["3f9a1c"])
+
+    replaces: Names = Field(default_factory=list, description=_REPLACES)
+    covers: Names = Field(default_factory=list, description=_COVERS)
+    same: Names = Field(default_factory=list, description=_SAME)
+    both: Names = Field(default_factory=list, description=_BOTH)
+    until: Word = Field("", description="It holds until that day; then the older entries hold alone again.")
+    reason: Line = ""
+    quote: Line = Field("", description="The person's words that say so.")
+    dry_run: bool = Field(default=False, description="Change nothing; respond with the difference it would make.")
 
 
 class EvolveBody(EntryDetailsBody):
@@ -182,16 +209,17 @@ class EvolveBody(EntryDetailsBody):
 
 
 class ForgetBody(RequestModel):
-    """The reason for forgetting the entry."""
+    """The reason for forgetting the entry, and the person's words that ask for it."""
 
     model_config = body_config(reason="never true")
 
     reason: Line = ""
+    quote: Line = Field("", description="What the person wrote within the last day, letter by letter.")
 
 
 @declared_only
 class EntryResponse(OkResponse):
-    """The result of saving, evolving, confirming, forgetting or ending something."""
+    """The result of saving, settling, evolving, confirming, forgetting or ending something."""
 
     remembered: fact_shapes.EntryResultShape
 
@@ -203,7 +231,11 @@ class ChainResponse(OkResponse, fact_shapes.ChainShape):
 
 @entry_router.post("", operation_id="save_entry", summary="Save an entry")
 def save_entry(body: SaveBody, caller: CallingProgram, memory: Writer) -> EntryResponse:
-    """Save one thing worth knowing. What is already known is confirmed instead; nothing is overwritten."""
+    """Save one thing worth knowing. What is already known is confirmed instead; nothing is overwritten.
+
+    The response has the `neighbours`: the entries near to it, to be settled by the route `settle` if one holds no
+    longer. A program's text of several list items or paragraphs is refused with its parts, unless it is `whole`.
+    """
     fields = body.model_dump(exclude={"text", "session_id"})
     return _entry_response(
         memory.entries.save(body.text, **fields, interface=caller.name, conversation=body.session_id), memory
@@ -214,6 +246,15 @@ def save_entry(body: SaveBody, caller: CallingProgram, memory: Writer) -> EntryR
 def show_entry(id: IdInPath, memory: Reader) -> ChainResponse:
     """An entry or a fact with all its versions and bonds."""
     return {"ok": True, **fact_shapes.chain_shape(memory.entries.show(id), memory.notes.link)}
+
+
+@entry_router.post("/{id}/settle", operation_id="settle_entry", summary="Say how an entry relates to older ones")
+def settle_entry(id: IdInPath, body: SettleBody, memory: Writer) -> EntryResponse:
+    """Say how an entry relates to older ones, after reading both: one change, which undo takes back.
+
+    `ended` in the response are the entries that it ended, `waiting` those that only the person may end.
+    """
+    return _entry_response(memory.entries.settle(id, **body.model_dump()), memory)
 
 
 @entry_router.post("/{id}/evolve", operation_id="evolve_entry", summary="Replace an entry")
@@ -233,8 +274,8 @@ def confirm_entry(id: IdInPath, memory: Writer) -> EntryResponse:
 
 @entry_router.post("/{id}/forget", operation_id="forget_entry", summary="Forget an entry")
 def forget_entry(id: IdInPath, body: ForgetBody, memory: Writer) -> EntryResponse:
-    """Stop recalling an entry; its note stays, and undo brings it back."""
-    return _entry_response(memory.entries.forget(id, reason=body.reason), memory)
+    """Stop recalling an entry; its note stays, and undo brings it back. The person's own word waits for them."""
+    return _entry_response(memory.entries.forget(id, reason=body.reason, quote=body.quote), memory)
 
 
 class FactsQuery(RequestModel):
@@ -261,6 +302,7 @@ class FactBody(EntryDetailsBody):
     project: Word = Field("", description="The project to which it belongs.")
     text: Prose = Field("", description="The sentence, if the one made from the triple is not good enough.")
     fact: FactClass = Field("", description="How it ages.")
+    both: Names = Field(default_factory=list, description=_BOTH)
 
 
 class EndBody(RequestModel):

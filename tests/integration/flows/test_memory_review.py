@@ -216,7 +216,7 @@ def test_a_line_of_a_note_stays_and_the_person_is_told(house: House) -> None:
     (house.vault / "People").mkdir()
     (house.vault / "People/Ada.md").write_text("# Ada\n\n- works_at [[Globex]]\n")
     house.person.index.sync()
-    waits = house.agent.facts.add("Ada", "works_at", "Acme").fact
+    waits = house.agent.facts.add("Ada", "works_at", "Acme", trust="imported").fact
     result = approved(house, waits.id)
 
     assert result.ended == ()

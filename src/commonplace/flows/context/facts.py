@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from commonplace.context.options import NOTE_KIND
-from commonplace.context.selection import EntryMatch, fitting_entries, newest_in_place
+from commonplace.context.selection import EntryMatch, fitting_entries, with_newest
 from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_paths import PLAYBOOK_KINDS, id_digits
 from commonplace.facts.groups import newest_of
@@ -65,12 +65,11 @@ def fact_pieces(prompt: str, session: Session, *, topics: Sequence[str]) -> tupl
     ]
     by_id = {snapshot.fact.id: snapshot.fact for snapshot in facts}
     best = sorted(pieces, key=lambda piece: (-piece.score, piece.key))
-    newest = newest_of(groups_among(by_id.values(), session))
-    by_key = {piece.key: piece for piece in best}
-    newer = [by_key[key] for key in newest_in_place(by_key, newest)]
-    older = [each for each in fair_share(best, lambda piece: by_id[piece.key], limit=most) if each.key in newest]
-    chosen = [*fair_share(newer, lambda piece: by_id[piece.key], limit=most), *older]
-    keys, said = {piece.key for piece in chosen}, f"the {most} most relevant facts were included"
+    shared = fair_share(best, lambda piece: by_id[piece.key], limit=most)
+    ranked = [*dict.fromkeys(each.key for each in (*shared, *best))]
+    keys = {*with_newest(ranked, newest_of(groups_among(by_id.values(), session)), limit=len(shared))}
+    said = f"the {most} most relevant facts were included"
+    chosen = [each for each in best if each.key in keys]
     left_out = (OmittedPiece("facts", piece.source, "section", said) for piece in best if piece.key not in keys)
     return (*chosen, *_promises(prompt, session), *_meetings(prompt, session), *left_out)
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from commonplace.context.page import LINE_SECTIONS
 from commonplace.facts.claims import is_own_word, kind_of_speaker
 from commonplace.facts.groups import DISPUTES, Group, said_last
 from commonplace.facts.validity import holds
@@ -20,8 +19,10 @@ from commonplace.model import Fact
 from commonplace.model.context import Piece
 from commonplace.model.moment import spoken_day
 
+OLDER_LINE: Final = 80
+"""Characters that the profile shows of an older entry of a group; a prompt about it brings the whole."""
+
 _PER_PLACE: Final = 1e-6  # of a score, by which an older entry comes after a newer one
-_OLDER_LINE: Final = 80  # characters that the profile shows of an older entry; a prompt about it brings the whole
 _MOST_WAITING: Final = 200  # entries, the last updated first
 
 
@@ -67,12 +68,10 @@ def _with_days(pieces: Sequence[Piece], group: Group, session: Session) -> list[
 
 
 def _with_day(piece: Piece, said: str, *, is_older: bool) -> Piece:
-    if piece.section not in LINE_SECTIONS:
-        return replace(piece, day=said)
     text = piece.text
-    if is_older and piece.section == "profile" and len(text) > _OLDER_LINE:
-        text = f"{text[:_OLDER_LINE].rpartition(' ')[0] or text[:_OLDER_LINE]} ..."
-    return replace(piece, text=f"{text} ({said})") if said else piece
+    if is_older and piece.section == "profile" and len(text) > OLDER_LINE:
+        text = f"{text[:OLDER_LINE].rpartition(' ')[0] or text[:OLDER_LINE]} ..."
+    return replace(piece, text=text, said=said)
 
 
 def _placed(piece: Piece, *, score: float, newest: str, heading: str) -> Piece:

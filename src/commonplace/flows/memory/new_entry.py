@@ -5,6 +5,7 @@ what happens to the entry that it is about. Nothing here writes to the vault: `s
 """
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,7 +15,14 @@ from uuid import UUID
 from commonplace.errors import Refused, UsageError
 from commonplace.facts.claims import is_own_line, is_own_word
 from commonplace.facts.entry_format import KEY_ORDER, changed_keys, entry_frontmatter
-from commonplace.facts.entry_paths import checked_kind, default_importance, entry_path, entry_slug, fact_class_of
+from commonplace.facts.entry_paths import (
+    PLAYBOOK_KINDS,
+    checked_kind,
+    default_importance,
+    entry_path,
+    entry_slug,
+    fact_class_of,
+)
 from commonplace.facts.triples import ME, triple_sentence
 from commonplace.flows.notes.write import KEEP_ELSEWHERE, refuse_secrets
 from commonplace.flows.stores import Session
@@ -23,7 +31,9 @@ from commonplace.model import Action, ActorKind, Bond, Candidate, Fact, Verdict
 from commonplace.model.entry_field import inherited, texts_of
 from commonplace.model.layout import staging_path
 from commonplace.model.moment import moment_text
+from commonplace.model.request import NewEntry
 from commonplace.notes import remove_key, set_key
+from commonplace.notes.markdown import top_blocks
 from commonplace.notes.note_text import split_note
 from commonplace.notes.yaml_emit import emit_yaml, plain_value
 from commonplace.screening.narration import statement_of
@@ -33,6 +43,33 @@ if TYPE_CHECKING:
 
 _FLIPPED: Final = "Programs have replaced it back and forth: the person decides which one holds."
 _MICROSECONDS: Final = 1000  # in a millisecond: a number that fits the 12 bits below it
+_LABEL: Final = re.compile(r"[*_]*[^\W\d_][^:.!?\n]{0,40}:[*_]*(?:\s|$)")
+_MOST_IN_PART: Final = 100  # characters of a part that an error quotes
+
+
+def refuse_several(new: NewEntry) -> None:
+    """Raise UsageError with the parts of a text that has several list items or paragraphs: each may be an entry.
+
+    What belongs to one statement passes: paragraphs with a label, such as "Why: ...", below a statement that has none,
+    and a list below such a label. A playbook passes with its steps.
+    """
+    if "\n" not in new.text.strip() or new.triggers or new.kind.strip().casefold() in PLAYBOOK_KINDS:
+        return
+    refuse_secrets(new.text)  # the error quotes it
+    parts: list[str] = []
+    is_below_label = False
+    for block in top_blocks(new.text):
+        line = " ".join(block.text.split())
+        if block.kind == "paragraph":
+            is_below_label = bool(parts and _LABEL.match(line) and not _LABEL.match(parts[0]))
+        if not is_below_label and not (block.kind == "paragraph" and line.endswith(":")):
+            parts.append(line)
+    if len(parts) > 1:
+        listed = "; ".join(f"({number}) {part[:_MOST_IN_PART]}" for number, part in enumerate(parts, start=1))
+        raise UsageError(
+            f"this text says {len(parts)} things: {listed}",
+            hint="Save each by itself, in a sentence that stands alone; or all in one entry with `whole`.",
+        )
 
 
 def complete_candidate(candidate: Candidate, session: Session, *, old_kind: str = "") -> Candidate:
@@ -185,11 +222,7 @@ class JudgedCandidate:
         values = inherited(Fact, candidate, parent, as_version=False)
         if values["importance"] is None:
             values["importance"] = default_importance(candidate.fact)
-        values |= {
-            "valid_from": candidate.valid_from or candidate.said,
-            "valid_until": min((each for each in (candidate.valid_until, verdict.until) if each), default=""),
-            "bonds": self._bonds(),
-        }
+        values |= self._window(parent, recorded) | {"bonds": self._bonds()}
         fact = Fact(
             **values,
             id=id_,
@@ -204,6 +237,20 @@ class JudgedCandidate:
         )
         path = entry_path(fact.kind, id=fact.id, slug=entry_slug(fact), recorded=recorded, always_load=fact.always_load)
         return replace(fact, path=staging_path(path) if waits else path)
+
+    def _window(self, parent: Fact | None, recorded: str) -> dict[str, str]:
+        """When it holds: an end that another entry causes is no stated one, nor one that its older version had so.
+
+        What never held, because it was said before what is known, has an end and no moment at which somebody set it.
+        """
+        begins, stated = self.candidate.valid_from or self.candidate.said, self.candidate.valid_until
+        until = min((each for each in (stated, self.verdict.until) if each), default="")
+        window = {"valid_from": begins, "valid_until": until}
+        if until != stated and until > begins:
+            return {**window, "invalidated_at": recorded, "was_valid_until": stated}
+        if until and parent and parent.invalidated_at and parent.valid_until == until:
+            return {**window, "invalidated_at": recorded, "was_valid_until": parent.was_valid_until}
+        return window
 
     def _bonds(self) -> tuple[tuple[Bond, str], ...]:
         bonds = dict.fromkeys(each for each in self.candidate.bonds if each[0] != "update")  # `supersedes` says that

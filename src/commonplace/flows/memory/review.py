@@ -405,7 +405,9 @@ def _reworded(fact: Fact, words: tuple[str, str], session: Session) -> Fact:
 
 
 def _own_words(fact: Fact, session: Session) -> Origins:
-    return Origins(session.actor.origin, fact.origins.conversation, "told", author=session.author)
+    """The person as the source; what it was made from stays, so that it is not learned from that again."""
+    said = fact.origins
+    return replace(said, interface=session.actor.origin, trust="told", extractor="", author=session.author)
 
 
 def _approved(fact: Fact, old: Sequence[Fact], session: Session, *, both: Sequence[Fact] = ()) -> Fact:

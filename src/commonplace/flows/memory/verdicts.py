@@ -17,6 +17,7 @@ from commonplace.facts.entry_paths import archive_path, id_digits
 from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
 from commonplace.flows.memory.new_entry import flipped_among, may_end
 from commonplace.flows.memory.save import Ending
+from commonplace.flows.memory.spoken import is_spoken_change
 from commonplace.flows.notes.write import (
     Edit,
     Permit,
@@ -37,6 +38,7 @@ from commonplace.model.moment import read_moment
 _REPLACES: Final = "It is said to replace this entry."
 _COVERS: Final = "It is said to say all that this entry says, and more."
 _BOTH: Final = "Both hold."
+_UNTIL: Final = "It is said to hold for a while."
 _VERDICTS: Final[tuple[Bond, ...]] = ("both", "end")
 
 
@@ -46,18 +48,22 @@ def settle(
     session: Session,
     *,
     reason: str = "",
+    quote: str = "",
     is_spoken: bool = False,
     dry_run: bool = False,
 ) -> EntryResult:
-    """Settle the entry with the older ones that the settlement names; `is_spoken` if the person said so themselves.
+    """Settle the entry with the older ones that the settlement names; `is_spoken` if it is the person's own word.
 
-    A name may end in a dot and the first digits of the fingerprint that was shown: `91f607.3ac`. Raises NotFound,
-    Conflict for an entry that is not active or that has other words now, UsageError for an empty or contradictory
-    settlement, and Refused.
+    `quote` are the words of the person that an agent passes on. A name may end in a dot and the first digits of the
+    fingerprint that was shown: `91f607.3ac`. Raises NotFound, Conflict for an entry that is not active or that has
+    other words now, UsageError for an empty or contradictory settlement, and Refused.
     """
-    refuse_secrets(reason)
+    refuse_secrets(reason, quote)
     if not (settlement.names or settlement.until):
         raise UsageError("nothing is settled", hint="Say what it replaces, covers, says the same as, or holds with.")
+    if settlement.until:  # what holds for a while ends nothing: the older ones hold alone again afterwards
+        both = (*settlement.both, *settlement.replaces, *settlement.covers)
+        settlement = replace(settlement, replaces=(), covers=(), both=both)
     with session.stores.save_lock():
         here = session.at(session.clock())
         new = shown_entry(name, here)
@@ -67,11 +73,16 @@ def settle(
             return _put_away([new], olds[settlement.same[0]], here, reason=reason, dry_run=dry_run)
         ending = {olds[each].id: (olds[each], _REPLACES) for each in settlement.replaces}
         ending |= {olds[each].id: (olds[each], _COVERS) for each in settlement.covers}
+        is_quoted = is_spoken_change(quote, new, [each for each, _ in ending.values()], here)
+        is_spoken = is_spoken or is_quoted
         ended, asked = _divided([each for each, _ in ending.values()], here, is_spoken=is_spoken)
-        why = reason.strip() or (next(iter(ending.values()))[1] if ending else _BOTH)
-        both = [olds[each] for each in settlement.both]
-        settled = settled_fact(new, ended, here, asked=asked, both=both, until=settlement.until, reason=why)
-        return write_settled(new, settled, ended, here, asked=asked, reason=why, dry_run=dry_run)
+        why = reason.strip() or (next(iter(ending.values()))[1] if ending else _BOTH if settlement.both else _UNTIL)
+        beside = [olds[each] for each in settlement.both]
+        settled = settled_fact(new, ended, here, asked=asked, both=beside, until=settlement.until, reason=why)
+        if is_quoted:  # what the person said is their own word from now on
+            origins = replace(new.origins, trust="told", quote=" ".join(quote.split()))
+            settled = replace(settled, origins=origins, updated=here.now)
+        return write_settled(new, settled, ended, here, asked=asked, reason=why, spoken=is_spoken, dry_run=dry_run)
 
 
 def settle_group(
@@ -137,7 +148,8 @@ def _check(new: Fact, olds: Iterable[Fact], settlement: Settlement) -> None:
     ids = [each.id for each in olds]
     if new.id in ids:
         raise UsageError(f"{id_digits(new.id)} cannot be settled with itself", hint="Name the older entry.")
-    if len({*ids}) < len(settlement.names) or (settlement.same and len(settlement.names) > 1):
+    is_alone = not settlement.same or (len(settlement.names) == 1 and not settlement.until)
+    if len({*ids}) < len(settlement.names) or not is_alone:
         raise UsageError("an entry is named twice, or `same` with others", hint="Say one thing of each older entry.")
     if new.place == "staging":
         hint = "The person approves or rejects it first (`commonplace review`)."
@@ -176,12 +188,14 @@ def write_settled(
     *,
     asked: Sequence[Fact] = (),
     reason: str,
+    spoken: bool = False,
     dry_run: bool,
 ) -> EntryResult:
     """Write the newer entry as it was settled, and end the older ones, in one commit."""
     if settled == new and not ended:
-        return EntryResult("settle", new, "It is settled so already.", changed=False)
-    terms = Terms(message=commit_message(session.stores, verb="settle", path=new.path), why=reason, dry_run=dry_run)
+        return EntryResult("settle", new, "It is settled so already.", changed=False, waiting=tuple(asked))
+    message = commit_message(session.stores, verb="settle", path=new.path)
+    terms = Terms(message=message, why=reason, spoken=spoken, dry_run=dry_run)
     is_over = settled.begins <= session.now
     endings = [Ending(each, settled, session, terms, is_over=is_over, since=_since(settled, each)) for each in ended]
     changed = change_entries([(new, settled)], session, terms, endings=endings)
