@@ -1,196 +1,116 @@
-"""What a new statement does to a known one: confirms it, changes it, or stands beside it; and how that was calibrated.
+"""What a new statement does to a known one: nothing true is lost, nothing is ended on a guess, neighbours are shown.
 
-Pairs of a known and a new statement, each with what the new one should do: pairs that were written for this, and the
-labelled sets of a data folder. The rules decide by words and by the cosine of the real encoder, without a vault.
+The table of the law of memory, on sets whose authors had not seen the program, and on pairs for development. Parts:
 
-- pairs: how often each label gets what it should;
-- one memory: all known statements of a set together, and whether a new one confirms or ends one that it is not about;
-- curves: the same two for several values of each threshold, so that the chosen one can be seen among its neighbours.
+- losses: saving every new statement of the sets, one after the other: what is lost, taken for known, or shortened;
+- development: the same with the development pairs;
+- said_before: what was said earlier and is learned later the same day;
+- contradictions: what an agent says against the person's own word;
+- neighbours, development_neighbours: whether a save shows the entry that it is about; the curves of the floors;
+- chains: values that nobody settles;
+- walk: the functions and files of ours that one save runs.
 
-Run it as `python bench/changes.py`; `--data` names another folder with gate.jsonl and context.jsonl, `--verbose` lists
-what was missed, `--save` keeps the figures.
+Run it as `python bench/changes.py`; `--only neighbours,chains` for parts, `--verbose` lists what went wrong, `--save`
+keeps the figures. Without the data folder the development parts are left out.
 """
 
 import argparse
 import json
+import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple
-from unittest.mock import patch
+from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-import numpy as np
 from bench import figures
-from bench.memory_sets import memory_folder, read_candidates, read_people
-from bench.quality_tables import table
+from bench.changes_neighbours import compare_all, neighbour_figures
+from bench.changes_saves import PERSON, measure_chains, measure_contradictions, measure_losses, measure_said_before
+from bench.changes_sets import deciding_set, development_memory, development_sets
+from bench.changes_tables import tables
+from bench.memory_vault import AGENT, Opener, settings_of
 
-from commonplace.encoders.models import MINILM
-from commonplace.encoders.onnx_encoder import OnnxEncoder
-from commonplace.facts import similarity as similarity_rules
-from commonplace.facts import statement_differences
-from commonplace.facts.claims import FactRules
-from commonplace.facts.integrate import integrate
-from commonplace.model import Candidate, Fact, FactRecord, SimilarFact, Verdict
-from commonplace.screening.narration import statement_of
+from tools import trace
 
-OWN_PAIRS: Final = figures.ROOT / "tests/change_examples/pairs.jsonl"
-ACTIONS: Final = {"update": ("supersede",), "duplicate": ("confirm",), "keep": ("insert", "extend")}
-CURVES: Final[Mapping[str, Sequence[float]]] = {
-    "CLOSE": (0.5, 0.6, 0.65, 0.7, 0.75, 0.8),
-    "LIKELY": (0.4, 0.45, 0.5, 0.55, 0.6),
-    "ABOUT": (0.2, 0.25, 0.3, 0.35, 0.4, 0.5),
-    "MANY_SHARED": (0.6, 0.75, 0.9, 1.1),
-    "COVERED": (0.45, 0.5, 0.55, 0.6, 0.7, 0.8),
-}
-_NOW: Final = "2026-06-01T00:00:00Z"
-_COMPARED: Final = 48  # known statements nearest to a new one, as many as a save compares at most
+PARTS: Final = (
+    "losses",
+    "development",
+    "said_before",
+    "contradictions",
+    "neighbours",
+    "development_neighbours",
+    "chains",
+    "walk",
+)
 
 
-class Pair(NamedTuple):
-    """A new statement, the known one, and what the new one should do to it."""
-
-    label: str
-    text: str
-    known: str
-
-
-@dataclass(frozen=True, slots=True)
-class PairSet:
-    """Pairs, and other statements that are known beside them."""
-
-    name: str
-    pairs: tuple[Pair, ...]
-    others: tuple[str, ...] = ()
-
-
-class Cosines:
-    """The cosines of texts; each text is encoded once."""
-
-    def __init__(self, encoder: OnnxEncoder, texts: Iterable[str]) -> None:
-        self._rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
-        vectors = encoder.encode([*self._rows])
-        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        self._all = unit @ unit.T
-
-    def of(self, one: str, other: str) -> float:
-        """The cosine of two of the texts."""
-        return float(self._all[self._rows[one], self._rows[other]])
-
-
-def read_sets(data: Path | None) -> list[PairSet]:
-    """The pairs written for this, then those of the data folder if there is one."""
-    lines = [json.loads(line) for line in OWN_PAIRS.read_text(encoding="utf-8").splitlines()]
-    sets = [PairSet("own", tuple(_saved(line["label"], line["text"], line["known"]) for line in lines))]
-    if data is None:
-        return sets
-    folder = memory_folder(data)
-    pairs = [_saved(each.label, each.text, each.known) for each in read_candidates(folder) if each.known]
-    people = read_people(folder)
-    entries = [entry for person in people for entry in person.entries]
-    pairs += [_saved("update", entry.text, entry.old) for entry in entries if entry.old]
-    others = tuple(entry.text for entry in entries if not entry.old)
-    return [*sets, PairSet("data", tuple(pair for pair in pairs if pair.label in ACTIONS), others)]
-
-
-def _saved(label: str, text: str, known: str) -> Pair:
-    """The pair as a save has it: without the words around the statements."""
-    return Pair(label, statement_of(text), statement_of(known))
-
-
-def verdict_on(text: str, known: Sequence[str], cosines: Cosines) -> Verdict:
-    """What becomes of a new statement beside these known ones; the target is the known text."""
-    near = sorted(known, key=lambda each: -cosines.of(text, each))[:_COMPARED]
-    facts = [Fact(id=each, path=each, line=0, origin="entry", text=each, recorded="2026-01-01") for each in near]
-    similar = [SimilarFact(FactRecord(fact, None), cosines.of(text, fact.text)) for fact in facts]
-    return integrate(Candidate(text=text), similar, rules=FactRules(), now=_NOW)
-
-
-def score(pairs: PairSet, cosines: Cosines) -> dict[str, Any]:
-    """How often each label gets what it should, with what was missed; and the mistakes in one memory."""
-    missed = []
-    counts = {label: [0, 0] for label in ACTIONS}
-    for pair in pairs.pairs:
-        action = verdict_on(pair.text, [pair.known], cosines).action
-        counts[pair.label][1] += 1
-        counts[pair.label][0] += action in ACTIONS[pair.label]
-        if action not in ACTIONS[pair.label]:
-            missed.append([pair.label, action, round(cosines.of(pair.text, pair.known), 2), pair.text, pair.known])
-    return {"labels": counts, "missed": missed, **_in_one_memory(pairs, cosines)}
-
-
-def _in_one_memory(pairs: PairSet, cosines: Cosines) -> dict[str, Any]:
-    """How many new statements confirm or end a known one that they are not about, of all known ones together."""
-    known = [*dict.fromkeys((*(pair.known for pair in pairs.pairs), *pairs.others))]
-    wrong = []
-    for pair in pairs.pairs:
-        verdict = verdict_on(pair.text, [each for each in known if each != pair.text], cosines)
-        is_wrong = verdict.action in ("supersede", "confirm") and (pair.label == "keep" or verdict.target != pair.known)
-        if is_wrong:
-            wrong.append([verdict.action, pair.text, verdict.target])
-    return {"known": len(known), "statements": len(pairs.pairs), "wrong": wrong}
-
-
-def curves(sets: Sequence[PairSet], cosines: Cosines) -> dict[str, Any]:
-    """The scores of each set for each value of each threshold."""
-    return {
-        name: {str(value): [_with_threshold(name, value, each, cosines) for each in sets] for value in values}
-        for name, values in CURVES.items()
+def measure(chosen: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Any]]:
+    """The figures of the chosen parts, each as soon as it is measured."""
+    model = figures.with_model(chosen.model)
+    opener, told = Opener(settings_of(model, chosen.set)), deciding_set()
+    development = development_sets(chosen.data)
+    everything = development_memory(development, chosen.data)
+    makers: dict[str, Callable[[], Any]] = {
+        "losses": lambda: {
+            actor.kind: measure_losses(told, opener, folder / f"by-{actor.kind}", actor=actor)
+            for actor in (AGENT, PERSON)
+        },
+        "development": lambda: {
+            each.name: measure_losses(each, opener, folder / each.name, actor=AGENT) for each in development
+        },
+        "said_before": lambda: measure_said_before(told, opener, folder / "said-before"),
+        "contradictions": lambda: measure_contradictions(told, opener, folder / "contradictions"),
+        "neighbours": lambda: neighbour_figures(compare_all(told, opener, folder / "neighbours")),
+        "development_neighbours": lambda: neighbour_figures(compare_all(everything, opener, folder / "development")),
+        "chains": lambda: measure_chains(told, opener, folder / "chains"),
+        "walk": lambda: _walk(model),
     }
+    for part in chosen.only:
+        if development or not part.startswith("development"):
+            figures.say(part)
+            yield part, makers[part]()
 
 
-def _with_threshold(name: str, value: float, pairs: PairSet, cosines: Cosines) -> dict[str, Any]:
-    with ExitStack() as stack:
-        for module in (similarity_rules, statement_differences):
-            if hasattr(module, name):
-                stack.enter_context(patch.object(module, name, value))
-        scored = score(pairs, cosines)
-    return {"labels": scored["labels"], "wrong": len(scored["wrong"])}
-
-
-def tables(told: Mapping[str, Any], *, verbose: bool) -> Iterator[str]:
-    """The scores of each set, then a curve for each threshold, in Markdown."""
-    yield from ["### Changed values, paraphrases and what stands beside", ""]
-    heads = ["set", *(f"{label} right" for label in ACTIONS), "wrong target in one memory"]
-    yield from table(heads, [[name, *_cells(each)] for name, each in told["sets"].items()])
-    for name, values in told["curves"].items():
-        chosen = getattr(statement_differences, name, None) or getattr(similarity_rules, name)
-        yield from ["", f"`{name}`, chosen {chosen}:", ""]
-        rows = [[value, *(cell for each in scored for cell in _cells(each))] for value, scored in values.items()]
-        yield from table(["value", *(f"{each}: {head}" for each in told["sets"] for head in heads[1:])], rows)
-    if verbose:
-        for name, each in told["sets"].items():
-            rows = [*each["missed"], *(["one memory", action, "", *rest] for action, *rest in each["wrong"])]
-            yield from ["", f"Missed in {name}:", "", *table(["label", "got", "cosine", "new", "known"], rows)]
-
-
-def _cells(scored: Mapping[str, Any]) -> Iterator[str]:
-    for right, count in scored["labels"].values():
-        yield f"{right}/{count}"
-    wrong = scored["wrong"]
-    yield f"{len(wrong)} of {scored['statements']}, {scored['known']} known" if isinstance(wrong, list) else str(wrong)
+def _walk(model: dict[str, object]) -> dict[str, int]:
+    """What `commonplace save` runs in a process of its own, on the sample vault with the encoder."""
+    os.environ["COMMONPLACE_EMBEDDING__MODEL_FOLDER"] = str(model["embedding.model_folder"])
+    counted = trace.measure(("save",))["save"]
+    return {"functions": counted["functions"], "files": counted["files"]}
 
 
 def main() -> None:
-    """Score the sets, print the tables and the curves, and keep them if so told."""
-    chosen = _options().parse_args()
-    figures.with_model(chosen.model)
-    sets = read_sets(chosen.data if chosen.data.is_dir() else None)
-    texts = (text for each in sets for text in (*each.others, *(part for pair in each.pairs for part in pair[1:])))
-    cosines = Cosines(OnnxEncoder(chosen.model, MINILM, variant="int8", tag="bench"), texts)
-    told = {"sets": {each.name: score(each, cosines) for each in sets}, "curves": curves(sets, cosines)}
-    print("\n".join(tables(told, verbose=chosen.verbose)))
-    if chosen.save:
-        print(f"saved in {figures.save('changes', told)}")
+    """Measure, print the tables, and keep the figures if so told."""
+    chosen, told = _options().parse_args(), dict[str, Any]()
+    with figures.own_home() as folder:
+        for part, measured in measure(chosen, folder):
+            told[part] = measured
+            if chosen.save:
+                _keep(part, measured)
+    print("\n".join(tables([told], verbose=chosen.verbose)))
+
+
+def _keep(part: str, measured: Any) -> None:
+    """Save the part beside those that were measured before at this commit: all together take long."""
+    file = figures.HERE / f"results/changes-{figures.CODE['commit']}.json"
+    before = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    parts = {name: before[name] for name in PARTS if name in before}
+    figures.say(f"saved in {figures.save('changes', {**parts, part: measured})}")
+
+
+def _parts(text: str) -> list[str]:
+    parts = text.split(",")
+    if unknown := {*parts} - {*PARTS}:
+        raise argparse.ArgumentTypeError(f"no such part: {', '.join(sorted(unknown))}; parts: {', '.join(PARTS)}")
+    return parts
 
 
 def _options() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--data", type=Path, default=figures.DATA, help="folder with the labelled sets of memory")
+    options.add_argument("--only", type=_parts, default=list(PARTS), help=f"parts of {','.join(PARTS)}")
+    options.add_argument("--data", type=Path, default=figures.DATA, help="folder with judgement/")
     options.add_argument("--model", type=Path, default=figures.MODEL, help="folder with the encoder's weights")
-    options.add_argument("--verbose", action="store_true", help="list what was missed")
+    options.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting to try")
+    options.add_argument("--verbose", action="store_true", help="list what went wrong")
     options.add_argument("--save", action="store_true", help="keep the figures in bench/results/changes-<commit>.json")
     return options
 

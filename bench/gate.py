@@ -24,12 +24,9 @@ from bench import figures
 from bench.proportions import wilson
 from bench.quality_tables import table
 
-from commonplace.encoders.base import EncoderProvider
-from commonplace.encoders.models import MINILM
-from commonplace.encoders.onnx_encoder import OnnxEncoder
 from commonplace.facts.claims import FactRules
 from commonplace.facts.integrate import integrate
-from commonplace.model import Candidate, Fact, FactRecord, SimilarFact
+from commonplace.model import Candidate, Fact, FactRecord
 from commonplace.screening.gate import gate
 from commonplace.screening.narration import statement_of
 
@@ -39,7 +36,8 @@ LABELS: Final = ("keep", "secret", "junk", "duplicate")
 ABOUT: Final = """## Screening of new entries
 
 Each example is a text with a label: keep, secret, junk or duplicate.
-The gate judges it first; then the integrator, with the real encoder, decides whether it repeats something known.
+The gate judges it first; then the integrator decides whether it says the same words as something known.
+Most of the duplicates say it in other words, which are kept beside the known ones until somebody has read both.
 The blind set was written before the code; texts that are also in the development set, word for word, are left out.
 Its eleven misses were read in November 2026 and some were put right, so figures since then are no longer blind.
 Recall is the share of the texts with a label that get it, with Wilson's 95 % interval; precision is the share of the
@@ -78,9 +76,9 @@ def read(file: Path) -> list[Example]:
     return [Example(line["text"], line["label"], line.get("known")) for line in lines]
 
 
-def judge(examples: Sequence[Example], encoder: EncoderProvider) -> list[Judged]:
+def judge(examples: Sequence[Example]) -> list[Judged]:
     """What the gate, and after it the integrator, says to each."""
-    return [Judged(example, _found(example, encoder)) for example in examples]
+    return [Judged(example, _found(example)) for example in examples]
 
 
 def apart_from(examples: Sequence[Example], others: Sequence[Example]) -> list[Example]:
@@ -155,14 +153,12 @@ def speed_of(examples: Sequence[Example]) -> float:
 def main() -> None:
     """Judge both sets, print the tables, and keep them if so told."""
     chosen = _options().parse_args()
-    figures.with_model(chosen.model)
-    encoder = OnnxEncoder(chosen.model, MINILM, variant="int8", tag="bench")
     found = {name: read(EXAMPLES / f"{name}.jsonl") for name in SETS}
     told: dict[str, Any] = {}
     judged: dict[str, list[Judged]] = {}
     for name, examples in found.items():
         counted = apart_from(examples, found["development"]) if name == "blind" else examples
-        judged[name] = judge(counted, encoder)
+        judged[name] = judge(counted)
         told[name] = {
             "left_out": len(examples) - len(counted),
             **figures_of(judged[name]),
@@ -177,19 +173,17 @@ def _gated(text: str) -> str:
     return gate(text, trust="told", always_load=False, actor="agent", staged_trusts=()).reason
 
 
-def _found(example: Example, encoder: EncoderProvider) -> str:
+def _found(example: Example) -> str:
     text = statement_of(example.text)
     if reason := _gated(text):
         return reason
-    return "duplicate" if example.known is not None and _is_known(text, example.known, encoder) else "keep"
+    return "duplicate" if example.known is not None and _is_known(text, example.known) else "keep"
 
 
-def _is_known(text: str, known: str, encoder: EncoderProvider) -> bool:
+def _is_known(text: str, known: str) -> bool:
     """Whether the integrator confirms the known statement, with nothing known but that one."""
-    one, other = encoder.encode([text, known])
     fact = Fact(id="known", path="Agent/Memory/known.md", line=1, origin="entry", text=known, recorded=_NOW)
-    near = [SimilarFact(FactRecord(fact, None), float(one @ other))]
-    return integrate(Candidate(text=text), near, rules=FactRules(), now=_NOW).action == "confirm"
+    return integrate(Candidate(text=text), [FactRecord(fact, None)], rules=FactRules(), now=_NOW).action == "confirm"
 
 
 def _misses(judged: Sequence[Judged]) -> list[str]:
@@ -199,7 +193,6 @@ def _misses(judged: Sequence[Judged]) -> list[str]:
 
 def _options() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--model", type=Path, default=figures.MODEL, help="folder with the encoder's weights")
     options.add_argument("--save", action="store_true", help="keep the figures in bench/results/gate-<commit>.json")
     return options
 

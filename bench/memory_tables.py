@@ -39,8 +39,9 @@ ABOUT: Final = """## Memory that reaches the prompt
 The labelled sets have people with 35 entries, 12 notes and 40 prompts each, candidate memories in an agent's words, and
 questions to a garden of 748 real notes; what is measured is the development half.
 Each person has a vault of their own, in which an agent saved the entries: what was replaced three months ago, its
-replacement a week ago. A prompt has a session of its own, read as a hook reads it: its start with the profile, then the
-prompt's own part. An entry is there if its text stands in the context, or a beginning of it that no other text has.
+replacement a week ago, with the id of what it replaces, as an agent gives it that reads the answer.
+A prompt has a session of its own, read as a hook reads it: its start with the profile, then the prompt's own part.
+An entry is there if its text stands in the context, or a beginning of it that no other text has.
 "Without the profile" is a session whose start was not given, so that the own part has to bring everything.
 A candidate memory meets one known text, or none: a duplicate has to leave the known entry as the only current one, and
 an update the new one.

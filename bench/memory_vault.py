@@ -105,7 +105,10 @@ def new_vault(folder: Path, notes: Sequence[tuple[str, str]] = (), *, garden: Pa
 
 
 def save_entries(memory: Memory, clock: BenchClock, person: Person) -> Saved:
-    """Save what is known of the person, as an agent does: what was replaced first, each at a moment of its own."""
+    """Save what is known of the person, as an agent does: what was replaced first, each at a moment of its own.
+
+    A replacement names what it replaces: nothing else ends an entry.
+    """
     now = datetime.now(UTC)
     first = [(each.id + "old" if each.old else each.id, each.kind, each.old or each.text) for each in person.entries]
     later = [(each.id, each.kind, each.text) for each in person.entries if each.old]
@@ -115,7 +118,8 @@ def save_entries(memory: Memory, clock: BenchClock, person: Person) -> Saved:
         for number, (id, kind, text) in enumerate(wave):
             clock.set_to = begins + number * _BETWEEN
             try:
-                ids[id] = memory.entries.add(NewEntry(text, kind=kind)).fact.id
+                replaced = tuple(filter(None, (ids.get(f"{id}old"),)))
+                ids[id] = memory.entries.add(NewEntry(text, kind=kind, replaces=replaced)).fact.id
             except CommonplaceError as error:
                 refused[id] = str(error)
     clock.set_to = None

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import (
+    changes_tables,
     context_tables,
     entries_tables,
     figures,
@@ -39,6 +40,7 @@ ANSWERS_BEFORE: Final = (
 """What the answers were before they were made for a model."""
 
 ABOUT: Final = {
+    "changes": changes_tables.ABOUT,
     "updates": updates_tables.ABOUT,
     "memory": memory_tables.ABOUT,
     "sessions": sessions.ABOUT,
@@ -164,7 +166,14 @@ def pool_tables(told: dict[str, Any]) -> Iterator[str]:
     yield from table(["hybrid, %", "n", "the best few hundred chunks", "every chunk"], rows)
 
 
-def changes_tables(told: dict[str, Any]) -> Iterator[str]:
+def law_of_memory(told: dict[str, Any]) -> Iterator[str]:
+    """What new statements do to known ones: the first look at the sets, and the newest one beside it."""
+    first = kept("changes")[-1]
+    looks = [first] if first["at"] == told["at"] else [first, told]
+    yield from [*(line for look in looks for line in (_where(look), "")), *changes_tables.tables(looks)]
+
+
+def updated_values(told: dict[str, Any]) -> Iterator[str]:
     """Which value comes first where something has changed."""
     count = told["questions"]
     asked = "All questions" if count == "all" else f"{count} questions about what has changed, {count} others"
@@ -280,7 +289,8 @@ def written() -> str:
     """The page with its figures as they are now."""
     makers = {
         "quality": quality_tables,
-        "updates": changes_tables,
+        "changes": law_of_memory,
+        "updates": updated_values,
         "memory": reaching_the_prompt,
         "sessions": working_days,
         "gate": gate_tables,

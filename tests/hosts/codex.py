@@ -20,6 +20,10 @@ stream_max_retries = 0
 
 [analytics]
 enabled = false
+
+# what Codex writes when a person lets it save without asking: the tool can end entries, so that it asks by itself
+[plugins."commonplace@commonplace".mcp_servers.commonplace.tools.memory_save]
+approval_mode = "approve"
 """
 
 

@@ -142,14 +142,40 @@ class EntryMatch:
 
 
 def fitting_entries(
-    matches: Mapping[str, EntryMatch], *, need: Need, count: int, rule: EntryRule = ENTRY_RULE
+    matches: Mapping[str, EntryMatch],
+    *,
+    need: Need,
+    count: int,
+    newest: Mapping[str, str] | None = None,
+    rule: EntryRule = ENTRY_RULE,
 ) -> list[str]:
-    """The keys of the entries that fit a prompt, the best first; `count` is how many entries there are in all."""
+    """The keys of the entries that fit a prompt, the best first; `count` is how many entries there are in all.
+
+    `newest` has for each older entry of a group the newest one, which comes whenever an older one does.
+    """
     scores = {key: match.score(rule) for key, match in matches.items()}
     best = max(scores.values(), default=0.0)
     least = max(rule.threshold(need, count=count), rule.beside_best * best)
     ranked = sorted(scores, key=lambda key: (-matches[key].rank(rule), key))
-    return [key for key in ranked if scores[key] >= least][: rule.limit(count=count)]
+    fitting = [key for key in ranked if scores[key] >= least]
+    return with_newest(fitting, newest or {}, limit=rule.limit(count=count))
+
+
+def with_newest(ranked: Sequence[str], newest: Mapping[str, str], *, limit: int) -> list[str]:
+    """The first `limit` of these keys, with the newest of each group among them: it takes the place of an older one.
+
+    One that is not among the ranked keys stands beside it.
+    """
+    chosen = [*ranked[:limit]]
+    for place, key in reversed([*enumerate(chosen)]):
+        newer = newest.get(key, key)
+        if newer in chosen:
+            continue
+        if newer in ranked:
+            chosen[place] = newer
+        else:
+            chosen.append(newer)
+    return chosen
 
 
 def passage_threshold(scores: Iterable[float], *, least: float) -> float:

@@ -6,7 +6,7 @@ it depends on who acts or on the time.
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -18,6 +18,7 @@ from commonplace.context.options import ContextOptions
 from commonplace.encoders.base import EncoderProvider, heuristic_tokens
 from commonplace.extraction.options import LearnOptions
 from commonplace.facts.claims import FactRules
+from commonplace.facts.groups import Group
 from commonplace.facts.options import FactsOptions
 from commonplace.facts.profile import ProfileRanking
 from commonplace.facts.snapshots import FactSnapshots
@@ -25,7 +26,7 @@ from commonplace.history.base import History
 from commonplace.index.base import FactQuery, Index, VectorCache
 from commonplace.llm.base import LanguageModel
 from commonplace.llm.options import Task
-from commonplace.model import Actor, Filters
+from commonplace.model import Actor, Fact, Filters
 from commonplace.model.layout import entry_digits
 from commonplace.model.moment import moment_text
 from commonplace.policy.options import SafetyOptions
@@ -247,6 +248,7 @@ class Stores:
     snapshots: FactSnapshots = field(default_factory=FactSnapshots)
     profile: ProfileRanking = field(default_factory=ProfileRanking)
     prompts: PromptLog = field(default_factory=PromptLog)
+    undecided: "dict[bool, tuple[Mapping[str, int], tuple[Fact, ...], tuple[Group, ...]]]" = field(default_factory=dict)
     noise_levels: dict[int, float] = field(default_factory=dict)
     nearness_levels: dict[tuple[int, Filters], tuple[float, ...]] = field(default_factory=dict)
 

@@ -44,11 +44,12 @@ class Book:
         """What is put before a prompt."""
         return self.person.context(prompt, within=None, profile=False, peek=True).text
 
-    def settle(self, new: EntryResult, by: str = "person", **verdict: Any) -> EntryResult:
+    def settle(
+        self, new: EntryResult, by: str = "person", until: str = "", **verdict: list[EntryResult]
+    ) -> EntryResult:
         """Say how an entry relates to others."""
-        named = {how: [each.fact.id for each in old] for how, old in verdict.items() if how != "until"}
-        until = {how: day for how, day in verdict.items() if how == "until"}
-        return self.by(by).entries.settle(new.fact.id, **named, **until)
+        named: dict[str, Any] = {how: [each.fact.id for each in old] for how, old in verdict.items()}
+        return self.by(by).entries.settle(new.fact.id, until=until, **named)
 
 
 @pytest.fixture

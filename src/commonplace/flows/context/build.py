@@ -40,6 +40,7 @@ from commonplace.flows.context.session_start import (
     session_pieces,
 )
 from commonplace.flows.context.topics import lock_topics, match_topics, style_for
+from commonplace.flows.context.undecided import show_undecided
 from commonplace.flows.digest import note_announcement
 from commonplace.flows.project import project_at
 from commonplace.flows.stores import QueryCache, Session
@@ -140,7 +141,8 @@ def build_context(request: ContextRequest, session: Session) -> Context:
     plan = _plan(request, session)
     session = _model_session(session, waits=request.within is None)
     parts = gather(_parts(plan, session), within=request.within)
-    composed = _compose(parts, plan, session)
+    left = None if request.within is None else max(0.0, request.within - (time.perf_counter() - start))
+    composed = _compose(parts, plan, session, within=left)
     failures = () if request.peek else _record(composed, parts, plan, session)
     took_ms = round((time.perf_counter() - start) * 1000, 1)
     context = _context(composed, parts, plan, failures=failures, took_ms=took_ms)
@@ -366,10 +368,13 @@ def new_nonce() -> str:
     return os.urandom(4).hex()
 
 
-def _compose(parts: GatherResult[_Part], plan: _Plan, session: Session) -> ComposedContext:
+def _compose(parts: GatherResult[_Part], plan: _Plan, session: Session, *, within: float | None) -> ComposedContext:
+    """The parts in one text; where no time is left, it does not say what is undecided."""
     pieces = [each for part in parts.ready.values() for each in part.pieces]
+    shown = [each for each in pieces if isinstance(each, Piece)]
+    marked = gather({"undecided": partial(show_undecided, shown, session)}, within=within)
     composed = compose(
-        [each for each in pieces if isinstance(each, Piece)],
+        marked.ready.get("undecided", shown),
         plan.limits,
         nonce=new_nonce(),
         measure=count_tokens,

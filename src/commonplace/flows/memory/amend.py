@@ -9,6 +9,7 @@ from typing import Final
 
 from commonplace.errors import CommonplaceError, Conflict, Refused, UsageError
 from commonplace.events import emit
+from commonplace.facts.claims import with_end
 from commonplace.facts.entry_format import changed_keys, read_entry
 from commonplace.facts.entry_paths import archive_path, entry_path, entry_slug
 from commonplace.facts.validity import state_of, until_of
@@ -143,8 +144,9 @@ def end_fact(name: str, session: Session, *, at: str = "") -> EntryResult:
             if at and until != at:
                 raise UsageError(f"the entry already ends at {until}", hint="To extend it, evolve the entry.")
             return EntryResult("end", fact, f"it ends at {until}", old=fact.id, changed=False)
-        ended = replace(fact, valid_until=ends, invalidated_at=now, was_valid_until=fact.valid_until, updated=now)
-        return _amend(fact, ended, here, verb="remember", action="end", reason=f"it ends at {ends}")
+        return _amend(
+            fact, with_end(fact, ends, now=now), here, verb="remember", action="end", reason=f"it ends at {ends}"
+        )
 
 
 def load_always(

@@ -1,0 +1,100 @@
+"""The labelled sets of `bench/changes.py` and `bench/readers.py`: those that decide, and those for development.
+
+Those that decide lie in `bench/sets/changes`; their README says who wrote them. Those for development are in the data
+folder, under `judgement`, with the memories of `needs_*.jsonl` as what else is known.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from bench import figures
+
+DECIDING: Final = figures.HERE / "sets/changes"
+MEMORY: Final = 670
+"""Statements of the development memory, as many as the two deciding sets have together."""
+
+
+class Pair(NamedTuple):
+    """A known statement, a new one, and what the new one does to it."""
+
+    kind: str
+    known: str
+    new: str
+
+
+class Chain(NamedTuple):
+    """Values of one property, the oldest first, each with the day on which it was said."""
+
+    values: tuple[str, ...]
+    days: tuple[str, ...]
+
+
+class Correction(NamedTuple):
+    """What is known of somebody, what the person then says, the places of the facts that are over, and what is new."""
+
+    facts: tuple[str, ...]
+    said: str
+    ends: tuple[int, ...]
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """Labelled pairs, chains and corrections, and what else is known in the same memory."""
+
+    name: str
+    pairs: tuple[Pair, ...]
+    chains: tuple[Chain, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    others: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """All known statements, each once."""
+        return tuple(dict.fromkeys((*(pair.known for pair in self.pairs), *self.others)))
+
+    def of(self, *kinds: str) -> tuple[Pair, ...]:
+        """The pairs of these kinds."""
+        return tuple(pair for pair in self.pairs if pair.kind in kinds)
+
+
+def deciding_set() -> ChangeSet:
+    """Both deciding sets in one memory."""
+    lines = [line for file in sorted(DECIDING.glob("*.jsonl")) for line in _lines(file)]
+    chains = (line for line in lines if line["kind"] == "chain")
+    corrections = (line for line in lines if line["kind"] == "correction")
+    return ChangeSet(
+        "deciding",
+        tuple(Pair(line["kind"], line["known"], line["new"]) for line in lines if "known" in line and "new" in line),
+        tuple(Chain(tuple(line["values"]), tuple(line["days"])) for line in chains),
+        tuple(Correction(tuple(each["facts"]), each["said"], tuple(each["ends"]), each["new"]) for each in corrections),
+        tuple(line["known"] for line in lines if line["kind"] == "filler"),
+    )
+
+
+def development_sets(data: Path) -> tuple[ChangeSet, ...]:
+    """The pairs of each file, a set for each; none, with a message, if the data folder has no such files."""
+    files = sorted((data / "judgement").glob("pairs_*.jsonl"))
+    if not files:
+        figures.say(f"no pairs_*.jsonl in {data / 'judgement'}: the rows of the development sets are left out")
+    return tuple(
+        ChangeSet(file.stem, tuple(Pair(each["label"], each["known"], each["new"]) for each in _lines(file)))
+        for file in files
+    )
+
+
+def development_memory(sets: tuple[ChangeSet, ...], data: Path) -> ChangeSet:
+    """All pairs for development in one memory of MEMORY statements."""
+    pairs = tuple(pair for each in sets for pair in each.pairs)
+    needs = [line for file in sorted((data / "judgement").glob("needs_*.jsonl")) for line in _lines(file)]
+    others = dict.fromkeys(text for line in needs for text in line["memories"])
+    known = {pair.known for pair in pairs}
+    return ChangeSet("development", pairs, others=(*others,)[: MEMORY - len(known)])
+
+
+def _lines(file: Path) -> Iterator[dict[str, Any]]:
+    with file.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
