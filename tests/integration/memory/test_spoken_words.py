@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -165,7 +166,7 @@ def test_the_name_of_the_person_changes_when_they_say_so(memory: Memory) -> None
 def test_a_triple_that_the_person_told_an_agent_ends_their_earlier_value(memory: Memory) -> None:
     """A relation with one value needs no `replaces`."""
     agent = memory.acting(AGENT).entries
-    triple = {"subject": "me", "predicate": "lives_in"}
+    triple: dict[str, Any] = {"subject": "me", "predicate": "lives_in"}
     memory.entries.save("", object="Berlin", **triple)
     _hear(memory, "We moved to Oslo last week!")
     beside = agent.save("", object="Bergen", **triple, quote="We moved to Oslo last week!")
