@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from math import log10
 from typing import Final
 
-from commonplace.facts.claims import FactRules, rivals_nothing
+from commonplace.facts.claims import FactRules, is_own_word, rivals_nothing
+from commonplace.facts.entry_paths import PLAYBOOK_KINDS
 from commonplace.facts.integrate import OVERLAP
+from commonplace.facts.profile import is_constraint
 from commonplace.facts.triples import predicate_key
 from commonplace.facts.words import jaccard
 from commonplace.model import Bond, Fact
@@ -69,6 +71,19 @@ def groups_of(
     return tuple(Group(tuple(each)) for each in groups if len(each) > 1)
 
 
+def giving_way(groups: Iterable[Group]) -> frozenset[str]:
+    """The ids of the older entries that give way to others where room is short.
+
+    What harms if it is missed does not, nor does the person's word where only a program says otherwise since.
+    """
+    pairs = ((older, group.newest) for group in groups for older in group.entries[1:])
+    return frozenset(
+        older.id
+        for older, newest in pairs
+        if not is_constraint(older) and (is_own_word(newest) or not is_own_word(older))
+    )
+
+
 def near_from(count: int) -> float:
     """The cosine from which two of so many entries may be of one group."""
     return _NEAR + _NEAR_FOR_TEN_TIMES * _decades(count)
@@ -91,7 +106,8 @@ def newest_of(groups: Iterable[Group]) -> dict[str, str]:
 def _is_undecided(one: Fact, other: Fact, rules: FactRules, disputes: frozenset[Bond]) -> bool:
     """True if nobody has said how two near entries relate, and they are not about different things.
 
-    Of two triples only those with one subject and one relation can be the same, if their objects share most words.
+    A playbook is no other value of a statement. Of two triples only those with one subject and one relation can be the
+    same, if their objects share most words.
     """
     bonds = {bond for bond, _ in (*_bonds(one, other), *_bonds(other, one))}
     if one.id == other.id or bonds - disputes or _is_version(one, other) or _is_version(other, one):
@@ -100,6 +116,8 @@ def _is_undecided(one: Fact, other: Fact, rules: FactRules, disputes: frozenset[
         return True
     subject, about = rules.entity(one.subject), rules.entity(other.subject)
     if subject and about and subject != about:
+        return False
+    if (one.kind in PLAYBOOK_KINDS) != (other.kind in PLAYBOOK_KINDS):
         return False
     first, second = predicate_key(one.predicate), predicate_key(other.predicate)
     return not (first and second) or (first == second and jaccard(one.object, other.object) >= OVERLAP)

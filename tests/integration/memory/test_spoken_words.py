@@ -1,6 +1,7 @@
 """What the person tells an agent is done, and what an agent only claims to have heard waits for the person."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -234,3 +235,17 @@ def test_an_agent_forgets_and_replaces_what_programs_said(memory: Memory) -> Non
     assert [each.id for each in replaced.ended] == [one.id]
     assert (forgotten.changed, forgotten.waiting) == (True, ())
     assert _current(memory) == {NEW}
+
+
+def test_in_a_shared_vault_nobody_speaks_for_another(memory: Memory) -> None:
+    """What Ben wrote is no word of Ada's, and an agent of which nobody knows whose it is passes on nothing."""
+    session = memory._session
+    team = replace(session.stores, members=lambda: frozenset({"ada", "ben"}))
+    shared = Memory(replace(session, stores=team))
+    line = claude("user", SAID, id_="m-1", at="2026-11-15T11:55:00Z").encode()
+    shared.acting(Actor("job", "daemon", "ben")).conversations.capture(line, host="claude-code", session_id="s-1")
+    old = shared.acting(Actor("person", "cli", "ada")).entries.save(OLD, kind="fact").fact
+    agents = [shared.acting(replace(AGENT, person=each)).entries for each in ("ada", "", "ben")]
+    results = [each.save(NEW, kind="fact", replaces=[old.id], quote=SAID, dry_run=True) for each in agents]
+
+    assert [len(each.waiting) for each in results] == [1, 1, 0]

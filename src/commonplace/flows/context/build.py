@@ -20,7 +20,7 @@ from commonplace.context.compose import ComposedContext, ContextLimits, compose,
 from commonplace.context.options import BRIEFING, NOTES_MODES, ContextOptions, NotesMode, Phase, find_phase
 from commonplace.context.selection import parse_channel
 from commonplace.encoders.base import count_tokens
-from commonplace.errors import CommonplaceError, UsageError
+from commonplace.errors import CommonplaceError, IndexDamaged, UsageError
 from commonplace.events import emit
 from commonplace.flows.context.conversation_state import (
     PROFILE_GIVEN,
@@ -141,8 +141,7 @@ def build_context(request: ContextRequest, session: Session) -> Context:
     plan = _plan(request, session)
     session = _model_session(session, waits=request.within is None)
     parts = gather(_parts(plan, session), within=request.within)
-    left = None if request.within is None else max(0.0, request.within - (time.perf_counter() - start))
-    composed = _compose(parts, plan, session, within=left)
+    composed = _compose(parts, plan, session)
     failures = () if request.peek else _record(composed, parts, plan, session)
     took_ms = round((time.perf_counter() - start) * 1000, 1)
     context = _context(composed, parts, plan, failures=failures, took_ms=took_ms)
@@ -368,13 +367,14 @@ def new_nonce() -> str:
     return os.urandom(4).hex()
 
 
-def _compose(parts: GatherResult[_Part], plan: _Plan, session: Session, *, within: float | None) -> ComposedContext:
-    """The parts in one text; where no time is left, it does not say what is undecided."""
+def _compose(parts: GatherResult[_Part], plan: _Plan, session: Session) -> ComposedContext:
     pieces = [each for part in parts.ready.values() for each in part.pieces]
     shown = [each for each in pieces if isinstance(each, Piece)]
-    marked = gather({"undecided": partial(show_undecided, shown, session)}, within=within)
+    if not {*parts.late, *parts.failed} & {"marked", "facts", "profile"}:  # else the index may not answer in time
+        with suppress(IndexDamaged):
+            shown = show_undecided(shown, session)
     composed = compose(
-        marked.ready.get("undecided", shown),
+        shown,
         plan.limits,
         nonce=new_nonce(),
         measure=count_tokens,

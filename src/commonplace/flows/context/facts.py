@@ -13,7 +13,7 @@ from commonplace.context.options import NOTE_KIND
 from commonplace.context.selection import EntryMatch, fitting_entries, with_newest
 from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_paths import PLAYBOOK_KINDS, id_digits
-from commonplace.facts.groups import newest_of
+from commonplace.facts.groups import giving_way, newest_of
 from commonplace.facts.playbooks import fits_trigger
 from commonplace.facts.profile import is_about_person, is_constraint, person_names
 from commonplace.facts.relevance import fair_share, possible_names
@@ -67,7 +67,8 @@ def fact_pieces(prompt: str, session: Session, *, topics: Sequence[str]) -> tupl
     best = sorted(pieces, key=lambda piece: (-piece.score, piece.key))
     shared = fair_share(best, lambda piece: by_id[piece.key], limit=most)
     ranked = [*dict.fromkeys(each.key for each in (*shared, *best))]
-    keys = {*with_newest(ranked, newest_of(groups_among(by_id.values(), session)), limit=len(shared))}
+    groups = groups_among(by_id.values(), session)
+    keys = {*with_newest(ranked, newest_of(groups), giving_way(groups), limit=len(shared))}
     said = f"the {most} most relevant facts were included"
     chosen = [each for each in best if each.key in keys]
     left_out = (OmittedPiece("facts", piece.source, "section", said) for piece in best if piece.key not in keys)
@@ -286,8 +287,10 @@ def _for_prompt(prompt: str, request: EntryRequest, session: Session) -> EntryPi
         if not reasons[id] and id not in playbooks
     }
     holding = (each.fact for id, each in candidates.snapshots.items() if id in near and each.state == "current")
-    newest = newest_of(groups_among(holding, session))
-    chosen = fitting_entries(near, need=need_of(prompt), count=candidates.count, newest=newest)
+    groups = groups_among(holding, session)
+    chosen = fitting_entries(
+        near, need=need_of(prompt), count=candidates.count, newest=newest_of(groups), giving_way=giving_way(groups)
+    )
     snapshots = [candidates.snapshots[id] for id in chosen]
     doubts = doubts_of(snapshots, session, below=session.stores.context.doubt_below)
     pieces = [_piece(each, near[each.fact.id], session, doubt=doubts[each.fact.id]) for each in snapshots]

@@ -15,7 +15,7 @@ from commonplace.events import emit
 from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_format import read_entry
 from commonplace.facts.entry_paths import id_digits
-from commonplace.facts.groups import newest_of
+from commonplace.facts.groups import giving_way, newest_of
 from commonplace.facts.profile import MAX_LINE, ProfileLine, choose_profile
 from commonplace.facts.triples import EPHEMERAL, ME, predicate_key
 from commonplace.facts.validity import state_of
@@ -147,6 +147,7 @@ def _without_programs(note: Note, stores: Stores) -> tuple[Note, tuple[Piece, ..
         keys = frozenset()
     if not keys:
         return note, ()
+    titles = {"", *(each.text for each in note.headings if each.level == 1)}
     body, statements = without_statements(note.text.encode("utf-8", "surrogateescape"), keys)
     said = (
         Piece(
@@ -154,7 +155,7 @@ def _without_programs(note: Note, stores: Stores) -> tuple[Note, tuple[Piece, ..
             key=f"{note.path}#{statement_key(each.text)}",
             document=note.path,
             source=f"{note.path}:{each.line}",
-            text=": ".join(filter(None, (each.heading, each.text))),
+            text=each.text if each.heading in titles else f"{each.heading}: {each.text}",
             why="a program wrote it into the person's memory",
             group=_BY_PROGRAMS,
         )
@@ -205,19 +206,14 @@ def profile_pieces(session: Session, *, project: str, channel: str) -> tuple[Pie
 
 
 def _chosen(ranked: Sequence[ProfileLine], session: Session) -> tuple[list[ProfileLine], list[ProfileLine]]:
-    """The lines for which the profile has room, and the others; of a group the newest entry comes first.
-
-    What harms if it is missed gives way to nothing.
-    """
+    """The lines for which the profile has room, and the others; of a group the newest entry comes first."""
     holding = (line.snapshot.fact for line in ranked if line.snapshot.state == "current")
-    newest = newest_of(groups_among(holding, session))
-    ids = [line.snapshot.fact.id for line in ranked]
-    in_place = {
-        id: place for place, id in enumerate(dict.fromkeys(other for id in ids for other in (newest.get(id, id), id)))
-    }
-    ranked = [_with_day(line, newest) for line in sorted(ranked, key=lambda line: in_place[line.snapshot.fact.id])]
-    older = {line.snapshot.fact.id for line in ranked if line.group != "Constraints"} & {*newest}
-    return choose_profile(ranked, budget=session.stores.context.profile, older=older)
+    groups = groups_among(holding, session)
+    newest, ids = newest_of(groups), [line.snapshot.fact.id for line in ranked]
+    in_place = [*dict.fromkeys(other for id in ids for other in (newest.get(id, id), id))]
+    lines = {line.snapshot.fact.id: _with_day(line, newest) for line in ranked}
+    budget = session.stores.context.profile
+    return choose_profile([lines[id] for id in in_place], budget=budget, older=giving_way(groups))
 
 
 def _with_day(line: ProfileLine, newest: Mapping[str, str]) -> ProfileLine:

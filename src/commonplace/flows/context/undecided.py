@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from commonplace.facts.claims import is_own_word, kind_of_speaker
-from commonplace.facts.groups import DISPUTES, Group, said_last
+from commonplace.facts.groups import DISPUTES, Group, giving_way, said_last
 from commonplace.facts.validity import holds
 from commonplace.flows.memory.groups import groups_among, nearest_among
 from commonplace.flows.stores import Session
@@ -54,12 +54,14 @@ def _with_days(pieces: Sequence[Piece], group: Group, session: Session) -> list[
         scores[piece.section] = max(piece.score, scores[piece.section])
     differ = len({kind_of_speaker(fact) for fact in group.entries}) > 1
     days = {fact.id: _said(fact, session, with_speaker=differ) for fact in group.entries}
+    yielding = giving_way([group])
     return [
         _placed(
             _with_day(piece, days[piece.fact], is_older=places[piece.fact] > 0),
             score=scores[piece.section] - places[piece.fact] * _PER_PLACE,
             newest=group.newest.id if places[piece.fact] else "",
             heading=headings.get(piece.section, piece.group),
+            yields=piece.fact in yielding,
         )
         if piece.fact in places
         else piece
@@ -74,11 +76,13 @@ def _with_day(piece: Piece, said: str, *, is_older: bool) -> Piece:
     return replace(piece, text=text, said=said)
 
 
-def _placed(piece: Piece, *, score: float, newest: str, heading: str) -> Piece:
-    """The piece behind the newest one of its group; where room is short it gives way first."""
-    if piece.section == "user" or not newest:
-        return replace(piece, score=piece.score if piece.section == "user" else score)
-    yields = piece.yields or piece.section in ("facts", "profile", "playbooks")
+def _placed(piece: Piece, *, score: float, newest: str, heading: str, yields: bool) -> Piece:
+    """The piece behind the newest one of its group; where room is short it yields, if it gives way."""
+    if piece.section == "user":
+        return piece
+    if not newest:
+        return replace(piece, score=score)
+    yields = piece.yields or (yields and piece.section in ("facts", "profile", "playbooks"))
     return replace(piece, score=score, newest=newest, group=heading, yields=yields)
 
 
@@ -104,7 +108,8 @@ def _waiting(facts: dict[str, Fact], reader: IndexReader, session: Session) -> d
 
     One that says who the person is may name nothing that it speaks against: then it is the nearest that does so, too.
     """
-    query = FactQuery(origins=("entry",), statuses=("active",), sensitive=False, only_staged=True, limit=_MOST_WAITING)
+    active = FactQuery(origins=("entry",), statuses=("active",), sensitive=False, limit=_MOST_WAITING)
+    query = replace(active, staged=True, only_staged=True)
     own = {id: fact for id, fact in facts.items() if is_own_word(fact)}
     found: dict[str, Fact] = {}
     for record in sorted(reader.facts(query), key=lambda each: each.fact.recorded) if own else ():

@@ -330,7 +330,8 @@ def _waiting_result(entry: JudgedCandidate) -> EntryResult | None:
         )
     if entry.waiting and entry.staged_because:
         reason = "it is already waiting for the person's approval"
-        return EntryResult("confirm", entry.waiting, reason, old=entry.waiting.id, staged=True, changed=False)
+        waiting = entry.waiting
+        return EntryResult("confirm", waiting, reason, old=waiting.id, staged=True, changed=False, waiting=entry.asked)
     return None
 
 

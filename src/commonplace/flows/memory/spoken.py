@@ -157,10 +157,10 @@ def _has(text: str, word: str) -> bool:
 def _has_rare_word(quote: str, text: str, reader: IndexReader) -> bool:
     """True if the quotation has one of the text's words that few entries have."""
     common = {*query_words(quote).words} & {*query_words(text).words}
-    return any(_is_rare((word,), reader) for word in sorted(common) if word not in STOP_WORDS)
+    return any(_is_rare(word, reader) for word in sorted(common) if word not in STOP_WORDS)
 
 
-def _is_rare(words: Sequence[str], reader: IndexReader) -> bool:
+def _is_rare(word: str, reader: IndexReader) -> bool:
     filters = Filters(path=MEMORY)
-    count = len(reader.chunks_with(words, filters))
+    count = len(reader.chunks_with([word], filters))
     return count <= max(_FEW, reader.count_documents(filters) * _SHARE)
