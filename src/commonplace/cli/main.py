@@ -50,7 +50,7 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "review": CommandSource(
         "review",
         "app",
-        "List, approve, edit and reject what programs saved and you have not approved yet.",
+        "List, approve, edit and reject what programs saved and you have not approved yet, and decide what is undecided.",
         "Every day",
     ),
     "day": CommandSource(
