@@ -182,9 +182,10 @@ def _neighbours(look: Figures, part: str, title: str) -> Iterator[str]:
     yield ""
     every = [*told["pairs"]]
     yield from ["Said before the near entry was ended, and learned later: how many wait, by the floor `_OVER`:", ""]
-    rows = [[each["floor"], *(each.get(kind, 0) for kind in every)] for each in told["over"]]
-    yield from table(["floor", *(f"{kind} ({told['pairs'][kind]})" for kind in every)], rows)
-    yield ""
+    for name, title in (("over", "floor of the score"), ("over_cosine", "floor of the cosine alone")):
+        rows = [[each["floor"], *(each.get(kind, 0) for kind in every)] for each in told.get(name, ())]
+        yield from table([title, *(f"{kind} ({told['pairs'][kind]})" for kind in every)], rows) if rows else ()
+        yield ""
 
 
 def _cells(told: Figures, kinds: Sequence[str]) -> list[object]:
