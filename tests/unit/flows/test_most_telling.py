@@ -20,7 +20,7 @@ CROWD = tuple(near(id, 0.9 - place / 10) for place, id in enumerate("abcdef"))
 def test_the_last_place_is_of_the_entry_that_shares_most_words() -> None:
     """It need not be near by meaning."""
     assert ids(*CROWD, near("w", 0.1, 0.3), near("x", None, 0.4)) == "abcdx"
-    assert ids(*CROWD, near("b2", 0.8, 0.4)) == "abb2cd"
+    assert ids(*CROWD, near("b2", 0.8, 0.4)) == "ab2bcd"
     assert len(ids(*CROWD)) == MOST
 
 
