@@ -1,6 +1,7 @@
 """The figures of `bench/changes.py` in tables: what each row counts, what is wanted, and the first look at the sets."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from bench.changes_saves import TRUE_BESIDE
@@ -27,16 +28,23 @@ Figures = Mapping[str, Any]
 
 
 def tables(looks: Sequence[Figures], *, verbose: bool = False) -> Iterator[str]:
-    """The law's table, with a column for each look at the sets, the first one first; the curves are of the last."""
+    """The law's table, with a column for each look at the sets, the first one first, and the curves of the last.
+
+    A look may have some of the parts.
+    """
     names = ["first look", "second look", "later look"]
     heads = [f"{names[min(place, 2)]}, {look.get('date', 'now')}" for place, look in enumerate(looks)]
     columns = [dict(_rows(look)) for look in looks]
     wanted = dict(_WANTED)
-    rows = [[what, wanted.get(what, ""), *(column.get(what, "") for column in columns)] for what in columns[-1]]
+    rows = [
+        [what, wanted.get(what, ""), *(column.get(what, "") for column in columns)]
+        for what in dict.fromkeys(chain(*columns))
+    ]
     yield from table(["what", "wanted", *heads], rows)
     yield ""
-    yield from _neighbours(looks[-1], "neighbours", "the deciding sets")
-    yield from _neighbours(looks[-1], "development_neighbours", "the development pairs, in one memory")
+    last = {part: measured for look in looks for part, measured in look.items()}
+    yield from _neighbours(last, "neighbours", "the deciding sets")
+    yield from _neighbours(last, "development_neighbours", "the development pairs, in one memory")
     if verbose:
         yield from _missed(looks[-1])
 
@@ -182,9 +190,10 @@ def _neighbours(look: Figures, part: str, title: str) -> Iterator[str]:
     yield ""
     every = [*told["pairs"]]
     yield from ["Said before the near entry was ended, and learned later: how many wait, by the floor `_OVER`:", ""]
-    rows = [[each["floor"], *(each.get(kind, 0) for kind in every)] for each in told["over"]]
-    yield from table(["floor", *(f"{kind} ({told['pairs'][kind]})" for kind in every)], rows)
-    yield ""
+    for name, title in (("over", "floor of the score"), ("over_cosine", "floor of the cosine alone")):
+        rows = [[each["floor"], *(each.get(kind, 0) for kind in every)] for each in told.get(name, ())]
+        yield from table([title, *(f"{kind} ({told['pairs'][kind]})" for kind in every)], rows) if rows else ()
+        yield ""
 
 
 def _cells(told: Figures, kinds: Sequence[str]) -> list[object]:

@@ -70,7 +70,6 @@ def replaced(house: House, old: str, new: str, *, reason: str = CHANGED) -> tupl
 # ---------------------------------------------------------------- endings that wait
 
 
-@pytest.mark.requirement("X-01")
 def test_an_ending_that_a_program_wants_is_listed_with_both_texts_and_counted(house: House) -> None:
     """Both hold meanwhile, and they are no group besides."""
     old, new = wanted_ending(house)
