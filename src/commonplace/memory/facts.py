@@ -83,8 +83,9 @@ class Facts:
         updated last are compared. Entries of which nobody has said how they relate stand together, the newest first.
         `as_of` asks what was true at the end of that day, as it is known now; `known` asks what was known at the end of
         that day, and both together what was known then about the day of `as_of`. A line of a note that was removed
-        counts as true until then. `every` adds what no longer holds, or does not hold yet. `progress` counts the commits of the vault's history that are read for the first question about the past.
-        Raises UsageError for an invalid day, and for a limit below 1.
+        counts as true until then. `every` adds what no longer holds, or does not hold yet. `progress` counts the
+        commits of the vault's history that are read for the first question about the past. Raises UsageError for an
+        invalid day, and for a limit below 1.
         """
         if limit is not None and limit < 1:
             raise UsageError(f"limit must be at least 1, not {limit}", hint="Leave it out for no limit.")
