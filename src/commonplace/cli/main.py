@@ -50,7 +50,7 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "review": CommandSource(
         "review",
         "app",
-        "List, approve, edit and reject what programs saved and you have not approved yet.",
+        "Approve, edit or reject what programs saved, and decide what nobody has settled.",
         "Every day",
     ),
     "day": CommandSource(

@@ -65,7 +65,7 @@ def review(
     context: typer.Context,
     ended: Annotated[bool, typer.Option("--ended", help="What an old rule ended because it was alike.")] = False,
 ) -> None:
-    """List, approve, edit and reject what programs saved and you have not approved yet, and decide what is undecided.
+    """Approve, edit or reject what programs saved, and decide what nobody has settled.
 
     On a terminal it asks about one thing after another; elsewhere it prints the list.
 

@@ -180,11 +180,13 @@ def _under_headings(blocks: Sequence[tuple[Piece, ContextBlock]]) -> Iterator[st
 
 def _newest_first(blocks: Sequence[tuple[Piece, ContextBlock]]) -> list[tuple[Piece, ContextBlock]]:
     """The blocks of a section in their order, an older one directly behind the newest of its group."""
-    keys, older = {piece.key for piece, _ in blocks}, defaultdict[str, list[tuple[Piece, ContextBlock]]](list)
+    heads = {piece.key for piece, _ in blocks if not piece.newest} - {""}
+    older = defaultdict[str, list[tuple[Piece, ContextBlock]]](list)
     for each in blocks:
-        older[each[0].newest].append(each)
-    first = (each for each in blocks if each[0].newest not in keys)
-    return [each for block in first for each in (block, *older[block[0].key])]
+        if each[0].newest in heads:
+            older[each[0].newest].append(each)
+    first = [each for each in blocks if each[0].newest not in heads]
+    return [each for block in first for each in (block, *older.pop(block[0].key, ()))]
 
 
 def _heading(group: str) -> str:

@@ -71,6 +71,12 @@ def groups_of(
     return tuple(Group(tuple(each)) for each in groups if len(each) > 1)
 
 
+def kept_together(ids: Iterable[str], groups: Iterable[Group]) -> list[str]:
+    """These ids in their order, those of a group together, the newest first, where the first of them stands."""
+    members = {fact.id: [each.id for each in group.entries] for group in groups for fact in group.entries}
+    return [*dict.fromkeys(other for id in ids for other in members.get(id, [id]))]
+
+
 def giving_way(groups: Iterable[Group]) -> frozenset[str]:
     """The ids of the older entries that give way to others where room is short.
 

@@ -92,14 +92,14 @@ def test_a_project_is_given_by_name(client: TestClient) -> None:
 
 def test_what_is_near_an_entry_is_in_the_response_and_settled_by_a_route(client: TestClient, memory: Memory) -> None:
     """One change, which undo takes back; what only the person may end waits, and the response names it."""
-    old = _done(client, "/entries", text="The dentist is Dr. Brand.", kind="fact")
-    told = memory.entries.save("The dentist is open on Mondays.", kind="fact").fact
-    new = _done(client, "/entries", text="The dentist is Dr. Okafor.", kind="fact")
+    old = _done(client, "/entries", text="The dentist in Elm street is Dr. Brand.", kind="fact")
+    told = memory.entries.save("The dentist in Elm street is open on Mondays.", kind="fact").fact
+    new = _done(client, "/entries", text="The dentist in Elm street is Dr. Okafor.", kind="fact")
     settled = _done(client, f"/entries/{new['id'][-6:]}/settle", replaces=[old["id"], told.id], reason="took over")
     again = client.post(f"/entries/{new['id']}/settle", json={"replaces": [old["id"]]})
     nothing = client.post(f"/entries/{new['id']}/settle", json={})
 
-    assert {old["id"], told.id} <= {each["id"] for each in new["neighbours"]}  # the tests of a module share a vault
+    assert {each["id"] for each in new["neighbours"]} >= {old["id"], told.id}
     assert [each["id"] for each in settled["ended"]] == [old["id"]]
     assert [each["id"] for each in settled["waiting"]] == [told.id]
     assert (settled["reason"], settled["fact"]["supersedes"]) == ("took over", old["id"])

@@ -62,14 +62,22 @@ def test_the_same_event_of_another_day_claims_something_else() -> None:
 
 @pytest.mark.parametrize(
     "beside",
-    [{"valid_until": MAY}, {"fact": "event"}, {"bonds": (("both", "b"),)}, {"bonds": (("end", "b"),)}],
+    [{"valid_until": MAY}, {"fact": "event"}, {"bonds": (("end", "b"),)}],
 )
 def test_what_holds_beside_other_values_claims_its_own(beside: dict[str, Any]) -> None:
-    """An event, what has a stated end, what is said to hold with another, and what waits to end another."""
+    """An event, what has a stated end, and what waits to end another."""
     other = replace(fact(object="Globex"), **beside)
 
     assert not is_rivalling(other)
     assert RULES.claim(other) == "ada|works_at|globex"
+
+
+def test_what_is_said_to_hold_with_another_ends_none_and_not_even_its_own_words() -> None:
+    """The person may keep both of two that say the same."""
+    other = replace(fact(object="Globex"), bonds=(("both", "b"),))
+
+    assert not is_rivalling(other)
+    assert RULES.claim(other) not in (RULES.claim(fact(object="Globex")), "")
 
 
 def test_an_end_that_another_entry_caused_is_no_stated_one() -> None:

@@ -186,7 +186,7 @@ def test_no_group_takes_more_than_its_share_while_another_has_something_to_say()
 
 
 def test_what_a_newer_entry_may_contradict_waits_until_the_rest_had_its_turn() -> None:
-    """The older one of a group comes last, although it is more important than others; other words alone do not count."""
+    """The older one of a group comes last, however important it is; what only has other words does not wait."""
     snapshots = [
         known("Prefers tabs over spaces in Python code.", "preference", importance=0.9),
         known("In Python code prefers tabs over spaces.", "preference", importance=0.8),

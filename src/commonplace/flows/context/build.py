@@ -31,6 +31,7 @@ from commonplace.flows.context.conversation_state import (
     why_silent,
 )
 from commonplace.flows.context.facts import EntryPieces, EntryRequest, PieceOrOmission, entry_pieces, fact_pieces
+from commonplace.flows.context.groups import show_undecided
 from commonplace.flows.context.passages import PassageRequest, passage_pieces
 from commonplace.flows.context.session_start import (
     DIGEST_PIECE,
@@ -40,7 +41,6 @@ from commonplace.flows.context.session_start import (
     session_pieces,
 )
 from commonplace.flows.context.topics import lock_topics, match_topics, style_for
-from commonplace.flows.context.undecided import show_undecided
 from commonplace.flows.digest import note_announcement
 from commonplace.flows.project import project_at
 from commonplace.flows.stores import QueryCache, Session

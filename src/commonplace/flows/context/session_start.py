@@ -20,7 +20,7 @@ from commonplace.facts.profile import MAX_LINE, ProfileLine, choose_profile
 from commonplace.facts.triples import EPHEMERAL, ME, predicate_key
 from commonplace.facts.validity import state_of
 from commonplace.flows.context.facts import PieceOrOmission, fact_line, fact_piece, is_elsewhere, withheld_note
-from commonplace.flows.context.undecided import OLDER_LINE
+from commonplace.flows.context.groups import OLDER_LINE
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.digest import session_line
 from commonplace.flows.memory.commitments import deadline_line

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from commonplace.facts.claims import rivals_nothing
-from commonplace.facts.groups import DISPUTES, Group, groups_of, near_from, near_words_from
+from commonplace.facts.groups import DISPUTES, Group, groups_of, kept_together, near_from, near_words_from
 from commonplace.facts.validity import holds
 from commonplace.facts.words import claim_stems
 from commonplace.flows.encode import cached_vectors, text_hash
@@ -14,7 +14,7 @@ from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.neighbours import FLOOR, is_elsewhere
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
-from commonplace.model import Bond, Fact, Filters
+from commonplace.model import Bond, Fact, FactSnapshot, Filters
 from commonplace.model.layout import MEMORY
 
 if TYPE_CHECKING:
@@ -39,6 +39,13 @@ def undecided(session: Session) -> tuple[Group, ...]:
     if known is None or known[:2] != (versions, facts):
         kept[sees] = known = (versions, facts, groups_among(facts, session, disputes=DISPUTES - {"end"}))
     return known[2]
+
+
+def in_groups(facts: Sequence[FactSnapshot], session: Session) -> tuple[FactSnapshot, ...]:
+    """These facts in their order, those of a group together, the newest first. Raises IndexDamaged."""
+    by_id = {each.fact.id: each for each in facts}
+    groups = groups_among((each.fact for each in facts if each.state == "current"), session)
+    return tuple(by_id[id] for id in kept_together(by_id, groups))
 
 
 def groups_among(facts: Iterable[Fact], session: Session, *, disputes: frozenset[Bond] = DISPUTES) -> tuple[Group, ...]:

@@ -262,7 +262,8 @@ def _put_away(news: Sequence[Fact], old: Fact, session: Session, *, reason: str,
     why = reason.strip() or f"It says the same as {id_digits(old.id)}."
     away = [_away(each, old, now, reason=why) for each in news]
     is_witness = kind == "person" or not is_own_word(old)  # a program's words confirm nothing that the person said
-    days = dict.fromkeys((*old.confirmed, *sorted(each.recorded[:10] for each in news), now[:10]))
+    today = (now[:10],) if kind == "person" else ()  # who only compares two statements says neither of them again
+    days = dict.fromkeys((*old.confirmed, *sorted(each.recorded[:10] for each in news), *today))
     origins = replace(old.origins, trust="told") if kind == "person" else old.origins
     stays = replace(old, confirmed=tuple(days), origins=origins, updated=now) if is_witness else old
     terms = Terms(message=commit_message(session.stores, verb="settle", path=old.path), why=why, dry_run=dry_run)
