@@ -69,7 +69,7 @@ chromium:
 test: $(STAMP)       ## lint, then every test
 	@$(MAKE) --no-print-directory --jobs 2 lint $(MODEL) $(LANGUAGES) npm chromium
 	@$(BIN)/python -m compileall -q -j 2 src
-	@$(if $(CLOCK),faketime '$(CLOCK)') $(BIN)/pytest -n 2 -q --seed $(SEED) --durations 10 --figures
+	@$(if $(CLOCK),$(BIN)/python -m tools.clock '$(CLOCK)') $(BIN)/pytest -n 2 -q --seed $(SEED) --durations 10 --figures
 
 bench-tests: $(MODEL)  ## tests that run a benchmark in short
 	@$(BIN)/pytest -q -n 2 bench/tests

@@ -87,7 +87,7 @@ def _first(scored: Sequence[tuple[float, str]], floor: float) -> list[str]:
 def neighbour_figures(compared: Sequence[Compared]) -> dict[str, Any]:
     """How often the known entry is shown, by kind, and how many an unrelated save lists: as built and otherwise."""
     weight, floor = product._SHARED_WORDS, product.FLOOR  # noqa: SLF001 (the constants that are measured)
-    alone = product._WORDS_ALONE  # noqa: SLF001
+    alone = product.WORDS_ALONE
     ways: dict[str, list[Sequence[str]]] = {
         "as built": [each.shown for each in compared],
         "by cosine alone": [by_meaning_and_words(each.scores, weight=0.0, floor=floor) for each in compared],
@@ -95,7 +95,7 @@ def neighbour_figures(compared: Sequence[Compared]) -> dict[str, Any]:
         "by words alone": [by_words(each.scores, floor=alone) for each in compared],
     }
     return {
-        "constants": {"FLOOR": floor, "_SHARED_WORDS": weight, "_WORDS_ALONE": alone, "_OVER": saving._OVER},  # noqa: SLF001
+        "constants": {"FLOOR": floor, "_SHARED_WORDS": weight, "WORDS_ALONE": alone, "_OVER": saving._OVER},  # noqa: SLF001
         "pairs": {
             kind: sum(each.kind == kind for each in compared) for kind in sorted({each.kind for each in compared})
         },

@@ -36,7 +36,8 @@ LABELS: Final = ("keep", "secret", "junk", "duplicate")
 ABOUT: Final = """## Screening of new entries
 
 Each example is a text with a label: keep, secret, junk or duplicate.
-The gate judges it first; then the integrator decides whether its words are known: equal words, and no others.
+The gate judges it first; then the integrator decides whether it says the same words as something known.
+Most of the duplicates say it in other words, which are kept beside the known ones until somebody has read both.
 The blind set was written before the code; texts that are also in the development set, word for word, are left out.
 Its eleven misses were read in November 2026 and some were put right, so figures since then are no longer blind.
 Recall is the share of the texts with a label that get it, with Wilson's 95 % interval; precision is the share of the

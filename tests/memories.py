@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from commonplace.app import open_with
-from commonplace.flows.stores import Judge
 from commonplace.memory import Memory
 from commonplace.model import Actor, ActorKind
 from commonplace.settings.load import load_settings
@@ -18,7 +17,6 @@ def make_memory(
     folder: Path,
     *,
     actor: ActorKind = "person",
-    judge: Judge | None = None,
     clock: Callable[[], datetime] | None = None,
     settings: dict[str, object] | None = None,
     is_patient: bool = True,
@@ -30,7 +28,7 @@ def make_memory(
     flags = {**SETTINGS, "data": str(folder / "data"), "vault.root": str(vault), **(settings or {})}
     loaded = load_settings(flags=flags).settings
     clock = clock or (lambda: datetime.now(UTC))
-    return open_with(loaded, actor=Actor(actor, "test"), judge=judge, clock=clock, is_patient=is_patient)
+    return open_with(loaded, actor=Actor(actor, "test"), clock=clock, is_patient=is_patient)
 
 
 class Calendar:

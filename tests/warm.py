@@ -69,7 +69,8 @@ LATE: Final = (
     "uvicorn.protocols.http.auto",
 )
 _AT_START: Final = ("PYTHON", "LC_", "LANG")  # variables that an interpreter reads when it starts
-_NEUTRAL: Final = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "LD_PRELOAD", "FAKETIME", "SHIFT_FILE")  # a shifted clock, too
+_CLOCK: Final = ("LD_PRELOAD", "FAKETIME", "DONT_FAKE_MONOTONIC")  # that of tools/clock.py
+_NEUTRAL: Final = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", *_CLOCK)
 _SIZE: Final = 8  # bytes of a number between the processes
 
 _CLIENT: Final = '''#!{python} -IS

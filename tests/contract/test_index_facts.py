@@ -285,6 +285,8 @@ def test_bonds_are_returned_from_both_ends(index: Index) -> None:
         assert reader.bonds(["gone"]) == (FactEdge("new", "contradict", "gone"),)
         assert len(reader.bonds(["new", "more"])) == 4
         assert reader.bonds(["alone"]) == reader.bonds([]) == ()
+    assert ids(index, bond="contradict") == ids(index, bond="update", text="new") == ["new"]
+    assert ids(index, bond="derive", statuses=("superseded",)) == ids(index, bond="end") == []
 
 
 @pytest.mark.requirement("A-51", "V-11")

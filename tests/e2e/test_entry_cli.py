@@ -12,6 +12,7 @@ from commonplace.app.vaults import user_data_folder
 from commonplace.model.request import NewEntry
 from tests.command_line import Run, answer, new_vault
 from tests.gitvault import git
+from tests.terminal import on_a_terminal
 
 CONCISE = "Prefers concise pull requests."
 
@@ -94,12 +95,78 @@ def test_evolving_replaces_with_a_reason_and_shows_the_chain(run: Run, vault: Pa
 
     assert told.stdout.splitlines() == [
         f"saved {new['id'][-6:]} preference: Prefers long pull requests.",
-        f"  replaced {old['id'][-6:]}: said so on Monday",
+        f"  ended {old['id'][-6:]}: {CONCISE}",
+        "  said so on Monday",
     ]
+    assert "`commonplace undo` takes it back" in told.stderr
     assert [line[:3] for line in shown.splitlines() if line[:1].isdigit()] == ["1. ", "2. "]
     assert f"replaced by {new['id'][-6:]}" in shown
     assert f"replaces {old['id'][-6:]}: said so on Monday" in shown
     assert len(list(vault.glob("Agent/Memory/_archive/**/*.md"))) == 1
+
+
+BRAND = "The dentist is Dr. Brand in the Marktstrasse."
+OKAFOR = "The dentist is Dr. Okafor since she took over."
+
+
+@pytest.mark.requirement("X-25")
+def test_a_save_prints_what_is_near_it_and_the_command_that_settles_it(run: Run) -> None:
+    """On standard error, so that a script reads the saved line alone; `undo` takes the verdict back."""
+    old = saved(run, BRAND, "--kind", "fact")
+    told = run("save", OKAFOR, "--kind", "fact")
+    new, shown = told.stdout.split()[1], answer(run("show", old["id"], "--json"))["fact"]
+    settled = run("settle", new, "--replaces", f"{old['id'][-6:]}.{shown['fingerprint'][:3]}", "--reason", "took over")
+    after = answer(run("show", new, "--json"))
+    run("undo")
+
+    assert told.stdout == f"saved {new} fact: {OKAFOR}\n"
+    assert told.stderr.splitlines()[1:] == [
+        f"  1 {old['id'][-6:]}.{shown['fingerprint'][:3]}, {shown['recorded'][:10]}, you: {BRAND}",
+        f"if one of them holds no longer: `commonplace settle {new} --replaces ID` (or --covers, --same, --both)",
+    ]
+    assert settled.stdout.splitlines() == [
+        f"settled {new}: {OKAFOR}",
+        f"  ended {old['id'][-6:]}: {BRAND}",
+        "  took over",
+    ]
+    assert "`commonplace undo` takes it back" in settled.stderr
+    assert [each["state"] for each in after["versions"]] == ["superseded", "current"]
+    assert answer(run("show", old["id"], "--json"))["fact"]["status"] == "active"
+
+
+def test_a_verdict_may_come_with_the_save_and_programs_get_every_field(run: Run) -> None:
+    """Neighbours, what ended and what waits are in the JSON; what is known in other words adds nothing."""
+    old = saved(run, BRAND, "--kind", "fact")["id"]
+    near = saved(run, OKAFOR, "--kind", "fact")
+    newer = saved(run, "The dentist is Dr. Lund.", "--replaces", old, "--both", near["id"])
+    same = saved(run, "Dr. Lund is the dentist.", "--same", newer["id"])
+    held = run("settle", newer["id"], "--both", near["id"], "--until", "2999-01-01", "--json")
+
+    assert [(each["id"], each["text"], each["speaker"]) for each in near["neighbours"]] == [(old, BRAND, "the person")]
+    assert ([each["id"] for each in newer["ended"]], newer["waiting"], newer["neighbours"]) == ([old], [], [])
+    assert newer["fact"]["bonds"] == [{"bond": "both", "target": near["id"]}]
+    assert (same["action"], same["id"]) == ("confirm", newer["id"])
+    assert answer(held)["remembered"]["fact"]["valid_until"][:10] == "2999-01-01"
+
+
+@pytest.mark.parametrize(
+    ("typed", "states"),
+    [
+        ("\n", {BRAND: "current", OKAFOR: "current"}),
+        ("x\nr\n", {BRAND: "superseded", OKAFOR: "current"}),
+        ("1s\n", {BRAND: "current", OKAFOR: "superseded"}),
+        ("9b\nb\n", {BRAND: "current", OKAFOR: "current"}),
+    ],
+)
+def test_on_a_terminal_a_save_asks_with_one_key(run: Run, vault: Path, typed: str, states: dict[str, str]) -> None:
+    """Enter keeps both and writes nothing; what is no answer is asked again."""
+    saved(run, BRAND, "--kind", "fact")
+    shown = on_a_terminal("save", OKAFOR, "--kind", "fact", vault=vault, typed=typed, columns=200, with_errors=True)
+    known = answer(run("facts", "--all", "--json"))["facts"]
+
+    assert "[r]eplaces it, [c]overs it" in shown
+    assert {each["text"]: each["state"] for each in known} == states
+    assert len(git(vault, "log", "--format=%h").splitlines()) == 3 + (typed != "\n")
 
 
 def test_show_has_every_field_for_programs(run: Run) -> None:
@@ -216,6 +283,8 @@ def test_recall_finds_entries_alone_by_kind_and_topic(run: Run) -> None:
         (["evolve", "ffffff", "Likes coffee."], 2, "reason"),
         (["evolve", "ffffff", "Likes coffee.", "--reason", "x"], 2, "ffffff"),
         (["confirm", "ffffff"], 2, "ffffff"),
+        (["settle", "ffffff", "--replaces", "eeeeee"], 2, "ffffff"),
+        (["settle", "ffffff"], 2, "nothing is settled"),
         (["forget", "ffffff"], 2, "ffffff"),
         (["erase", "ffffff", "--yes"], 2, "ffffff"),
     ],

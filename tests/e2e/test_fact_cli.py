@@ -30,7 +30,7 @@ def test_a_new_value_of_a_single_valued_predicate_ends_the_old(run: Run) -> None
     old = added(run, "Ada", "works_at", "Acme", "--valid-from", "2024-01-01")
     told = run("fact", "add", "Ada", "works_at", "Beta", "--valid-from", "2026-03-01")
 
-    assert f"\n  replaced {old['id'][-6:]}: " in told.stdout
+    assert f"\n  ended {old['id'][-6:]}: Ada works at Acme.\n" in told.stdout
     assert objects(run, "Ada") == ["Beta"]
     assert objects(run, "--entity", "Ada", "--as-of", "2025-06-01") == ["Acme"]
     assert sorted(objects(run, "Ada", "--all")) == ["Acme", "Beta"]
@@ -56,7 +56,7 @@ def test_a_fact_is_ended_or_forgotten(run: Run) -> None:
     stays = added(run, "Ada", "works_at", "Acme", "--valid-from", "2024-01-01")["id"]
     wrong = added(run, "Ada", "likes", "gin")["id"]
     ended = run("fact", "end", stays[-6:], "--at", "2025-03-01")
-    deleted = run("fact", "forget", wrong[-6:], "--reason", "another Ada")
+    deleted = run("forget", wrong[-6:], "--reason", "another Ada")
 
     assert ended.stdout.startswith(f"ends 2025-03-01: {stays[-6:]} ")
     assert deleted.stdout.startswith(f"forgot {wrong[-6:]}: ")

@@ -107,6 +107,29 @@ def test_old_clients_with_sessions_and_new_ones_without_both_work(
     assert "Leipzig" in prompt.messages[0].content.text
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_one_more_call_settles_what_a_save_shows(daemon: Daemon, token: str, mode: str) -> None:
+    """With the ids of the answer and without the text again; the tool says that it can end entries."""
+    ferry = f"the {mode} ferry"
+
+    async def settled(client: Any) -> tuple[Any, ...]:
+        (tool,) = [each for each in await client.list_tools() if each.name == "memory_save"]
+        first = await client.call_tool("memory_save", {"text": f"Captain Moe steers {ferry}.", "kind": "fact"})
+        second = await client.call_tool("memory_save", {"text": f"Captain Dahl steers {ferry}.", "kind": "fact"})
+        old, new = (each.content[0].text.removeprefix("Saved as ")[:6] for each in (first, second))
+        line = next(line for line in second.content[0].text.splitlines() if line.startswith(f"- {old}."))
+        name = line.removeprefix("- ").partition(",")[0]
+        ended = await client.call_tool("memory_save", {"id": new, "replaces": [name]})
+        found = await client.call_tool("memory_search", {"query": f"who steers {ferry}?", "source": "memories"})
+        return tool.annotations.destructive_hint, old, ended.content[0].text, found.content[0].text
+
+    can_end, old, ended, found = speak(daemon, token, settled, mode=mode)
+
+    assert can_end is True
+    assert f"(undo_last takes it back): {old}, " in ended
+    assert (f"Captain Dahl steers {ferry}." in found, f"Captain Moe steers {ferry}." in found) == (True, False)
+
+
 def test_a_client_with_sampling_lends_its_model_to_the_daemon(daemon: Daemon, token: str) -> None:
     """Over plain requests without a session: the tool asks by its result, and is called again with the answer."""
     asked = []

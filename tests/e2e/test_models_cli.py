@@ -10,14 +10,14 @@ from tests.command_line import Run, answer
 from tests.llm_server import MODEL, Answer, Failure, ModelScript, serving_models
 
 KEY = "sk-very-secret"
-OLD = "The retry limit of the importer is set to three attempts per file."
-NEW = "The retry limit of the importer is set to five attempts per file."
+TALK = "User: I keep bees in Leipzig, nine hives of them.\nAssistant: Nine hives are a lot of honey.\n"
+FACT = {"text": "Keeps bees in Leipzig.", "quote": "I keep bees in Leipzig", "message": 1, "importance": 0.8}
 
 
 @pytest.fixture
 def server(run: Run) -> Iterator[ModelScript]:
     """A server that the person's settings name."""
-    with serving_models(default=Answer({"action": "supersede"})) as script:
+    with serving_models(default=Answer({"facts": [FACT]})) as script:
         for key, value in {
             "provider": "openai",
             "base_url": script.openai,
@@ -35,11 +35,12 @@ def of_models(run: Run, **environ: str) -> list[str]:
 
 
 def test_a_model_is_set_up_used_and_checked(run: Run, server: ModelScript) -> None:
-    """Settings, a judged save, and what it came to."""
-    run("save", OLD, "--kind", "domain-reference", MY_KEY=KEY)
-    saved = answer(run("save", NEW, "--kind", "domain-reference", "--json", MY_KEY=KEY))["remembered"]
+    """Settings, a conversation that it reads, and what that came to."""
+    run("conversation", "add", "-", "--interface", "chatgpt", "--id", "1", given=TALK)
+    (learned,) = answer(run("learn", "--all", "--json", MY_KEY=KEY))["results"]
 
-    assert (saved["action"], saved["reason"]) == ("supersede", "a model decided: supersede")
+    assert learned["extractor"].startswith(f"{MODEL}@")
+    assert [each["text"] for each in learned["items"]] == ["Keeps bees in Leipzig."]
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     assert of_models(run, MY_KEY=KEY) == [
         f"{' and '.join(TASKS)}: {MODEL}@127.0.0.1 answers (on this machine)",
@@ -52,12 +53,12 @@ def test_the_key_is_shown_and_stored_nowhere(run: Run, server: ModelScript, tmp_
     """Not in output, settings, history or index, also when the server refuses it and repeats it."""
     server.default = Failure(401, {"type": KEY, "message": f"wrong key {KEY}"})
     commands = (
-        ("save", OLD, "--kind", "domain-reference"),
-        ("save", NEW, "--kind", "domain-reference", "--json"),
+        ("learn", "--all"),
         ("doctor",),
         ("settings", "show"),
         ("--verbose", "save", "Keeps bees behind the old mill.", "--kind", "preference"),
     )
+    run("conversation", "add", "-", "--interface", "chatgpt", "--id", "1", given=TALK)
     shown = "".join(done.stdout + done.stderr for done in (run(*words, MY_KEY=KEY) for words in commands))
 
     assert server.requests

@@ -21,10 +21,10 @@ def vault(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ids(run: Run, vault: Path) -> tuple[str, str, str]:
-    """The last digits of an entry of the person, of what an agent wants in its place, and of what it has read."""
+    """The last digits of an entry of the person, of what an agent has read against it, and of what else it has read."""
     old = answer(run("save", TABS, "--kind", "preference", "--json"))["remembered"]["id"]
     with open_memory(vault, actor="agent") as agent:
-        new = agent.entries.evolve(old, SPACES, reason="said so", interface="claude-code").fact.id
+        new = agent.entries.evolve(old, SPACES, reason="said so", interface="claude-code", trust="read").fact.id
         read = agent.entries.save(TEA, kind="preference", trust="read", interface="claude-code").fact.id
     return old[-6:], new[-6:], read[-6:]
 
@@ -37,8 +37,8 @@ def test_the_list_has_the_text_the_source_the_reason_and_what_it_speaks_against(
 
     assert told.returncode == 0
     assert lines[0] == f"1 of 2  {new} preference: {SPACES}"
-    assert lines[1].endswith("by claude-code (said)")
-    assert lines[2] == "   waits: It would replace the person's own word."
+    assert lines[1].endswith("by claude-code (read)")
+    assert lines[2] == "   waits: What was read waits for the person's approval."
     assert lines[3].startswith(f"   against {old}: {TABS} (told, ")
     assert lines[5] == f"2 of 2  {read} preference: {TEA}"
     assert (listed["count"], [each["fact"]["text"] for each in listed["waiting"]]) == (2, [SPACES, TEA])
@@ -138,3 +138,90 @@ def test_on_a_terminal_an_entry_is_edited_or_rejected_until_the_person_quits(
     assert left == 1
     assert answer(run("review", "--json"))["count"] == 0
     assert "Prefers two spaces." in run("recall", "spaces").stdout
+
+
+LINDEN, EIGHT = "The bakery in the Linden street opens at seven.", "The bakery in the Linden street opens at eight."
+
+
+@pytest.fixture
+def undecided(run: Run, vault: Path) -> tuple[str, str, str]:
+    """The last digits of an entry of the person and of what an agent says instead; the id of a group of two."""
+    old = answer(run("save", TABS, "--json"))["remembered"]["id"]
+    with open_memory(vault, actor="agent") as agent:
+        new = agent.entries.save(SPACES, replaces=[old], interface="claude-code").fact.id
+    run("save", LINDEN)
+    run("save", EIGHT)
+    (group,) = answer(run("review", "--json"))["groups"]
+    return old[-6:], new[-6:], group["id"]
+
+
+def test_endings_and_groups_are_listed_with_speaker_and_day_and_the_commands(
+    run: Run, undecided: tuple[str, str, str]
+) -> None:
+    """Each once; the group with its newest entry first."""
+    old, new, group = undecided
+    lines, listed = run("review").stdout.splitlines(), answer(run("review", "--json"))
+
+    assert re.fullmatch(rf"ending  {new}: {SPACES} \(claude-code, \d{{4}}-\d\d-\d\d\)", lines[0])
+    assert re.fullmatch(rf"   would end {old}: {TABS} \(the person, \d{{4}}-\d\d-\d\d\)", lines[1])
+    assert lines[2] == f"   end it: commonplace review approve {new}; keep both: commonplace review reject {new}"
+    assert lines[4] == f"{group}  2 near entries, the newest first: how do they relate?"
+    assert (EIGHT in lines[5], LINDEN in lines[6]) == (True, True)
+    assert lines[7] == f"   commonplace review settle {group} both|replaces|same"
+    assert (listed["count"], listed["endings"][0]["against"][0]["speaker"]) == (2, "the person")
+
+
+def test_endings_and_groups_are_decided_by_command(run: Run, undecided: tuple[str, str, str]) -> None:
+    """A verdict that does not exist is named; a group that is decided is gone."""
+    old, new, group = undecided
+    ended, wrong = run("review", "approve", new), run("review", "settle", group, "maybe")
+    dry, settled = run("review", "settle", group, "replaces", "--dry-run"), run("review", "settle", group, "replaces")
+    again = run("review", "settle", group, "both")
+
+    assert ended.stdout == f"approved {new}: {SPACES}\n  replaced {old}: {TABS}\n"
+    assert (wrong.returncode, "both, replaces, same" in wrong.stderr) == (2, True)
+    assert "+status: superseded" in dry.stdout
+    assert re.fullmatch(rf"kept \w+: {EIGHT}\n  replaced \w+: {LINDEN}\n", settled.stdout)
+    assert (again.returncode, answer(run("review", "--json"))["count"]) == (4, 0)
+
+
+def test_on_a_terminal_one_key_decides_an_ending_and_a_group(
+    run: Run, undecided: tuple[str, str, str], vault: Path
+) -> None:
+    """Both hold; the newest alone holds."""
+    _, new, _ = undecided
+    shown = on_a_terminal("review", vault=vault, typed="b\nn\n")
+
+    assert f"both hold {new}: {SPACES}" in shown
+    assert re.search(rf"kept \w+: {EIGHT}", shown)
+    assert answer(run("review", "--json"))["count"] == 0
+
+
+def test_on_a_terminal_a_wrong_statement_is_forgotten(run: Run, undecided: tuple[str, str, str], vault: Path) -> None:
+    """Then nothing is left to end."""
+    _, new, _ = undecided
+    shown = on_a_terminal("review", vault=vault, typed="f\nq\n")
+
+    assert f"forgot {new}: {SPACES}" in shown
+    assert answer(run("review", "--json"))["endings"] == []
+
+
+@pytest.mark.parametrize("way", ["command", "terminal"])
+def test_what_an_old_rule_ended_is_listed_and_brought_back(run: Run, vault: Path, way: str) -> None:
+    """Or it stays ended, and is not listed again."""
+    old = answer(run("save", "Nora is allergic to penicillin.", "--json"))["remembered"]["id"][-6:]
+    new = answer(run("evolve", old, "Nora stopped smoking.", "--reason", "It says that this has changed.", "--json"))[
+        "remembered"
+    ]["id"][-6:]
+    lines = run("review", "--ended").stdout.splitlines()
+    if way == "command":
+        back = run("review", "bring-back", old).stdout
+    else:
+        back = on_a_terminal("review", "--ended", vault=vault, typed="b\n")
+
+    assert f"{old}: Nora is allergic to penicillin. (the person, " in lines[0]
+    assert lines[1].startswith(f"   replaced by {new}: Nora stopped smoking.")
+    assert lines[2] == "   because: It says that this has changed."
+    assert f"brought back {old}: Nora is allergic to penicillin." in back
+    assert run("review", "--ended").stderr == "no old rule has ended anything that you have not looked at\n"
+    assert answer(run("show", old, "--json"))["fact"]["status"] == "active"

@@ -21,6 +21,11 @@ stream_max_retries = 0
 [analytics]
 enabled = false
 """
+# What Codex writes when a person lets it save without asking; it asks by itself, because a save can end an entry.
+_MAY_SAVE = """
+[plugins."commonplace@commonplace".mcp_servers.commonplace.tools.memory_save]
+approval_mode = "approve"
+"""
 
 
 def settle(home: Path, model: ScriptedModel) -> Path:
@@ -32,10 +37,12 @@ def settle(home: Path, model: ScriptedModel) -> Path:
 
 
 def add_plugin(environ: Mapping[str, str], home: Path) -> None:
-    """Install the plugin from this repository, as a person does."""
+    """Install the plugin from this repository, as a person does, who then lets it save."""
     for words in (("marketplace", "add", str(REPOSITORY)), ("add", "commonplace@commonplace")):
         ran = run("codex", "plugin", *words, environ=environ, folder=home)
         assert ran.code == 0, ran.said + ran.errors
+    with (home / ".codex" / "config.toml").open("a") as settings:
+        settings.write(_MAY_SAVE)
 
 
 def run_codex(*words: str, environ: Mapping[str, str], project: Path, trusts_all: bool = True) -> Ran:

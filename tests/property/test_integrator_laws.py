@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.facts.claims import FactRules
+from commonplace.facts.claims import FactRules, is_rivalling
 from commonplace.facts.integrate import integrate
 from commonplace.facts.validity import holds
-from commonplace.model import Candidate, Fact, FactEnd, FactRecord, SimilarFact, Verdict
+from commonplace.model import Candidate, Fact, FactEnd, FactRecord, Verdict
 
 RULES = FactRules()
 NOW = "2026-06-01T00:00:00Z"
@@ -37,13 +37,9 @@ class Store:
         ends = {id: end for claim, facts in claims.items() if claim for id, end in RULES.ends(facts).items()}
         return [FactRecord(fact, ends.get(fact.id)) for fact in self.facts.values()]
 
-    def near(self) -> list[SimilarFact]:
-        """Every fact, as near as any other."""
-        return [SimilarFact(known, None) for known in self.known()]
-
     def take(self, candidate: Candidate, *, now: str = NOW) -> Verdict:
         """The verdict on the candidate, after doing what it says."""
-        verdict = integrate(candidate, self.near(), rules=RULES, now=now)
+        verdict = integrate(candidate, self.known(), rules=RULES, now=now)
         if verdict.action == "confirm":
             old = self.facts[verdict.target]
             self.facts[old.id] = replace(old, confirmed=(*old.confirmed, now))
@@ -57,19 +53,21 @@ class Store:
 
     def _end(self, old: Fact, new: Fact, *, is_superseded: bool, now: str) -> None:
         until = min(filter(None, (old.valid_until, new.begins)))
-        old = replace(old, valid_until=until, invalidated_at=now, was_valid_until=old.valid_until)
+        stated = old.was_valid_until if old.invalidated_at else old.valid_until
+        old = replace(old, valid_until=until, invalidated_at=now, was_valid_until=stated)
         if is_superseded:
             old = replace(old, status="superseded", place="archive", superseded_by=new.id, superseded_at=now)
         self.facts[old.id] = old
 
     def values(self, predicate: str, at: str) -> list[str]:
-        """The objects that hold at that moment."""
-        return [known.fact.object for known in self.known() if known.fact.predicate == predicate and holds(known, at)]
+        """The objects that hold at that moment, but for those that stand beside others."""
+        rivals = [known for known in self.known() if known.fact.predicate == predicate and is_rivalling(known.fact)]
+        return [known.fact.object for known in rivals if holds(known, at)]
 
 
 def _fact_of(candidate: Candidate, *, id: str, now: str, until: str) -> Fact:
-    begins = candidate.valid_from or now
-    usual = RULES.predicates.default_until(candidate.predicate, begins)
+    stated = candidate.valid_until or RULES.predicates.default_until(candidate.predicate, candidate.valid_from or now)
+    ends = min(filter(None, (stated, until)), default="")
     return Fact(
         id=id,
         path=f"{id}.md",
@@ -80,7 +78,9 @@ def _fact_of(candidate: Candidate, *, id: str, now: str, until: str) -> Fact:
         predicate=candidate.predicate,
         object=candidate.object,
         valid_from=candidate.valid_from,
-        valid_until=until or candidate.valid_until or usual,
+        valid_until=ends,
+        invalidated_at=now if ends != stated else "",
+        was_valid_until=stated if ends != stated else "",
         recorded=now,
     )
 
@@ -179,9 +179,9 @@ def test_the_order_of_what_is_near_does_not_matter(
     store = Store()
     for candidate in arriving:
         store.take(candidate)
-    near = data.draw(st.permutations(store.near()))
+    near = data.draw(st.permutations(store.known()))
 
-    assert integrate(last, near, rules=RULES, now=NOW) == integrate(last, store.near(), rules=RULES, now=NOW)
+    assert integrate(last, near, rules=RULES, now=NOW) == integrate(last, store.known(), rules=RULES, now=NOW)
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""`commonplace save | evolve | show | confirm | forget | load | erase | recall`: entries, one statement each."""
+"""`commonplace save | settle | evolve | show | confirm | forget | load | erase`: entries, one statement each."""
 
 import sys
 from typing import Annotated, Final
@@ -8,14 +8,19 @@ import typer
 from commonplace.cli.completion import kinds
 from commonplace.cli.fact_view import answer_remembered, short, show_chain, statement
 from commonplace.cli.invocation import Invocation, invocation_of, printable
+from commonplace.cli.neighbours import show_neighbours
 from commonplace.cli.note import show_erased
 from commonplace.cli.parameters import (
+    Both,
+    Covers,
     DryRun,
     EntryId,
     FactClass,
     Importance,
     NoProject,
     ProjectName,
+    Replaces,
+    Same,
     Topics,
     ValidFrom,
     ValidUntil,
@@ -61,17 +66,23 @@ def save(
     extends: Annotated[Ids, typer.Option(metavar="ID", help="It adds to this entry.")] = None,
     derived_from: Annotated[Ids, typer.Option(metavar="ID", help="It follows from this entry.")] = None,
     contradicts: Annotated[Ids, typer.Option(metavar="ID", help="It contradicts this entry.")] = None,
+    replaces: Replaces = None,
+    covers: Covers = None,
+    same: Same = None,
+    both: Both = None,
     dry_run: DryRun = False,
 ) -> None:
     """Save one thing worth remembering as a note of its own.
 
-    A statement that is already known is confirmed instead; nothing is overwritten. In a git repository it is saved with
-    that project.
+    A statement that is already known is confirmed instead; nothing is overwritten, and nothing ends on a guess: what is
+    near it is printed, and `commonplace settle` says what holds no longer. On a terminal it asks; Enter keeps all. In a
+    git repository it is saved with that project.
 
     \b
     Examples:
       commonplace save "Prefers concise pull requests." --kind preference --topic coding
       commonplace save "Ada works at Acme." --subject Ada --predicate works_at --object Acme --valid-from 2026-03-01
+      commonplace save "The dentist is Dr. Okafor." --replaces 3f9a1c
       pbpaste | commonplace save --kind fix --topic git --dry-run
     """
     invocation = invocation_of(context)
@@ -96,11 +107,56 @@ def save(
         extends=extends or (),
         derived_from=derived_from or (),
         contradicts=contradicts or (),
+        replaces=replaces or (),
+        covers=covers or (),
+        same=same or (),
+        both=both or (),
         dry_run=dry_run,
     )
     with invocation.memory() as memory:
         remembered = memory.entries.add(new)
-    answer_remembered(invocation, remembered, memory)
+        answer_remembered(invocation, remembered, memory)
+        show_neighbours(remembered, memory, invocation)
+
+
+def settle(
+    context: typer.Context,
+    id: EntryId,
+    replaces: Replaces = None,
+    covers: Covers = None,
+    same: Same = None,
+    both: Both = None,
+    until: Annotated[
+        str, typer.Option(metavar="D", help="It holds until that day; then the older entries hold alone again.")
+    ] = "",
+    reason: Annotated[str, typer.Option(metavar="R", help="The reason.")] = "",
+    dry_run: DryRun = False,
+) -> None:
+    """Say how an entry relates to older ones: it replaces or covers them, says the same, or both hold.
+
+    What it replaces or covers goes to the archive; of what says the same, the older wording stays. `commonplace undo`
+    takes all of it back. An ID may be followed by digits of the words that you saw, as `save` prints it (91f607.3ac).
+
+    \b
+    Examples:
+      commonplace settle 7c20de --replaces 3f9a1c --reason "she took over"
+      commonplace settle 7c20de --covers 3f9a1c --covers 91f607.3ac
+      commonplace settle 7c20de --same 3f9a1c
+      commonplace settle 7c20de --both 3f9a1c --until 2027-03-01 --dry-run
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        settled = memory.entries.settle(
+            id,
+            replaces=replaces or (),
+            covers=covers or (),
+            same=same or (),
+            both=both or (),
+            until=until,
+            reason=reason,
+            dry_run=dry_run,
+        )
+    answer_remembered(invocation, settled, memory)
 
 
 def evolve(

@@ -6,7 +6,9 @@ import typer
 
 from commonplace.cli.fact_view import answer_remembered, inform_of_name, show_facts
 from commonplace.cli.invocation import invocation_of, show_help
+from commonplace.cli.neighbours import show_neighbours
 from commonplace.cli.parameters import (
+    Both,
     DryRun,
     EntryId,
     FactClass,
@@ -24,7 +26,7 @@ from commonplace.errors import UsageError
 from commonplace.memory import fact_shapes
 
 app = typer.Typer(
-    help="Add, end and forget facts: a subject, a predicate and an object.",
+    help="Add and end facts: a subject, a predicate and an object.",
     invoke_without_command=True,
     rich_markup_mode=None,
     callback=show_help,
@@ -45,16 +47,19 @@ def add(
     importance: Importance = None,
     project: ProjectName = "",
     no_project: NoProject = False,
+    both: Both = None,
     dry_run: DryRun = False,
 ) -> None:
     """Add a fact.
 
-    If the predicate has one value at a time, the old value ends. A fact that is already known is confirmed.
+    If the predicate has one value at a time, the old value ends, unless you name it with `--both`. A fact that is
+    already known is confirmed.
 
     \b
     Examples:
       commonplace fact add Ada works_at Acme --valid-from 2024-01-01
       commonplace fact add Ada works_at Beta --valid-from 2026-03-01 --topic work
+      commonplace fact add Ada works_at Gamma --both 3f9a1c
       commonplace fact add me likes "green tea"
     """
     invocation = invocation_of(context)
@@ -72,9 +77,11 @@ def add(
             project=project_of(project, without=no_project),
             folder=working_folder(),
             interface="cli",
+            both=both or (),
             dry_run=dry_run,
         )
-    answer_remembered(invocation, remembered, memory)
+        answer_remembered(invocation, remembered, memory)
+        show_neighbours(remembered, memory, invocation)
 
 
 @app.command()
@@ -93,26 +100,6 @@ def end(
     invocation = invocation_of(context)
     with invocation.memory() as memory:
         answer_remembered(invocation, memory.facts.end(id, at=at), memory)
-
-
-@app.command()
-def forget(
-    context: typer.Context,
-    id: EntryId,
-    reason: Annotated[str, typer.Option(metavar="R", help="The reason.")] = "",
-) -> None:
-    """Forget a fact that was never true: its note stays, marked as deleted, and is never recalled.
-
-    The same as `commonplace forget`; `commonplace undo` restores it. A fact that was true once is ended, not forgotten.
-
-    \b
-    Example:
-      commonplace fact forget 3f9a1c --reason "another Ada"
-    """
-    invocation = invocation_of(context)
-    with invocation.memory() as memory:
-        answer_remembered(invocation, memory.facts.forget(id, reason=reason), memory)
-    invocation.inform(f"`commonplace erase {id}` erases it for good")
 
 
 _AsOf = Annotated[str, typer.Option(metavar="D", help="What was true at the end of that day, as it is known now.")]

@@ -11,7 +11,6 @@ from commonplace.memory.shapes import NoteLink
 from commonplace.model import Chain, EntryResult, Fact, FactEdge, FactSnapshot, Origins
 
 _DOES: Final = {
-    "supersede": "replaced",
     "insert": "ends",
     "extend": "adds to",
     "derive": "follows from",
@@ -23,6 +22,8 @@ _BONDS: Final = {
     "extend": "adds to",
     "derive": "follows from",
     "contradict": "contradicts",
+    "both": "holds beside",
+    "end": "is said to end",
 }
 
 
@@ -35,6 +36,8 @@ def answer_remembered(invocation: Invocation, remembered: EntryResult, memory: M
             invocation.inform(f"dry run, nothing was written: {_why(remembered)}")
             return
         print_line(told(remembered))
+        if remembered.ended and remembered.changed:
+            invocation.inform("  `commonplace undo` takes it back")
         if remembered.staged:
             invocation.inform("  it is not recalled until you approve it: `commonplace review`")
 
@@ -65,16 +68,28 @@ def told(remembered: EntryResult) -> str:
             return _with_reason(f"{short(fact.id)} {text}", remembered.reason)
         case "end":
             return f"ends {day(fact.valid_until)}: {short(fact.id)} {text}"
+        case "settle":
+            return f"settled {short(fact.id)}: {text}" + _ends(remembered)
         case _:
             return f"saved {label(fact)}{_in_project(fact)}" + _stands_to(remembered)
 
 
 def _stands_to(remembered: EntryResult) -> str:
-    """What the new fact does to an older one, as a second line; empty if it affects none."""
+    """What the new fact does to older ones, in further lines; empty if it affects none."""
+    if remembered.ended:
+        return _ends(remembered)
     if not remembered.old:
         return ""
     word = _DOES[remembered.action]
     return f"\n  {word} {short(remembered.old)}" + (f": {remembered.reason}" if remembered.reason else "")
+
+
+def _ends(remembered: EntryResult) -> str:
+    """What ended, a line each, and why."""
+    word = "ends" if remembered.action == "insert" else "ended"
+    lines = [f"  {word} {short(each.id)}: {statement(each)}" for each in remembered.ended]
+    lines += [f"  {remembered.reason}"] if remembered.reason else []
+    return "".join(f"\n{line}" for line in lines)
 
 
 def _why(remembered: EntryResult) -> str:

@@ -32,9 +32,9 @@ _NO_LINKS: Final = frozenset(("", "dumb", "linux", "unknown"))  # terminals with
 
 WRITING_COMMANDS = frozenset(
     {
-        *("save", "evolve", "confirm", "forget", "erase", "load", "undo", "grant", "sync", "rebuild", "watch"),
-        *("note write", "note delete", "note move", "note erase", "fact add", "fact end", "fact forget"),
-        *("review approve", "review edit", "review reject"),
+        *("save", "settle", "evolve", "confirm", "forget", "erase", "load", "undo", "grant", "sync", "rebuild"),
+        *("watch", "note write", "note delete", "note move", "note erase", "fact add", "fact end"),
+        *("review approve", "review edit", "review reject", "review settle", "review bring-back", "review agree"),
         *("user append", "user add-heading", "user remove", "user replace", "user remove-heading", "user apply"),
         *("import", "conversation add", "conversation close", "conversation memory", "conversation erase"),
         *("learn", "note mark", "note unmark"),

@@ -50,7 +50,7 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "review": CommandSource(
         "review",
         "app",
-        "List, approve, edit and reject what programs saved and you have not approved yet.",
+        "Approve, edit or reject what programs saved, and decide what nobody has settled.",
         "Every day",
     ),
     "day": CommandSource(
@@ -89,6 +89,12 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "status": CommandSource(
         "serve", "status", "Show whether the daemon is running, what it is doing, and what is paused.", "Every day"
     ),
+    "settle": CommandSource(
+        "entry",
+        "settle",
+        "Say how an entry relates to older ones: it replaces or covers them, says the same, or both hold.",
+        "Entries",
+    ),
     "evolve": CommandSource(
         "entry", "evolve", "Replace an entry by a new version; the old one goes to the archive.", "Entries"
     ),
@@ -108,7 +114,7 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "styles": CommandSource(
         "topics", "styles", "List the writing styles in Agent/styles, or print the one that fits a message.", "Entries"
     ),
-    "fact": CommandSource("fact", "app", "Add, end and forget facts: a subject, a predicate and an object.", "Facts"),
+    "fact": CommandSource("fact", "app", "Add and end facts: a subject, a predicate and an object.", "Facts"),
     "commitment": CommandSource(
         "commitment", "app", "List who has to do what by when, and close what is done.", "Facts"
     ),

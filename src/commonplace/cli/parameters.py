@@ -48,6 +48,21 @@ Importance = Annotated[float | None, typer.Option(min=0, max=1, metavar="X", hel
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Change nothing; print the difference.")]
 
 
+_Ids = list[str] | None
+
+
+Replaces = Annotated[_Ids, typer.Option(metavar="ID", help="This entry holds no longer; may be repeated.")]
+
+
+Covers = Annotated[_Ids, typer.Option(metavar="ID", help="It says all that this entry says, and more.")]
+
+
+Same = Annotated[_Ids, typer.Option(metavar="ID", help="It says the same as this entry, whose wording stays.")]
+
+
+Both = Annotated[_Ids, typer.Option(metavar="ID", help="It and this entry both hold.")]
+
+
 def project_of(name: str, *, without: bool) -> str | None:
     """The project that the options name: None for that of the working folder, empty for none. Raises UsageError."""
     if name and without:

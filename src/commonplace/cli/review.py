@@ -1,7 +1,8 @@
-"""`commonplace review`: what programs saved and you have not approved yet."""
+"""`commonplace review`: what programs saved and you have not approved yet, and what nobody has decided."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -10,9 +11,19 @@ from click import edit as edit_text
 from commonplace.cli.fact_view import day, evidence_lines, label, links_of, short, statement
 from commonplace.cli.invocation import Invocation, invocation_of, print_line, print_linked, print_text, printable
 from commonplace.cli.parameters import ENTRY_ID_HELP, DryRun, EntryId
+from commonplace.errors import Conflict, NotFound, UsageError
 from commonplace.memory import fact_shapes
+from commonplace.memory.fact_shapes import speaker_and_day
 from commonplace.model import Fact
-from commonplace.model.fact import ReviewQueue, ReviewResult, WaitingEntry
+from commonplace.model.fact import (
+    GROUP_VERDICTS,
+    GroupVerdict,
+    OldEnding,
+    ReviewQueue,
+    ReviewResult,
+    WaitingEntry,
+    WaitingGroup,
+)
 from commonplace.model.proposal import Proposal, ProposalResult
 
 if TYPE_CHECKING:
@@ -20,33 +31,61 @@ if TYPE_CHECKING:
     from commonplace.memory.shapes import NoteLink
 
 Reviewed = ReviewResult | ProposalResult
+_Deeds = dict[str, Callable[[], Sequence[Reviewed]]]
 
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]...", help=ENTRY_ID_HELP)]
 All = Annotated[bool, typer.Option("--all", help="Everything that waits.")]
 KeepOld = Annotated[bool, typer.Option("--keep-old", help="Keep what it speaks against as well.")]
+EndedIds = Annotated[list[str], typer.Argument(metavar="ID...", help=ENTRY_ID_HELP)]
 
-_DEEDS: Final = {"approve": "approved", "edit": "approved", "reject": "rejected", "confirm": "already known, confirmed"}
+_DEEDS: Final = {
+    "approve": "approved",
+    "edit": "approved",
+    "reject": "rejected",
+    "confirm": "already known, confirmed",
+    "both": "both hold",
+    "replace": "kept",
+    "same": "kept for all",
+    "back": "brought back",
+    "agree": "stays ended",
+}
 _PROPOSED: Final = "p-"
 _QUESTION: Final = "approve, edit, reject, skip or quit? [a/e/r/s/q]"
+_KNOWN_QUESTION: Final = (
+    "approve and keep this one, keep both, confirm what is known, reject, skip or quit? [a/b/k/r/s/q]"
+)
+_ENDING_QUESTION: Final = "end the old one, keep both, forget the new one, skip or quit? [a/b/f/s/q]"
+_GROUP_QUESTION: Final = "all hold, the newest alone holds, they mean the same, skip or quit? [b/n/m/s/q]"
+_OLD_QUESTION: Final = "bring it back, agree that it ended, skip or quit? [b/a/s/q]"
+_NONE_ENDED: Final = "no old rule has ended anything that you have not looked at"
+_VERDICTS: Final[dict[str, GroupVerdict]] = {"b": "both", "n": "replaces", "m": "same"}
 
 
-def review(context: typer.Context) -> None:
-    """List, approve, edit and reject what programs saved and you have not approved yet.
+def review(
+    context: typer.Context,
+    ended: Annotated[bool, typer.Option("--ended", help="What an old rule ended because it was alike.")] = False,
+) -> None:
+    """Approve, edit or reject what programs saved, and decide what nobody has settled.
 
-    On a terminal it asks about one entry after another; elsewhere it prints the list.
+    On a terminal it asks about one thing after another; elsewhere it prints the list.
 
     \b
     Examples:
       commonplace review
       commonplace review approve 3f9a1c
       commonplace review reject 3f9a1c --reason "never true"
+      commonplace review settle g-7d20c1 replaces
+      commonplace review --ended
       commonplace review --json
     """
     if context.invoked_subcommand:
         return
     invocation = invocation_of(context)
+    is_asking = sys.stdin.isatty() and sys.stdout.isatty() and not invocation.json
     with invocation.memory() as memory:
-        if sys.stdin.isatty() and sys.stdout.isatty() and not invocation.json:
+        if ended:
+            _walk_ended(memory, invocation) if is_asking else _answer_ended(memory, invocation)
+        elif is_asking:
             _walk(memory, invocation)
         else:
             _answer_queue(memory, invocation)
@@ -57,7 +96,7 @@ app = typer.Typer(callback=review, invoke_without_command=True, rich_markup_mode
 
 @app.command("list")
 def list_(context: typer.Context) -> None:
-    """List what waits for your approval, oldest first, with the reason and what it speaks against.
+    """List what waits for you, oldest first, with the reason and what it speaks against, and what is undecided.
 
     \b
     Examples:
@@ -71,7 +110,7 @@ def list_(context: typer.Context) -> None:
 
 @app.command("show")
 def show(context: typer.Context, id: EntryId) -> None:
-    """Print one waiting entry with its whole text, its source and what it speaks against; or one proposal.
+    """Print one waiting entry or ending with its whole text, its source and what it speaks against; or one proposal.
 
     \b
     Examples:
@@ -98,11 +137,14 @@ def approve(
     ids: Ids = None,
     everything: All = False,
     keep_old: KeepOld = False,
+    confirm_known: Annotated[
+        bool, typer.Option("--confirm-known", help="Where the same words are known by now, confirm what is known.")
+    ] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Approve entries: they become your own word and replace what they speak against. A proposal changes its note.
 
-    `commonplace undo` takes an approval back.
+    `commonplace undo` takes an approval back. Where the same words are known by now, the approved entry stays.
 
     \b
     Examples:
@@ -116,7 +158,9 @@ def approve(
         entries, proposed = _split(ids, everything=everything)
         results: list[Reviewed] = []
         if entries or not proposed:
-            results += memory.reviews.approve(*entries, all=everything, keep_old=keep_old, dry_run=dry_run)
+            results += memory.reviews.approve(
+                *entries, all=everything, keep_old=keep_old, confirm_known=confirm_known, dry_run=dry_run
+            )
         if proposed or everything:
             results += memory.reviews.approve_proposals(*proposed, all=everything, dry_run=dry_run)
     _answer_results(results, invocation, memory.notes.link)
@@ -160,7 +204,7 @@ def reject(
 ) -> None:
     """Reject entries: they go to the archive, and programs cannot save the same words again, nor propose a change.
 
-    `commonplace undo` lets them wait for your review again.
+    Of a rejected ending both entries hold. `commonplace undo` lets them wait for your review again.
 
     \b
     Examples:
@@ -178,6 +222,65 @@ def reject(
     _answer_results(results, invocation, memory.notes.link)
 
 
+@app.command("settle")
+def settle(
+    context: typer.Context,
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="The id of a group, such as g-7d20c1.")],
+    verdict: Annotated[str, typer.Argument(metavar="both|replaces|same", help="How its entries relate.")],
+    dry_run: DryRun = False,
+) -> None:
+    """Decide a group of near entries: all of them hold, the newest replaces the others, or all mean the same.
+
+    `commonplace undo` takes it back.
+
+    \b
+    Examples:
+      commonplace review settle g-7d20c1 both
+      commonplace review settle g-7d20c1 replaces --dry-run
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        result = memory.reviews.settle(group, _verdict(verdict), dry_run=dry_run)
+    _answer_results((result,), invocation, memory.notes.link)
+
+
+def _verdict(name: str) -> GroupVerdict:
+    """The verdict of that name. Raises UsageError if there is none."""
+    for verdict in GROUP_VERDICTS:
+        if verdict == name:
+            return verdict
+    raise UsageError(f"{name!r} is no verdict on a group", hint=f"Choose from: {', '.join(GROUP_VERDICTS)}.")
+
+
+@app.command("bring-back")
+def bring_back(context: typer.Context, ids: EndedIds, dry_run: DryRun = False) -> None:
+    """Bring entries back that were replaced: each holds again, beside its newest version.
+
+    \b
+    Examples:
+      commonplace review --ended
+      commonplace review bring-back 3f9a1c
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        results = memory.reviews.bring_back(*ids, dry_run=dry_run)
+    _answer_results(results, invocation, memory.notes.link)
+
+
+@app.command("agree")
+def agree(context: typer.Context, ids: EndedIds, dry_run: DryRun = False) -> None:
+    """Agree with endings that an old rule made: they are not listed again.
+
+    \b
+    Example:
+      commonplace review agree 3f9a1c
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        results = memory.reviews.leave_ended(*ids, dry_run=dry_run)
+    _answer_results(results, invocation, memory.notes.link)
+
+
 def _split(ids: list[str] | None, *, everything: bool) -> tuple[list[str], list[str]]:
     """The ids of entries, and those of proposals; the entries' verb says what is wrong if both ways are mixed."""
     entries = [id for id in ids or () if everything or not id.startswith(_PROPOSED)]
@@ -185,38 +288,116 @@ def _split(ids: list[str] | None, *, everything: bool) -> tuple[list[str], list[
 
 
 def _walk(memory: "Memory", invocation: Invocation) -> None:
-    """Ask about one entry after another until all are decided or the person quits."""
+    """Ask about one thing after another until all are decided or the person quits."""
     queue, link = memory.reviews.list(), memory.notes.link
-    for number, listed in enumerate(queue.entries, start=1):
-        waiting = memory.reviews.show(listed.fact.id)  # an approval may have changed what it speaks against
-        print_line()
-        _print_all(waiting_lines(waiting, number=number, of=len(queue.entries)), _facts_in(waiting), link)
-        choice = _choice()
-        if choice == "q":
-            return
-        if deed := _deeds(memory, waiting).get(choice):
-            for result in deed():
-                _print_result(result, link)
-    if _walk_proposals(memory):
+    walks = (_walk_entries, _walk_endings, _walk_groups, _walk_proposals)
+    if all(walk(memory, queue) for walk in walks):
         _print_end(queue, invocation, link)
 
 
-def _walk_proposals(memory: "Memory") -> bool:
+def _walk_entries(memory: "Memory", queue: ReviewQueue) -> bool:
+    """Ask about one entry after another; False if the person quits."""
+    for number, listed in enumerate(queue.entries, start=1):
+        if waiting := _again(memory, listed):
+            print_line()
+            lines = waiting_lines(waiting, number=number, of=len(queue.entries))
+            _print_all(lines, _facts_in(waiting), memory.notes.link)
+            question = _KNOWN_QUESTION if waiting.known else _QUESTION
+            if not _ask(question, _deeds(memory, waiting), memory):
+                return False
+    return True
+
+
+def _again(memory: "Memory", listed: WaitingEntry) -> WaitingEntry | None:
+    """What waits as it is now: an approval may have changed what it speaks against; None if it is settled by then."""
+    try:
+        return memory.reviews.show(listed.fact.id)
+    except (Conflict, NotFound):
+        return None
+
+
+def _walk_endings(memory: "Memory", queue: ReviewQueue) -> bool:
+    reviews = memory.reviews
+    for listed in queue.endings:
+        if waiting := _again(memory, listed):
+            id = waiting.fact.id
+            print_line()
+            _print_all(ending_lines(waiting), _facts_in(waiting), memory.notes.link)
+            deeds: _Deeds = {"a": partial(reviews.approve, id), "b": partial(reviews.reject, id)}
+            if not _ask(_ENDING_QUESTION, {**deeds, "f": partial(_forget, memory, id)}, memory):
+                return False
+    return True
+
+
+def _walk_groups(memory: "Memory", queue: ReviewQueue) -> bool:
+    for group in queue.groups:
+        print_line()
+        _print_all(group_lines(group), group.entries, memory.notes.link)
+        deeds: _Deeds = {key: partial(_settled, memory, group, verdict) for key, verdict in _VERDICTS.items()}
+        if not _ask(_GROUP_QUESTION, deeds, memory):
+            return False
+    return True
+
+
+def _walk_ended(memory: "Memory", invocation: Invocation) -> None:
+    """Ask about one ending of an old rule after another."""
+    reviews, endings = memory.reviews, memory.reviews.ended()
+    for ending in endings:
+        print_line()
+        _print_all(old_ending_lines(ending), (ending.fact, ending.by), memory.notes.link)
+        id = ending.fact.id
+        deeds: _Deeds = {"b": partial(reviews.bring_back, id), "a": partial(reviews.leave_ended, id)}
+        if not _ask(_OLD_QUESTION, deeds, memory):
+            return
+    if not endings:
+        invocation.inform(_NONE_ENDED)
+
+
+def _walk_proposals(memory: "Memory", queue: ReviewQueue) -> bool:
     """Ask about one proposal after another; False if the person quits."""
     reviews, link = memory.reviews, memory.notes.link
     for proposal in reviews.list().proposals:
         print_line()
         _print_proposal(proposal, link)
-        choice = _choice()
-        if choice == "q":
+        deeds: _Deeds = {
+            "a": partial(reviews.approve_proposals, proposal.id),
+            "e": partial(_edit_proposal, memory, proposal),
+            "r": partial(reviews.reject_proposals, proposal.id),
+        }
+        if not _ask(_QUESTION, deeds, memory):
             return False
-        if choice == "a":
-            _print_result(reviews.approve_proposals(proposal.id)[0], link)
-        elif choice == "r":
-            _print_result(reviews.reject_proposals(proposal.id)[0], link)
-        elif choice == "e" and (text := _edited(memory, proposal)):
-            _print_result(reviews.edit_proposal(proposal.id, text), link)
     return True
+
+
+def _ask(question: str, deeds: "_Deeds", memory: "Memory") -> bool:
+    """Ask until a key is given that the question knows, and do what it says; False if the person quits."""
+    while True:
+        answer = str(typer.prompt(question, prompt_suffix=" ")).strip().lower()[:1]
+        if answer in deeds:
+            try:
+                results = deeds[answer]()
+            except Conflict as conflict:  # it has changed meanwhile: the next one may be decided all the same
+                print_line(f"{conflict.message}. {conflict.hint or ''}".rstrip())
+                results = ()
+            for result in results:
+                _print_result(result, memory.notes.link)
+        if answer in deeds or answer in ("s", "q"):
+            return answer != "q"
+
+
+def _settled(memory: "Memory", group: WaitingGroup, verdict: GroupVerdict) -> Sequence[Reviewed]:
+    return (memory.reviews.settle(group.id, verdict),)
+
+
+def _forget(memory: "Memory", id: str) -> Sequence[Reviewed]:
+    forgotten = memory.entries.forget(id, reason="never true").fact
+    print_line(f"forgot {label(forgotten)}")
+    return ()
+
+
+def _edit_proposal(memory: "Memory", proposal: Proposal) -> Sequence[Reviewed]:
+    text = _edited(memory, proposal)
+    return (memory.reviews.edit_proposal(proposal.id, text),) if text else ()
 
 
 def _edited(memory: "Memory", proposal: Proposal) -> str | None:
@@ -224,21 +405,14 @@ def _edited(memory: "Memory", proposal: Proposal) -> str | None:
     return None if proposal.move_to else edit_text(memory.reviews.proposed_text(proposal.id), extension=".md")
 
 
-def _choice() -> str:
-    while True:
-        answer = str(typer.prompt(_QUESTION, prompt_suffix=" ")).strip().lower()[:1]
-        if answer in ("a", "e", "r", "s", "q"):
-            return answer
-
-
-def _deeds(memory: "Memory", waiting: WaitingEntry) -> dict[str, Callable[[], Sequence[Reviewed]]]:
+def _deeds(memory: "Memory", waiting: WaitingEntry) -> "_Deeds":
     """What each key but `s` and `q` does to the entry."""
     id, reviews = waiting.fact.id, memory.reviews
-    return {
-        "a": lambda: reviews.approve(id),
-        "e": lambda: (_edit(memory, waiting.fact),),
-        "r": lambda: reviews.reject(id),
-    }
+    deeds: _Deeds = {"a": partial(reviews.approve, id), "r": partial(reviews.reject, id)}
+    if waiting.known:
+        both, known = partial(reviews.approve, id, keep_old=True), partial(reviews.approve, id, confirm_known=True)
+        return {**deeds, "b": both, "k": known}
+    return {**deeds, "e": lambda: (_edit(memory, waiting.fact),)}
 
 
 def _edit(memory: "Memory", fact: Fact) -> Reviewed:
@@ -253,10 +427,13 @@ def _answer_queue(memory: "Memory", invocation: Invocation) -> None:
     queue, link = memory.reviews.list(), memory.notes.link
 
     def show_queue() -> None:
-        for number, waiting in enumerate(queue.entries, start=1):
-            if number > 1:
-                print_line()
-            _print_all(waiting_lines(waiting, number=number, of=len(queue.entries)), _facts_in(waiting), link)
+        entries, of = queue.entries, len(queue.entries)
+        parts: list[tuple[Iterator[str], Iterable[Fact]]] = [
+            (waiting_lines(each, number=number, of=of), _facts_in(each)) for number, each in enumerate(entries, start=1)
+        ]
+        parts += [(ending_lines(each), _facts_in(each)) for each in queue.endings]
+        parts += [(group_lines(each), each.entries) for each in queue.groups]
+        _print_parts(parts, link)
         for proposal in queue.proposals:
             print_line()
             _print_proposal(proposal, link)
@@ -265,12 +442,32 @@ def _answer_queue(memory: "Memory", invocation: Invocation) -> None:
     invocation.answer(fact_shapes.queue_shape(queue, link), show_queue)
 
 
+def _answer_ended(memory: "Memory", invocation: Invocation) -> None:
+    endings, link = memory.reviews.ended(), memory.notes.link
+
+    def show_endings() -> None:
+        _print_parts([(old_ending_lines(each), (each.fact, each.by)) for each in endings], link)
+        if not endings:
+            invocation.inform(_NONE_ENDED)
+
+    rows = [fact_shapes.old_ending_shape(each, link) for each in endings]
+    invocation.answer({"count": len(rows), "ended": rows}, show_endings)
+
+
+def _print_parts(parts: Sequence[tuple[Iterator[str], Iterable[Fact]]], link: "NoteLink") -> None:
+    """Print what waits, with an empty line between two."""
+    for number, (lines, facts) in enumerate(parts):
+        if number:
+            print_line()
+        _print_all(lines, facts, link)
+
+
 def _print_end(queue: ReviewQueue, invocation: Invocation, link: "NoteLink") -> None:
     """Print the staged notes that are neither entries nor proposals, and for an empty queue that it is empty."""
     for path in queue.notes:
         print_linked(f"note {path}", {path: link(path)})
         print_line("   not an entry: `commonplace note move` puts it in its place, `note delete` removes it")
-    if not (queue.entries or queue.notes or queue.proposals):
+    if not queue.count:
         invocation.inform("nothing waits for your review")
 
 
@@ -279,6 +476,40 @@ def waiting_lines(waiting: WaitingEntry, *, number: int, of: int) -> Iterator[st
     fact = waiting.fact
     yield f"{number} of {of}  {label(fact)}"
     yield from _evidence(waiting)
+
+
+def ending_lines(waiting: WaitingEntry) -> Iterator[str]:
+    """An ending that waits: the new statement and what it would end, each with its speaker and day."""
+    fact = waiting.fact
+    yield f"ending  {_spoken(fact)}"
+    for old in waiting.against:
+        yield f"   would end {_spoken(old)}"
+    yield from (f"   note: {remark}" for remark in waiting.remarks)
+    id = short(fact.id)
+    yield f"   end it: commonplace review approve {id}; keep both: commonplace review reject {id}"
+
+
+def group_lines(group: WaitingGroup) -> Iterator[str]:
+    """A group, its newest entry first, each entry with its speaker and day."""
+    yield f"{group.id}  {len(group.entries)} near entries, the newest first: how do they relate?"
+    yield from (f"   {_spoken(fact)}" for fact in group.entries)
+    yield f"   commonplace review settle {group.id} both|replaces|same"
+
+
+def old_ending_lines(ending: OldEnding) -> Iterator[str]:
+    """An entry that an old rule ended, and the one that replaced it."""
+    fact = ending.fact
+    yield f"ended {day(fact.superseded_at)}  {_spoken(fact)}"
+    yield f"   replaced by {_spoken(ending.by)}"
+    yield f"   because: {ending.by.reason}"
+    id = short(fact.id)
+    yield f"   bring it back: commonplace review bring-back {id}; it is right: commonplace review agree {id}"
+
+
+def _spoken(fact: Fact) -> str:
+    """A statement with who said it, and on which day."""
+    speaker, said = speaker_and_day(fact)
+    return f"{label(fact)} ({speaker}, {said})"
 
 
 def _full_lines(waiting: WaitingEntry) -> Iterator[str]:
@@ -298,10 +529,12 @@ def _evidence(waiting: WaitingEntry) -> Iterator[str]:
     conversation = f", conversation {source.conversation}" if source.conversation else ""
     yield f"   saved {day(fact.recorded)} by {source.interface or 'a program'} ({source.trust}){conversation}"
     yield from (f"   {line}" for line in evidence_lines(source))
-    if fact.reason:
+    if fact.place == "staging" and fact.reason:
         yield f"   waits: {fact.reason}"
     for old in waiting.against:
         yield f"   against {short(old.id)}: {statement(old)} ({_source(old)})"
+    if waiting.known:
+        yield f"   known {short(waiting.known.id)}: {statement(waiting.known)} ({_source(waiting.known)})"
     yield from (f"   note: {remark}" for remark in waiting.remarks)
 
 

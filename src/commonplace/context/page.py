@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -54,9 +54,11 @@ def format_piece(piece: Piece, fence: Fence) -> ContextBlock:
     warning = f"(not sure: {doubt.rstrip('.')}. Ask before relying on it.)" if doubt else ""
     source = fence.sanitize_source(piece.source)
     if piece.section in LINE_SECTIONS:
-        line = fence.sanitize_line(piece.text)
+        said = f" ({fence.sanitize_line(piece.said)})" if piece.said else ""
+        line = f"{fence.sanitize_line(piece.text)}{said}"
         return ContextBlock("- ", line, (f" [{source}] {warning}" if source else f" {warning}").rstrip())
-    day = "" if piece.day in source else f", {fence.sanitize_source(piece.day)}"
+    when = piece.said or piece.day
+    day = "" if when in source else f", {fence.sanitize_source(when)}"
     title = _shorten(fence.sanitize_line(piece.title), _MAX_TITLE)
     head = f"[{source}{day}] {title}".rstrip()
     return ContextBlock("".join(f"{line}\n" for line in (head, warning) if line), fence.sanitize(piece.text).strip())
@@ -111,7 +113,7 @@ class Page:
         """The page; empty without blocks."""
         lines = [self._intro] if self._blocks else []
         for section in CONTEXT_SECTIONS:
-            blocks = [(piece, block) for piece, block in self._blocks if piece.section == section]
+            blocks = _newest_first([each for each in self._blocks if each[0].section == section])
             if blocks:
                 lines += [self._fence.opening(section), *_under_headings(blocks), self._fence.closing]
         return "\n".join(lines)
@@ -123,7 +125,7 @@ class Page:
     @property
     def included(self) -> tuple[IncludedPiece, ...]:
         """The pieces on the page, in the order of its text."""
-        ordered = sorted(self._blocks, key=lambda pair: CONTEXT_SECTIONS.index(pair[0].section))
+        ordered = sorted(_newest_first(self._blocks), key=lambda pair: CONTEXT_SECTIONS.index(pair[0].section))
         return tuple(IncludedPiece(piece, len(block.text), is_cut=block.is_cut) for piece, block in ordered)
 
     @property
@@ -174,6 +176,17 @@ def _under_headings(blocks: Sequence[tuple[Piece, ContextBlock]]) -> Iterator[st
     for group in dict.fromkeys(piece.group for piece, _ in blocks):
         yield from (_heading(group),) if group else ()
         yield from (str(block) for piece, block in blocks if piece.group == group)
+
+
+def _newest_first(blocks: Sequence[tuple[Piece, ContextBlock]]) -> list[tuple[Piece, ContextBlock]]:
+    """The blocks of a section in their order, an older one directly behind the newest of its group."""
+    heads = {piece.key for piece, _ in blocks if not piece.newest} - {""}
+    older = defaultdict[str, list[tuple[Piece, ContextBlock]]](list)
+    for each in blocks:
+        if each[0].newest in heads:
+            older[each[0].newest].append(each)
+    first = [each for each in blocks if each[0].newest not in heads]
+    return [each for block in first for each in (block, *older.pop(block[0].key, ()))]
 
 
 def _heading(group: str) -> str:

@@ -1,7 +1,7 @@
 """What may go into a context: thresholds for entries and passages, their titles, and the channel of a prompt."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log10
 from typing import Final
@@ -142,14 +142,44 @@ class EntryMatch:
 
 
 def fitting_entries(
-    matches: Mapping[str, EntryMatch], *, need: Need, count: int, rule: EntryRule = ENTRY_RULE
+    matches: Mapping[str, EntryMatch],
+    *,
+    need: Need,
+    count: int,
+    newest: Mapping[str, str] | None = None,
+    giving_way: Collection[str] = (),
+    rule: EntryRule = ENTRY_RULE,
 ) -> list[str]:
-    """The keys of the entries that fit a prompt, the best first; `count` is how many entries there are in all."""
+    """The keys of the entries that fit a prompt, the best first; `count` is how many entries there are in all.
+
+    `newest` has for each older entry of a group the newest one, which comes whenever an older one does; the entries
+    `giving_way` leave it their place.
+    """
     scores = {key: match.score(rule) for key, match in matches.items()}
     best = max(scores.values(), default=0.0)
     least = max(rule.threshold(need, count=count), rule.beside_best * best)
     ranked = sorted(scores, key=lambda key: (-matches[key].rank(rule), key))
-    return [key for key in ranked if scores[key] >= least][: rule.limit(count=count)]
+    fitting = [key for key in ranked if scores[key] >= least]
+    return with_newest(fitting, newest or {}, giving_way, limit=rule.limit(count=count))
+
+
+def with_newest(
+    ranked: Sequence[str], newest: Mapping[str, str], giving_way: Collection[str], *, limit: int
+) -> list[str]:
+    """The first `limit` of these keys, with the newest of each group among them.
+
+    It takes the place of one that gives way if it is ranked itself; else it stands beside the older one.
+    """
+    chosen = [*ranked[:limit]]
+    for place, key in reversed([*enumerate(chosen)]):
+        newer = newest.get(key, key)
+        if newer in chosen:
+            continue
+        if newer in ranked and key in giving_way:
+            chosen[place] = newer
+        else:
+            chosen.append(newer)
+    return chosen
 
 
 def passage_threshold(scores: Iterable[float], *, least: float) -> float:

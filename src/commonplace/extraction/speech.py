@@ -298,15 +298,28 @@ def _whole(span: tuple[int, int], text: str, reason: RejectReason) -> SpokenClau
     return SpokenClause(words[:_LONGEST_CLAUSE], span[0], span[1], 0, reason)
 
 
-def _mask_foreign(text: str) -> tuple[str, list[SpokenClause]]:
-    """The text with spaces in place of what someone else wrote, and that as clauses with the reason `quotation`."""
+def own_parts(text: str) -> tuple[str, ...]:
+    """The parts of a turn that the person wrote, in order: what stands between quotations, code and pasted text."""
+    text = text[:MOST_CHARACTERS]
+    spans = _foreign_spans(text)
+    edges = [0, *(edge for span in spans for edge in span), len(text)]
+    return tuple(part for start, end in zip(edges[::2], edges[1::2], strict=True) if (part := text[start:end].strip()))
+
+
+def _foreign_spans(text: str) -> list[tuple[int, int]]:
+    """Where someone else's words stand."""
     spans = [*_fenced(text), *_foreign_lines(text), *_pasted(text)]
     spans += [
         match.span()
         for match in _QUOTED.finditer(text)
         if len(_WORDS.findall(match.group())) > 3 or "`" in match.group()
     ]
-    spans = _merged(spans)
+    return _merged(spans)
+
+
+def _mask_foreign(text: str) -> tuple[str, list[SpokenClause]]:
+    """The text with spaces in place of what someone else wrote, and that as clauses with the reason `quotation`."""
+    spans = _foreign_spans(text)
     letters = list(text)
     for start, end in spans:
         letters[start:end] = [letter if letter == "\n" else " " for letter in letters[start:end]]

@@ -1,14 +1,14 @@
 """Claims: what only one fact may say at a time, and which of several facts with the same claim holds when."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final
 
 from commonplace.facts.options import FactsOptions
 from commonplace.facts.triples import ME, Predicates, entity_key, predicate_key, predicates_of
 from commonplace.facts.words import fingerprint
-from commonplace.model import Candidate, Fact, FactEnd
+from commonplace.model import Candidate, Fact, FactEnd, Trust
 
 _WITHOUT_CLAIM: Final = frozenset({"archive", "staging"})
 """Places whose facts claim nothing: they are over, or wait for review."""
@@ -37,17 +37,19 @@ class FactRules:
         """A key for what only this fact may say at a time; empty if the fact claims nothing.
 
         A plain statement speaks of its own project only, a triple of its subject, wherever it was saved. An event, and
-        what holds until a stated day, stand beside every other one.
+        what holds until a stated day, stand beside every other one; what is said to hold with others, beside these.
         """
         if not _has_claim(fact):
             return ""
         subject, predicate = self.entity(fact.subject), predicate_key(fact.predicate)
+        beside = sorted(target for bond, target in fact.bonds if bond == "both")
         if not predicate:
             day = fact.begins[:10] if fact.fact == "event" else ""
-            return "=" + "|".join(filter(None, (subject, fingerprint(fact.text), fact.project.casefold(), day)))
+            said = (subject, fingerprint(fact.text), fact.project.casefold(), day, *beside)
+            return "=" + "|".join(filter(None, said))
         if self.predicates.is_single(predicate) and is_rivalling(fact):
             return f"{subject}|{predicate}"
-        return f"{subject}|{predicate}|{self.entity(fact.object)}"
+        return "|".join((subject, predicate, self.entity(fact.object), *beside))
 
     def ends(self, facts: Sequence[Fact]) -> Mapping[str, FactEnd]:
         """Among facts with the same claim, the end of each that another one replaces, by id.
@@ -69,14 +71,25 @@ class FactRules:
 
 
 def is_rivalling(statement: Fact | Candidate) -> bool:
-    """False for what holds beside other values: an event, what has a stated end, and what is said to hold with others.
+    """False for what holds beside other values: what rivals nothing, and what is said to hold with others."""
+    return not (rivals_nothing(statement) or any(bond in ("both", "end") for bond, _ in statement.bonds))
 
-    An end that another entry caused is not a stated one.
+
+def rivals_nothing(statement: Fact | Candidate) -> bool:
+    """True for an event, and for what has a stated end.
+
+    An end that another entry caused is no stated one (`with_end`), nor one that the history of a line implies.
     """
-    is_ended = isinstance(statement, Fact) and bool(statement.invalidated_at)
-    stated = statement.was_valid_until if isinstance(statement, Fact) and is_ended else statement.valid_until
-    is_beside = any(bond in ("both", "end") for bond, _ in statement.bonds)
-    return not (stated or is_beside or statement.fact == "event")
+    stated = statement.valid_until
+    if isinstance(statement, Fact) and (statement.origin == "line" or statement.invalidated_at):
+        stated = statement.was_valid_until
+    return bool(stated) or statement.fact == "event"
+
+
+def with_end(fact: Fact, until: str, *, now: str) -> Fact:
+    """The fact with an end that it did not state itself; the one that it stated is kept for `rivals_nothing`."""
+    stated = fact.was_valid_until if fact.invalidated_at else fact.valid_until
+    return replace(fact, valid_until=until, invalidated_at=now, was_valid_until=stated, updated=now)
 
 
 def is_own_line(fact: Fact) -> bool:
@@ -98,6 +111,17 @@ def speaker_of(fact: Fact) -> str:
         return "a note"
     program = origins.interface or "a program"
     return {"mined": f"learned from {program}", "imported": f"imported from {program}"}.get(origins.trust, program)
+
+
+def kind_of_speaker(fact: Fact) -> str:
+    """Who said it, for a model: the person, by id if several share the vault, a note, or what kind of program.
+
+    A program names itself, so its name is not among them.
+    """
+    if fact.origins.trust == "told" and fact.origins.author:
+        return fact.origins.author
+    kinds: dict[Trust, str] = {"told": "the person", "read": "a note", "said": "an agent", "imported": "an import"}
+    return kinds.get(fact.origins.trust, "a program")
 
 
 def rules_of(options: FactsOptions, user: str) -> FactRules:

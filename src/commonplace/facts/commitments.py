@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Final, Literal
 
+from commonplace.facts.claims import is_own_word
 from commonplace.facts.entry_paths import id_digits
 from commonplace.facts.triples import ME, predicate_key, strip_links
 from commonplace.model import ActionLine, Fact, FactRecord, FactSnapshot, Note
@@ -142,7 +143,8 @@ class Commitment:
     """A commitment as it stands: who has to do what, by when, and where that is written.
 
     `fact` is the id of its fact. `closed_by` is the path and the line that says it is done, if another line does;
-    `closed_on` is the day on which it was closed, as far as it is known. One that `repeats` is closed by the plugin
+    `closed_on` is the day on which it was closed, as far as it is known. `is_own` is False if a program says so and the
+    person has neither said nor approved it. One that `repeats` is closed by the plugin
     Tasks alone, which adds the next one.
     """
 
@@ -157,6 +159,7 @@ class Commitment:
     closed_by: str = ""
     closed_on: str = ""
     trust: str = ""
+    is_own: bool = True
     repeats: bool = False
 
     @property
@@ -446,6 +449,7 @@ def _standing(snapshot: FactSnapshot, done: Mapping[tuple[str, str], tuple[str, 
         closed_on=day if is_closed_there else "" if is_open else _end_day(snapshot),
         closed_by=f"{closing.path}:{closing.line}" if closing and is_closed_there else "",
         trust=fact.origins.trust,
+        is_own=is_own_word(fact) or fact.origins.is_quoted,
         repeats=fact.origin == "line" and repeats(fact.text),
     )
 

@@ -1,7 +1,7 @@
 """What several entries make together: duplicates one entry, repeated events an insight, a closed project a digest.
 
 Pure, and every statement of the result comes from the sources: what no source says, no derived entry says. A model may
-word what they have in common (`wording`); names and numbers that none of them has are not accepted. Entries
+word what they have in common (`wording`); names, numbers and denials that none of them has are not accepted. Entries
 that were derived from others are no sources themselves, so that memory never feeds on what it made of itself; only a
 way of working that is one entry made of equal ones becomes a procedure by their days.
 """
@@ -14,7 +14,7 @@ from commonplace.facts.claims import is_own_word
 from commonplace.facts.growth import best_first, looks_injected
 from commonplace.facts.playbooks import content_stems
 from commonplace.facts.value_spelling import plain_values
-from commonplace.facts.words import FUNCTION_WORDS, stem_of
+from commonplace.facts.words import FUNCTION_WORDS, denials, stem_of
 from commonplace.model import Candidate, Fact, Origins
 from commonplace.model.entry_field import made_from
 
@@ -205,7 +205,7 @@ def wording(facts: Sequence[Fact], answer: Mapping[str, Any]) -> str:
     """A model's wording of what these entries say; empty unless it is short and says no more than they do.
 
     It must keep at least half of what they all share, hardly use other words, which also keeps the language, and have
-    no name, number or day that none of them has.
+    no name, number, day or denial that none of them has.
     """
     text = " ".join(str(answer.get("text") or "").split())
     sources = [fact.text for fact in facts]
@@ -213,7 +213,8 @@ def wording(facts: Sequence[Fact], answer: Mapping[str, Any]) -> str:
     shared, every = frozenset.intersection(*known), frozenset[str]().union(*known)
     is_sized = 0 < len(text) <= min(_LONGEST_WORDING, 2 * max(map(len, sources)))
     is_about = 3 * len(stems - every) <= len(stems) and 2 * len(stems & shared) >= len(shared)
-    is_new = any(_new_terms(plain_values(text), plain_values(" ".join(sources))))
+    said = " ".join(sources)
+    is_new = bool(denials(text) - denials(said)) or any(_new_terms(plain_values(text), plain_values(said)))
     return text if is_sized and is_about and not is_new and not looks_injected(text) else ""
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from commonplace.facts.claims import FactRules, is_rivalling
+from commonplace.facts.claims import FactRules, is_rivalling, rivals_nothing
 from commonplace.facts.triples import predicate_key
 from commonplace.facts.validity import holds, until_of
 from commonplace.facts.words import jaccard
@@ -21,6 +21,8 @@ OVERLAP: Final = 0.6
 
 _GONE: Final = frozenset({"archived", "deleted"})
 """Statuses of facts that no longer count, for any time."""
+
+_DAY: Final = "T00:00:00Z"  # how a moment ends that is a day
 
 _ACTIONS: Final[dict[Bond, tuple[Action, str]]] = {
     "update": ("supersede", "It is said to replace this entry."),
@@ -60,16 +62,20 @@ class Comparison:
     def until(self) -> str:
         """When a known later fact replaces the candidate; empty if none does, or if the candidate ends before."""
         replaces = self.is_rival if self.is_single else self.says_the_same
-        following = [each.fact.begins for each in self.later if replaces(each)]
+        following = [each.fact.begins for each in self.later if replaces(each) and not _is_asked_for(each)]
         ends = self.candidate.valid_until
         return "" if not following or (ends and ends <= following[0]) else following[0]
 
     def is_rival(self, similar: FactRecord) -> bool:
-        """True if the known fact is another value of the candidate's subject and predicate."""
+        """True if the known fact is another value of the candidate's subject and predicate.
+
+        So is one that is said to end another, which only the person may allow.
+        """
         candidate, fact = self.candidate, similar.fact
-        if predicate_key(candidate.predicate) != predicate_key(fact.predicate) or not is_rivalling(fact):
+        if predicate_key(candidate.predicate) != predicate_key(fact.predicate) or rivals_nothing(fact):
             return False
-        return self.rules.entity(candidate.subject) == self.rules.entity(fact.subject)
+        is_beside = any(bond == "both" for bond, _ in fact.bonds)
+        return not is_beside and self.rules.entity(candidate.subject) == self.rules.entity(fact.subject)
 
     def says_the_same(self, similar: FactRecord) -> bool:
         """True if the known fact has the same triple or, for statements, the same words about the same subject."""
@@ -86,7 +92,8 @@ class Comparison:
     def adds_no_dates(self, similar: FactRecord) -> bool:
         """True if the candidate states no start or end that the known fact lacks."""
         candidate, fact = self.candidate, similar.fact
-        if fact.id in self.other_days or (self.may_recur and self.begins[:10] != fact.begins[:10]):
+        is_of_a_day = candidate.fact == "event" or (self.may_recur and bool(candidate.valid_from))
+        if fact.id in self.other_days or (is_of_a_day and self.begins[:10] != fact.begins[:10]):
             return False
         if not candidate.valid_until:
             return True
@@ -94,7 +101,7 @@ class Comparison:
         return (self.until or candidate.valid_until) in (default, fact.valid_until)
 
     def was_said_before(self, similar: FactRecord) -> bool:
-        """True if the candidate was said before the known fact was recorded, and does not say when it began."""
+        """True if the candidate was said before the known fact was, and does not say when it began."""
         return was_said_before(self.candidate, similar.fact)
 
     def _has_other_subject(self, fact: Fact) -> bool:
@@ -108,8 +115,14 @@ class Comparison:
 
 
 def was_said_before(candidate: Candidate, fact: Fact) -> bool:
-    """True if the candidate was said before the fact was recorded, and does not say when it began: it cannot end it."""
-    return bool(candidate.said) and not candidate.valid_from and candidate.said < fact.recorded
+    """True if the candidate was said before the fact was, and does not say when it began: it cannot end the fact."""
+    return bool(candidate.said) and not candidate.valid_from and candidate.said < said_at(fact)
+
+
+def said_at(fact: Fact) -> str:
+    """When it was said: what was learned begins then, unless it states a day; else when it was recorded."""
+    is_learned = fact.origins.trust in ("mined", "imported") and bool(fact.valid_from)
+    return fact.valid_from if is_learned and not fact.valid_from.endswith(_DAY) else fact.recorded
 
 
 def integrate(
@@ -160,6 +173,10 @@ def _verdict(comparison: Comparison) -> Verdict:
     for similar in reversed(comparison.current):
         if comparison.says_the_same(similar):
             return _integrate_repeat(comparison, similar)
+    for similar in comparison.later:  # the same words, said again since
+        is_dated = comparison.candidate.valid_from or not comparison.candidate.said
+        if not is_dated and comparison.says_the_same(similar) and comparison.adds_no_dates(similar):
+            return Verdict("confirm", similar.fact.id, "This is already known.")
     is_single = comparison.is_single and not comparison.candidate.bonds
     verdict = _integrate_single(comparison) if is_single else _integrate_other(comparison)
     return _apply_stated_bond(comparison, verdict)
@@ -172,6 +189,8 @@ def _integrate_repeat(comparison: Comparison, similar: FactRecord) -> Verdict:
         return Verdict("confirm", target, "This is already known.")
     if comparison.may_recur or target in comparison.other_days:
         return Verdict("insert", "", "It was said of another day.")
+    if comparison.was_said_before(similar):
+        return Verdict("insert", "", "It was said before what is known.")
     if _is_replaceable(similar):
         return Verdict("supersede", target, "It adds the end of what is known.")
     return Verdict("insert", "", "It states an end, which a line of a note does not have.")
@@ -188,19 +207,21 @@ def _apply_stated_bond(comparison: Comparison, verdict: Verdict) -> Verdict:
 
 
 def _integrate_single(comparison: Comparison) -> Verdict:
-    """One value at a time: the new value ends the one that holds when it begins."""
+    """One value at a time: the new value ends the one that holds when it begins, and all that was said to end that."""
     one = f"`{predicate_key(comparison.candidate.predicate)}` has one value at a time"
     rivals = [similar for similar in comparison.current if comparison.is_rival(similar)]
+    rivals.sort(key=_is_asked_for, reverse=True)
+    also = tuple(similar.fact.id for similar in rivals if _is_active(similar))
     if any(map(comparison.was_said_before, rivals)):
         until = comparison.begins  # a window of no length: it is part of the past, and ends nothing
         return Verdict("insert", "", f"{one}, and what is known was recorded later.", until)
     for similar in reversed(rivals):
         if _is_replaceable(similar):
-            return Verdict("supersede", similar.fact.id, f"{one}, and this one begins later.")
+            return Verdict("supersede", similar.fact.id, f"{one}, and this one begins later.", also=also)
         if similar.fact.status != "active":
             return Verdict("insert", similar.fact.id, f"{one}, and this one falls between two of them.")
     if rivals:
-        return Verdict("insert", rivals[-1].fact.id, f"{one}, and this one ends what a note says.")
+        return Verdict("insert", rivals[-1].fact.id, f"{one}, and this one ends what a note says.", also=also)
     if comparison.until:
         return Verdict("insert", "", f"{one}, and a later one is known.")
     return Verdict("insert", "", "Nothing similar is known for that time.")
@@ -213,6 +234,11 @@ def _integrate_other(comparison: Comparison) -> Verdict:
     if any(comparison.is_rival(each) for each in comparison.current) and predicate_key(comparison.candidate.predicate):
         return Verdict("insert", "", "It can be true alongside what is known.")
     return Verdict("insert", "", "It is not known yet.")
+
+
+def _is_asked_for(similar: FactRecord) -> bool:
+    """True for what is said to end another, and waits for the person: it ends nothing before."""
+    return any(bond == "end" for bond, _ in similar.fact.bonds)
 
 
 def _is_active(similar: FactRecord) -> bool:

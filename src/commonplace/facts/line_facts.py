@@ -24,7 +24,7 @@ from commonplace.facts.claims import FactRules
 from commonplace.facts.commitments import COMMITTED, StatedCommitment, commitments_of
 from commonplace.facts.entry_format import is_entry
 from commonplace.facts.entry_paths import default_importance
-from commonplace.facts.triples import Predicates, predicate_key
+from commonplace.facts.triples import Predicates, predicate_key, strip_links
 from commonplace.model import KINDS, Fact, Link, Note, Observation, Origins, Place, Relation
 from commonplace.model.moment import read_moment
 from commonplace.model.text import fold_phrase
@@ -375,7 +375,11 @@ def _commitment_facts(note: Note) -> Iterator[tuple[str, Sequence[str], Fact]]:
 
 
 def _triple_of(line: Observation | Relation) -> tuple[str, str, str]:
-    """The line's predicate and object, both empty for a statement, and its text as written."""
+    """The line's predicate and object, both empty for a statement, and its text as written.
+
+    The object is the name of the note that the link names, without the folders before it.
+    """
     if isinstance(line, Observation):
         return "", "", line.text
-    return predicate_key(line.predicate), line.object, f"{line.predicate} [[{line.object}]]"
+    link = f"[[{line.object}]]"
+    return predicate_key(line.predicate), strip_links(link), f"{line.predicate} {link}"

@@ -64,7 +64,8 @@ def safe_fixes(entries: Iterable[tuple[Note, Fact]]) -> tuple[Fix, ...]:
 
     Missing keys that the note itself tells, a slug that differs from the file name, a link between versions that only
     one side has, a status or place that disagrees with the chain, the folder of another month, keys that a merge has
-    left twice, and a file name that tells the words of a sensitive entry.
+    left twice, a file name that tells the words of a sensitive entry, and what two devices learned from the same words
+    and one of them has ended.
     Pass all entries: a chain that forks or runs in a circle is left alone.
     """
     pairs = list(entries)
@@ -75,7 +76,46 @@ def safe_fixes(entries: Iterable[tuple[Note, Fact]]) -> tuple[Fix, ...]:
         for note, fact in pairs
         for fix in (*_completing(note, fact), *_settling(note), *_renaming(fact), *_placing(note, fact, replaced))
     )
-    return (*links, *own)
+    return (*links, *_learned_twice([fact for _, fact in pairs]), *own)
+
+
+def _learned_twice(facts: Sequence[Fact]) -> Iterator[Fix]:
+    """Entries that say what another one said, from the same words of a conversation, and that was ended since.
+
+    Each device learned it for itself, and the person corrected it on one of them.
+    """
+    groups: defaultdict[tuple[object, ...], list[Fact]] = defaultdict(list)
+    for fact in facts:
+        said = fact.origins
+        if said.conversation and said.turn:
+            groups[fact.fingerprint, said.conversation, said.turn].append(fact)
+    by_id = {each.id: each for each in facts}
+    for group in groups.values():
+        over = next((each for each in group if each.status in ("superseded", "deleted")), None)
+        heirs = {*_heirs(over, by_id)} if over else set()
+        for each in group if over else ():
+            if over and each.status == "active" and each.origins.trust == "mined" and each.id not in heirs:
+                yield _ending_with(over, each)
+
+
+def _ending_with(over: Fact, fact: Fact) -> Fix:
+    """The keys that end the fact as the other one was ended."""
+    message = f"{over.path} said the same from the same words, and was ended: this one ends with it"
+    keys: dict[str, object] = {"status": over.status}
+    if over.status == "deleted":
+        return Fix(_problem(fact, message, "learned-twice"), {**keys, "deleted_at": over.deleted_at})
+    keys |= {"superseded_by": over.superseded_by, "superseded_at": over.superseded_at}
+    given = {key: value for key, value in keys.items() if value}
+    return Fix(_problem(fact, message, "learned-twice"), given, moved_to=archive_path(fact.path))
+
+
+def _heirs(fact: Fact, facts: Mapping[str, Fact]) -> Iterator[str]:
+    """The ids of the versions that followed the fact."""
+    seen = set[str]()
+    while fact.superseded_by in facts and fact.superseded_by not in seen:
+        seen.add(fact.superseded_by)
+        yield fact.superseded_by
+        fact = facts[fact.superseded_by]
 
 
 def _completing(note: Note, fact: Fact) -> Iterator[Fix]:

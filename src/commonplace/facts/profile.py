@@ -2,9 +2,9 @@
 
 Every entry that holds, or will hold, belongs to one group. While all of them fit the budget, all are shown. Otherwise
 the highest score is: importance after aging and use, and what its group adds. Constraints come first: a wrong mention
-is cheap, a missed allergy is not. No group takes more than its share while another has something to say, and an entry
-that repeats a shown one in other words waits until the rest had its turn. What programs said takes at most half of the
-budget from what the person said.
+is cheap, a missed allergy is not. No group takes more than its share while another has something to say, and where a
+newer entry may say otherwise, the older one waits until the rest had its turn. What programs said takes at most half
+of the budget from what the person said.
 """
 
 import re
@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Final, Literal, NamedTuple
 
 from commonplace.facts.claims import is_own_word
-from commonplace.facts.words import FUNCTION_WORDS, claim_stems
+from commonplace.facts.words import FUNCTION_WORDS
 from commonplace.model import Fact, FactSnapshot
 from commonplace.model.text import LazyPattern
 
@@ -47,7 +47,6 @@ _BONUS: Final[dict[ProfileGroup, float]] = {
 _THIS_PROJECT: Final = 0.3  # what an entry of this project has before one that belongs to none
 _SHARE: Final = 0.4  # of the budget, that one group may take at first
 _TEXTS: Final = 4096  # statements whose wording was examined: every profile examines up to 2000, mostly the same ones
-_REPEATS: Final = 0.6  # share of common claim words from which two lines say nearly the same
 
 _GROUPS: Final[dict[str, ProfileGroup]] = {
     "constraint": "Constraints",
@@ -206,15 +205,21 @@ def _order(line: ProfileLine) -> tuple[float, str]:
     return -line.score, line.snapshot.fact.id
 
 
-def choose_profile(lines: Sequence[ProfileLine], *, budget: int) -> tuple[list[ProfileLine], list[ProfileLine]]:
-    """The ranked lines that fit into so many characters, and those that do not."""
+def choose_profile(
+    lines: Sequence[ProfileLine], *, budget: int, older: Collection[str] = ()
+) -> tuple[list[ProfileLine], list[ProfileLine]]:
+    """The ranked lines that fit into so many characters, and those that do not.
+
+    `older` are the ids of those that give way first, because a newer one may say otherwise.
+    """
     if sum(map(_LENGTH, lines)) <= budget:
         return [*lines], []
     own = sum(line.length for line in lines if is_own_word(line.snapshot.fact))
     said, shortest = max(budget // 2, budget - own), min(map(_LENGTH, lines))
     chosen: list[ProfileLine] = []
-    for share, repeats in ((int(budget * _SHARE), False), (budget, False), (budget, True)):
-        chosen = _take(lines, chosen, budget=_Budget(budget, share, said, budget - shortest), repeats=repeats)
+    newer = [line for line in lines if line.snapshot.fact.id not in older]
+    for share, among in ((int(budget * _SHARE), newer), (budget, newer), (budget, lines)):
+        chosen = _take(among, chosen, budget=_Budget(budget, share, said, budget - shortest))
     taken = {line.snapshot.fact.id for line in chosen}
     return (
         sorted(chosen, key=_order),
@@ -234,11 +239,9 @@ class _Budget(NamedTuple):
     full: int
 
 
-def _take(
-    lines: Sequence[ProfileLine], chosen: Sequence[ProfileLine], *, budget: _Budget, repeats: bool
-) -> list[ProfileLine]:
-    """The chosen lines and as many others as fit the budget; without `repeats` only those that say something new."""
-    taken, stems = [*chosen], [_stems(line) for line in chosen]
+def _take(lines: Sequence[ProfileLine], chosen: Sequence[ProfileLine], *, budget: _Budget) -> list[ProfileLine]:
+    """The chosen lines and as many others as fit the budget."""
+    taken = [*chosen]
     ids = {line.snapshot.fact.id for line in chosen}
     whole = sum(map(_LENGTH, chosen))
     said = sum(line.length for line in chosen if not is_own_word(line.snapshot.fact))
@@ -255,25 +258,7 @@ def _take(
         said_now = 0 if is_own_word(fact) else length
         if fact.id in ids or (said_now and said + said_now > budget.said):
             continue
-        own = _stems(line)
-        if not repeats and any(_overlap(own, other) >= _REPEATS for other in stems):
-            continue
         taken.append(line)
-        stems.append(own)
         whole, said = whole + length, said + said_now
         groups[line.group] += length
     return taken
-
-
-def _stems(line: ProfileLine) -> frozenset[str]:
-    return _stems_of(line.snapshot.fact.text[:MAX_LINE])
-
-
-@lru_cache(maxsize=_TEXTS)
-def _stems_of(text: str) -> frozenset[str]:
-    return claim_stems(text)
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    shared = len(one & other)
-    return shared / (len(one) + len(other) - shared) if shared else 0.0

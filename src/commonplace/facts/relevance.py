@@ -246,16 +246,13 @@ def aged_importance(fact: Fact, *, at: str, use_days: int = 0) -> float:
     return left + (1 - left) * USE_BOOST * min(use_days, USE_DAYS) / USE_DAYS if use_days > 0 else left
 
 
-def doubt_of(snapshot: FactSnapshot, *, below: float, is_contested: bool, may_have_changed: bool = False) -> str:
+def doubt_of(snapshot: FactSnapshot, *, below: float, is_contested: bool) -> str:
     """Why an agent should ask before it relies on this fact; empty if there is no reason to.
 
     `below` is the aged importance under which an entry has faded; `is_contested` says that another current fact
-    contradicts it, `may_have_changed` that a new value waits for the person. A line of a note does not fade; unless a
-    program wrote it, it is the person's own.
+    contradicts it. A line of a note does not fade; unless a program wrote it, it is the person's own.
     """
     fact = snapshot.fact
-    if may_have_changed:
-        return "changed? a new value waits for the person's approval"
     if is_contested:
         return "another known fact contradicts it"
     if fact.origin == "line" and not is_own_word(fact):

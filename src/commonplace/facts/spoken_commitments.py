@@ -15,19 +15,13 @@ from typing import Final
 
 from commonplace.facts.commitments import Commitment, without_day
 from commonplace.facts.triples import ME, strip_links
-from commonplace.facts.words import stem_of
+from commonplace.facts.words import denials, stem_of
 from commonplace.model.text import fold_phrase
 
 
 def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
-
-_NEGATIONS: Final = _word_set(
-    "not no never none neither nor nobody nothing nowhere without cannot cant dont doesnt isnt wont stopped quit "
-    "former formerly anymore ceased refuses avoids lacks fails"
-)
-"""Words that deny something or say that it is over; so does every word that ends in n't."""
 
 _OWN_PROMISE: Final = re.compile(
     r"(?:(?:i|we)(?:['’]ll| will)|(?:(?:i|we) )?(?:have to|need to|must)|i(?:['’]ve| have) (?:got )?to"
@@ -71,7 +65,7 @@ def promise_of(clause: str, *, day: str) -> Promise | None:
     what = _DUE.sub("", _OWN_THINGS.sub("the", what)).strip(" .,;:!-")
     said = [word.casefold().replace("’", "'") for word in _PROMISE_WORD.findall(what)]
     is_clear = len(said) >= _LEAST_WORDS and said[0] not in _NO_DEEDS
-    is_open = any(word in _UNCLEAR or word in _NEGATIONS or word.endswith("n't") for word in said)
+    is_open = bool(denials(what)) or any(word in _UNCLEAR for word in said)
     if not due or due < day or not is_clear or is_open:
         return None
     return Promise(match.groupdict().get("who") or ME, what, due)
@@ -137,7 +131,7 @@ def completed_commitment(clause: str, commitments: Sequence[Commitment]) -> Comm
 def _completes(clause: str, commitment: Commitment) -> bool:
     said = _after_subject(clause, commitment.who)
     words = [word for word in _words(said) if word not in _ADVERBS]
-    if not words or any(word in _UNDONE or word in _NEGATIONS or word.endswith("n't") for word in _words(clause)):
+    if not words or denials(clause) or any(word in _UNDONE for word in _words(clause)):
         return False
     what = [word for word in _words(strip_links(commitment.what)) if word not in _EMPTY]
     verb, others = words[0], {stem_of(word) for word in words[1:]}

@@ -26,7 +26,7 @@ EPHEMERAL: Final = EXPIRING | {"decided"}
 _OWN_NAMES: Final = frozenset({"i", "me", "myself"})
 _LINK: Final = re.compile(r"!?\[\[([^\[\]]*)\]\]")
 _AROUND: Final = " \t\r\n\"'`*_\u2018\u2019\u201c\u201d\u00ab\u00bb\u201e"
-_AFTER: Final = _AROUND + ".,;:!?"
+_AFTER: Final = _AROUND + ".,;:!"
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _GAP: Final = re.compile(r"[\W_]+")
 _ENDS: Final = (".", "!", "?")

@@ -23,6 +23,12 @@ auch sehr so dass im in am an auf bei für von zum zur es
 FUNCTION_WORDS: Final = frozenset(_FUNCTION_WORDS.split())
 """Words that carry no claim."""
 
+_DENYING: Final = """
+not no never none neither nor nobody nothing nowhere without cannot cant dont doesnt isnt wont stopped quit former
+formerly anymore ceased refuses avoids lacks fails
+"""
+_DENIALS: Final = frozenset(_DENYING.split())
+
 _UNSEEN: Final = dict.fromkeys(map(ord, "\u00ad\u200b\ufeff"))  # soft hyphen, zero-width space, byte order mark
 _ONE_SIGN: Final = str.maketrans(
     "\u2018\u2019\u201a\u02bc\u00b4\u201c\u201d\u201e\u00ab\u00bb\u2010\u2011\u2012\u2013\u2014\u2015",
@@ -31,7 +37,9 @@ _ONE_SIGN: Final = str.maketrans(
 _LINK: Final = re.compile(r"\[\[([^\[\]|#/]+)\]\]")
 _BARE_WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _DASHES: Final = re.compile(r"-+")
-_EDGE_QUOTES: Final = re.compile(r"^[\"']+|(?<![\d\"'])[\"']+$|(?<=[.!?,])[\"']+$")
+_LAST_QUOTES: Final = re.compile(r"(?<![\d\"'])[\"']+$")  # 5' and 5" are a length
+_EDGE_QUOTES: Final = re.compile(rf"^[\"']+|{_LAST_QUOTES.pattern}")
+_PUNCTUATION: Final = ".,;:!?\u2026\"'()[]{}*"
 _END: Final = re.compile(r"(?<!\d)[.\u3002]+$|(?<=\d)\.$")
 
 
@@ -44,19 +52,40 @@ def fingerprint(text: str) -> str:
 @lru_cache(maxsize=512)  # one candidate is compared with dozens of facts
 def folded_words(text: str) -> tuple[str, ...]:
     """The words in order, each in the one form of all that are equal to it; a link to a note is the note's name."""
-    plain = normalize("NFC", _LINK.sub(r"\1", text)).translate(_UNSEEN).translate(_ONE_SIGN).strip()
-    while (shorter := _END.sub("", plain.rstrip("\"' "))) != plain and shorter:
+    plain = plain_signs(_LINK.sub(r"\1", text)).strip()
+    while (shorter := _END.sub("", _LAST_QUOTES.sub("", plain.rstrip()))) != plain and shorter:
         plain = shorter
-    words = plain_values(plain).casefold().split()
+    words = plain_values(" ".join(plain.casefold().split())).split()
     bare = [_EDGE_QUOTES.sub("", word.rstrip(",")).rstrip(",") for word in words]
     dashes = (place for place, word in enumerate(bare) if _DASHES.fullmatch(word))
     left_out = {place for place in dashes if not "".join(bare[place + 1 : place + 2])[:1].isdigit()}  # `5 - 3` stays
     return tuple(normalize("NFC", word) for place, word in enumerate(bare) if word and place not in left_out)
 
 
+def said_words(text: str) -> tuple[str, ...]:
+    """The words as they were said, in lower case and without the punctuation around them: for finding a quotation."""
+    words = (without_punctuation(word) for word in plain_signs(text).casefold().split())
+    return tuple(word for word in words if word and not _DASHES.fullmatch(word))
+
+
+def without_punctuation(word: str) -> str:
+    """The word without the punctuation before and after it; signs such as `<`, `%` and `#` stay."""
+    return word.strip(_PUNCTUATION)
+
+
+def plain_signs(text: str) -> str:
+    """The text with one sign for each kind of quotation mark and dash, and without signs that nobody sees."""
+    return normalize("NFC", text).translate(_UNSEEN).translate(_ONE_SIGN)
+
+
 def bare_words(text: str) -> tuple[str, ...]:
     """The words without any sign around them, for what may be near and need not be equal."""
     return tuple(_BARE_WORD.findall(normalize("NFC", text).translate(_ONE_SIGN).casefold()))
+
+
+def denials(text: str) -> frozenset[str]:
+    """The words that deny something or say that it is over, with every word that ends in n't."""
+    return frozenset(word for word in bare_words(text) if word in _DENIALS or word.endswith("n't"))
 
 
 def jaccard(one: str, other: str) -> float:

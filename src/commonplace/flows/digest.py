@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from commonplace.facts.entry_paths import id_digits
+from commonplace.flows.memory.endings import waiting_endings
 from commonplace.flows.memory.review import waiting_count
 from commonplace.flows.notes.history import OPERATION, log_entries, undone_commits
 from commonplace.flows.notes.proposals import proposals
@@ -23,6 +24,7 @@ from commonplace.history.base import AuditEntry
 from commonplace.index.base import FactQuery
 from commonplace.model import Changed, Fact, Terms
 from commonplace.model.digest import DIGEST_GROUPS, Digest, DigestGroup, DigestLine, counts_text
+from commonplace.model.fact import WaitingEntry
 from commonplace.model.layout import (
     ARCHIVE_FOLDER,
     DIGESTS,
@@ -112,6 +114,7 @@ def _change_lines(session: Session, since: datetime) -> Iterator[DigestLine]:
     facts = _facts_at({path for rows in changes.values() for row in rows for path in _paths(row)}, session)
     steps = {result.commit: result for result in _step_results(session, since) if result.commit}
     notes = {each.path: each for each in proposals(stores)}
+    endings = {each.fact.id: each for each in waiting_endings(session)}
     confirmed, waiting = 0, set[str]()
     times = Counter(map(_rewritten, changes.values()))
     for key, rows in changes.items():  # the newest first
@@ -120,7 +123,7 @@ def _change_lines(session: Session, since: datetime) -> Iterator[DigestLine]:
         if all(row.verb == "confirm" for row in rows):
             confirmed += 1
             continue
-        line = _change_line(key, rows, session, facts=facts, notes=notes) if number else None
+        line = _change_line(key, rows, session, facts=facts, notes=notes, endings=endings) if number else None
         if line and line.key not in waiting:
             waiting |= {line.key} if line.group == "proposed" else set()  # an older proposal that this one replaced
             line = _with_step(line, steps.get(key), session)
@@ -166,14 +169,17 @@ def _change_line(
     *,
     facts: Mapping[str, Fact],
     notes: Mapping[str, Proposal],
+    endings: Mapping[str, WaitingEntry],
 ) -> DigestLine | None:
-    """The line of one commit; None for a proposal that does not wait any more."""
+    """The line of one commit; None for a proposal that does not wait any more. An ending that waits is a proposal."""
     new = [row for row in rows if row.before is None]
     staged = next((row for row in rows if is_staged(row.path)), None)
     if staged:
         return _proposal_line(staged, session, fact=facts.get(staged.path), proposal=notes.get(staged.path))
     group, said, row = _what(rows, new)
     fact = facts.get(row.destination or row.path)
+    if fact and fact.id in endings:
+        return _ending_line(endings[fact.id], row, session)
     undo = f"commonplace undo --commit {key[:12]}" if row.commit else "commonplace log"
     return DigestLine(
         group=group,
@@ -182,6 +188,18 @@ def _change_line(
         key=key,
         words=_words(fact.text, session) if fact else "",
         reason=_words(row.reason.partition(": ")[2], session) if row.verb == "curate" else "",
+        at=moment_text(row.when),
+    )
+
+
+def _ending_line(waiting: WaitingEntry, row: AuditEntry, session: Session) -> DigestLine:
+    fact = waiting.fact
+    return DigestLine(
+        group="proposed",
+        said=f"{_name(fact.path)} would end {_names(each.path for each in waiting.against)} ({_by(row)})",
+        command=f"commonplace review approve {id_digits(fact.id)}",
+        key=f"waits {fact.path}",
+        words=_words(fact.text, session),
         at=moment_text(row.when),
     )
 
@@ -204,6 +222,9 @@ def _other_change(rows: Sequence[AuditEntry], archived: Sequence[AuditEntry]) ->
         return "archived", f"forgot {_names([row.path])}", row
     if archived and len(archived) == len(rows):
         return "archived", _names(each.path for each in archived), row
+    others = [each for each in rows if each not in archived]
+    if archived and len(others) == 1 and is_entry_path(others[0].path) and others[0].verb == "remember":
+        return "changed", f"{_name(others[0].path)} ended {_names(each.path for each in archived)}", others[0]
     deed = "wrote" if row.before is None else "deleted" if row.after is None else "changed"
     deed = {"move": "moved", "undo": "undid a change of"}.get(row.verb, deed)
     to = f" to {_name(row.destination)}" if row.destination and not is_entry_path(row.destination) else ""

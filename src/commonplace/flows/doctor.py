@@ -14,6 +14,7 @@ from commonplace.flows.ingest.index_notes import future_entries
 from commonplace.flows.ingest.sync import count_stale, stale_notes
 from commonplace.flows.learn.model_calls import pause_text, spending_text
 from commonplace.flows.learn.queue import learning_status
+from commonplace.flows.memory.endings import old_endings
 from commonplace.flows.memory.review import waiting_count, waiting_text
 from commonplace.flows.notes.proposals import proposal_count
 from commonplace.flows.notes.write import require_history
@@ -169,11 +170,14 @@ def _facts(stores: Stores) -> Iterator[Finding]:
 
 
 def _review(stores: Stores) -> Iterator[Finding]:
-    """How many memories and proposals wait for the person; that is no fault."""
-    count = waiting_count(Session(stores, Actor(), stores.clock))
-    yield Finding(
-        "review", ok=True, said=waiting_text(count, proposals=proposal_count(stores)) or "nothing waits for your review"
-    )
+    """How many memories and proposals wait for the person, and how many endings an old rule made; that is no fault."""
+    session = Session(stores, Actor(), stores.clock)
+    said = waiting_text(waiting_count(session), proposals=proposal_count(stores)) or "nothing waits for your review"
+    yield Finding("review", ok=True, said=said)
+    if ended := len(old_endings(session)):
+        what = "1 memory was" if ended == 1 else f"{ended:,} memories were"
+        said = f"{what} ended by a rule that is gone: `commonplace review --ended` can bring each back"
+        yield Finding("review", ok=True, said=said)
 
 
 def _learning(stores: Stores) -> Iterator[Finding]:

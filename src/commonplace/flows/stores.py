@@ -5,7 +5,8 @@ it depends on who acts or on the time.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -17,6 +18,7 @@ from commonplace.context.options import ContextOptions
 from commonplace.encoders.base import EncoderProvider, heuristic_tokens
 from commonplace.extraction.options import LearnOptions
 from commonplace.facts.claims import FactRules
+from commonplace.facts.groups import Group
 from commonplace.facts.options import FactsOptions
 from commonplace.facts.profile import ProfileRanking
 from commonplace.facts.snapshots import FactSnapshots
@@ -24,7 +26,7 @@ from commonplace.history.base import History
 from commonplace.index.base import FactQuery, Index, VectorCache
 from commonplace.llm.base import LanguageModel
 from commonplace.llm.options import Task
-from commonplace.model import Actor, Filters
+from commonplace.model import Actor, Fact, Filters
 from commonplace.model.layout import entry_digits
 from commonplace.model.moment import moment_text
 from commonplace.policy.options import SafetyOptions
@@ -38,6 +40,7 @@ from commonplace.vault.base import Skip, StorageBackend
 if TYPE_CHECKING:
     from commonplace.index.base import Fixed
 
+_MOST_PROMPTS: Final = 100
 CLOCK_TOLERANCE: Final = timedelta(minutes=5)
 """How far the clocks of two devices that keep time may differ."""
 
@@ -125,6 +128,28 @@ class QueryCache:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
+class PromptLog:
+    """The prompts that hooks handed over lately, in memory alone: a running one is in no transcript yet.
+
+    No door that an agent calls adds to it. Its methods may be called from several threads.
+    """
+
+    def __init__(self) -> None:
+        self._prompts: deque[tuple[datetime, str, str]] = deque(maxlen=_MOST_PROMPTS)
+        self._lock = threading.Lock()
+
+    def add(self, text: str, *, author: str, at: datetime) -> None:
+        """Add a prompt of the person with that id; empty for the owner of the vault."""
+        with self._lock:
+            self._prompts.append((at, author, text))
+
+    def texts(self, *, since: datetime, until: datetime, author: str) -> tuple[str, ...]:
+        """That person's prompts between these moments, both included; the newest first."""
+        with self._lock:
+            prompts = [*reversed(self._prompts)]
+        return tuple(text for at, by, text in prompts if by == author and since <= at <= until)
+
+
 @dataclass(frozen=True, slots=True)
 class IndexParts:
     """The index, and what is opened together with it.
@@ -187,8 +212,8 @@ class Stores:
     index knows when a note was really read. `vault_folder` is the vault's folder on this machine, empty if it has none;
     without `is_in_folder` the notes are elsewhere, and the folder only stands for the vault.
     `encode_lock` is held by the one process that syncs and encodes; entering it gives False if another one holds it.
-    `learn_lock` is the same for learning. `members` gives the ids of the people who share the vault; none for a vault
-    of one person.
+    `learn_lock` is the same for learning. `prompts` are those that hooks handed over lately. `members` gives the ids of
+    the people who share the vault; none for a vault of one person.
     """
 
     vault: StorageBackend
@@ -222,6 +247,8 @@ class Stores:
     query_cache: QueryCache | None = None
     snapshots: FactSnapshots = field(default_factory=FactSnapshots)
     profile: ProfileRanking = field(default_factory=ProfileRanking)
+    prompts: PromptLog = field(default_factory=PromptLog)
+    undecided: "dict[bool, tuple[Mapping[str, int], tuple[Fact, ...], tuple[Group, ...]]]" = field(default_factory=dict)
     noise_levels: dict[int, float] = field(default_factory=dict)
     nearness_levels: dict[tuple[int, Filters], tuple[float, ...]] = field(default_factory=dict)
 

@@ -146,7 +146,8 @@ def _codex_server(options: InstallOptions, environment: Environment) -> dict[str
 def _codex_notes(options: InstallOptions) -> tuple[str, ...]:
     project = ["Codex reads a project's .codex folder only once you trust the project."]
     hooks = ["Codex runs new hooks only once you trust them: start codex and enter /hooks."]
-    return (*(project if options.scope == "project" else ()), *(hooks if options.hooks else ()))
+    saves = "Codex asks before it saves, because a save may end an older memory: allow it always, or each time."
+    return (*(project if options.scope == "project" else ()), *(hooks if options.hooks else ()), saves)
 
 
 # Gemini CLI: MCP servers and hooks in one `settings.json`, skills, GEMINI.md.

@@ -20,6 +20,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from commonplace.model import (
+    Bond,
     Chunk,
     Document,
     Fact,
@@ -176,7 +177,8 @@ class FactQuery:
     `prefix` is the beginning of an id, `suffix` its end, of ID_SUFFIX_LENGTH characters at least; `folder` is the
     beginning of a path.
     `names` are entities normalized by `Rules.entity`: matches facts whose subject or object is one of them, and
-    entries that link to a note of that name. `claims` are normalized by `Rules.claim`.
+    entries that link to a note of that name. `claims` are normalized by `Rules.claim`. `bond` matches facts that have
+    such a bond to another.
     `sensitive` False excludes facts of sensitive documents, `only_sensitive` all others. Staged facts are included only
     if `staged` is True; `only_staged` excludes all others.
     `text` is part of the statement; of ASCII letters the case does not matter. `recorded_from` and `recorded_until` are
@@ -190,6 +192,7 @@ class FactQuery:
     folder: str = ""
     fingerprint: str = ""
     claims: tuple[str, ...] = ()
+    bond: Bond | None = None
     names: tuple[str, ...] = ()
     predicate: str = ""
     topics: tuple[str, ...] = ()

@@ -12,26 +12,26 @@ TASKS: tuple[Task, ...] = get_args(Task)
 
 MOST_TOKENS: Final[dict[Task, int]] = {
     "extract": 4000,
-    "judge": 1000,
+    "judge": 4000,
     "sleep": 3000,
     "curate": 2000,
     "playbook": 2000,
     "consolidate": 1000,
     "draft": 1500,
 }
-"""Tokens of an answer: an extraction lists some 20 items, a day some 12 memories and facts; a judgement is one line,
-which some models think about; a playbook has at most 15 steps; a consolidation is one sentence; a draft is a few
-sentences and short lists."""
+"""Tokens of an answer: an extraction lists some 20 items, a day some 12 memories and facts; a judgement has two
+sentences and a verdict for each of 40 statements at most; a playbook has at most 15 steps; a consolidation is one
+sentence; a draft is a few sentences and short lists."""
 TIMEOUT_SECONDS: Final[dict[Task, float]] = {
     "extract": 120.0,
-    "judge": 20.0,
+    "judge": 180.0,
     "sleep": 180.0,
     "curate": 120.0,
     "playbook": 60.0,
     "consolidate": 60.0,
     "draft": 60.0,
 }
-"""All but a judgement run in the background, on a laptop's own model as well; for a judgement someone waits."""
+"""All run in the background, on a laptop's own model as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class TaskOptions:
     price_out: float | None = option(None, "Dollars for a million tokens that this model writes.", at_least=0)
     most_tokens: int | None = option(
         None,
-        "Most tokens of an answer; by default 4,000 for `extract`, 1,000 for `judge` and `consolidate`, 3,000 for "
+        "Most tokens of an answer; by default 4,000 for `extract` and `judge`, 1,000 for `consolidate`, 3,000 for "
         "`sleep`, 2,000 for `curate` and `playbook`, and 1,500 for `draft`.",
         at_least=16,
     )
     timeout_seconds: float | None = option(
         None,
-        "How long to wait for an answer; by default 120 seconds for `extract` and `curate`, 20 for `judge`, 180 for "
+        "How long to wait for an answer; by default 120 seconds for `extract` and `curate`, 180 for `judge` and "
         "`sleep` and 60 for `playbook`, `consolidate` and `draft`.",
         at_least=1,
     )
@@ -75,7 +75,7 @@ class LlmOptions:
 
     provider: Provider = option(
         "none",
-        "The language model that extracts facts from conversations and judges doubtful ones: `openai` for every server "
+        "The language model that extracts facts from conversations and judges near ones: `openai` for every server "
         "with OpenAI's chat completions (Ollama, llama.cpp, LM Studio, vLLM, OpenAI), `anthropic`, or `none`.",
     )
     base_url: str | None = option(

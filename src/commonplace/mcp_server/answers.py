@@ -7,10 +7,11 @@ goes through `model/untrusted_text.py`, and the answer with a whole note says ho
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from commonplace.mcp_server.errors import for_agents
+from commonplace.memory.neighbour_list import neighbour_lines
 from commonplace.model.conversation import hit_speaker
 from commonplace.model.text import counted
 from commonplace.model.untrusted_text import break_marks, break_sources, described_changes, line_of, source_label
@@ -104,6 +105,7 @@ def _fact(fact: Values, doubt: str = "") -> str:
     parts = [
         source_label(place),
         f"said by {source_label(author)}" if (author := fact["source"]["author"]) else "",
+        _program(fact) if is_entry else "",
         f"from {fact['valid_from'][:_DAY]}" if fact["valid_from"] else "",
         f"until {ends[:_DAY]}" if ends else "",
         "" if fact["status"] == "active" else source_label(fact["status"]),
@@ -115,19 +117,65 @@ def _fact(fact: Values, doubt: str = "") -> str:
     return f"{text} (not sure: {line_of(doubt)})" if doubt else text
 
 
+def _program(fact: Values) -> str:
+    """The program that saved it, and when; empty for what the person said."""
+    source = fact["source"]
+    if source["trust"] in ("told", "read"):
+        return ""
+    return f"saved by {source_label(source['interface'] or 'a program')} on {fact['recorded'][:_DAY]}"
+
+
+SETTLE: Final = """\
+Does one of these no longer hold, now that {id} does? Most often none: then do nothing. Else one call settles it, \
+memory_save with id {id} and
+- replaces [ids]: it holds no longer; another value or the opposite does
+- covers [ids]: {id} says it again, with more or with an exception
+- same id: it means the same; the older wording stays
+- both [ids]: both hold
+- until day: {id} holds only till then; the older one stays, and holds again
+Names or numbers that look alike may be other things. What ends stays in the archive."""
+"""How to settle a new memory with those near it. `bench/readers.py` compares it with other wordings."""
+
+
 def entry_text(result: Values) -> str:
-    """What became of the entry, its id, and whether it waits for the person."""
-    id, old, statement = _short(result["id"]), _short(result["old"]), line_of(result["fact"]["text"])
+    """What became of the entry, its id, what it ended or would end, and the older ones near it."""
+    id, statement = _short(result["id"]), line_of(result["fact"]["text"])
     if result["staged"]:
         why = f" ({line_of(result['reason'])})" if result["reason"] else ""
         return f"Waits for the person's approval{why}, and is not recalled until then; tell them. Id {id}: {statement}"
+    if result["action"] == "forget" and not result["changed"]:
+        return f"Not forgotten. {line_of(result['reason'])} Id {id}: {statement}"
+    is_same = result["action"] == "settle" and any(each["superseded_by"] == result["id"] for each in result["ended"])
     done = {
         "confirm": f"Already known, confirmed. Id {id}",
-        "supersede": f"Saved as {id}, which replaces {old}",
-        "contradict": f"Saved as {id}; it contradicts {old}",
+        "contradict": f"Saved as {id}; it contradicts {_short(result['old'])}",
         "forget": f"Forgotten (undo_last brings it back). Id {id}",
+        "settle": f"Settled: {id} stays as it is worded" if is_same else f"Settled {id}",
     }
-    return f"{done.get(result['action'], f'Saved as {id}')}: {statement}"
+    lines = [f"{done.get(result['action'], f'Saved as {id}')}: {statement}"]
+    lines += [f"Ended, and in the archive (undo_last takes it back): {_older(each)}" for each in result["ended"]]
+    lines += [
+        "Not ended, because the person said or fixed it: they decide, and until then the new one stands beside it; "
+        f"tell them. {_older(each)}"
+        for each in result["waiting"]
+    ]
+    if result["action"] == "settle" and len(lines) == 1:
+        ends = result["fact"]["valid_until"]
+        lines.append(f"Nothing ended. {line_of(result['reason'])}" + (f" It ends on {ends[:_DAY]}." if ends else ""))
+    if result["neighbours"]:
+        lines += _neighbours(result)
+    return "\n".join(lines)
+
+
+def _older(fact: Values) -> str:
+    return f"{_short(fact['id'])}, {fact['recorded'][:_DAY]}: {line_of(fact['text'])}"
+
+
+def _neighbours(result: Values) -> Iterator[str]:
+    by_words = "; only words were compared, so look twice" if result["by_words"] else ""
+    yield f"Today is {result['fact']['recorded'][:_DAY]}. Older memories near it ({_DATA}{by_words}):"
+    yield from neighbour_lines(result["neighbours"])
+    yield SETTLE.format(id=_short(result["id"]))
 
 
 def note_text(note: Values) -> str:

@@ -22,8 +22,13 @@ def _as_list(value: object) -> object:
     return [word for each in value.split(",") if (word := each.strip())] if isinstance(value, str) else value
 
 
+def _as_word(value: object) -> object:
+    """The one word of a list: an argument beside it takes a list, and models give both alike."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
+
+
 Question = Annotated[str, Field(description="What to look for, in plain words.", min_length=1, max_length=4000)]
-Hits = Annotated[int, Field(description="Maximum number of results.", ge=1, le=MAX_HITS)]
+Hits = Annotated[int, Field(ge=1, le=MAX_HITS)]
 Rows = Annotated[int, Field(ge=1, le=MAX_ROWS)]
 SessionId = Annotated[str, Field(description="Your id for this conversation.", max_length=200)]
 Word = Annotated[str, Field(max_length=MAX_WORD)]
@@ -33,8 +38,9 @@ Until = Annotated[Word, Field(description="Up to that day.")]
 StoodOn = Annotated[Word, Field(description="The notes as they stood on that day.")]
 AsOf = Annotated[Word, Field(description="True on that day, as known now.")]
 Known = Annotated[Word, Field(description="Known on that day.")]
+OneWord = Annotated[Word, BeforeValidator(_as_word)]
 Names = Annotated[tuple[Word, ...], Field(max_length=MAX_NAMES), BeforeValidator(_as_list)]
-Topics = Annotated[Names, Field(description="What it is about, a word each.")]
+Topics = Annotated[Names, Field(description="A word each.")]
 Entity = Annotated[Word, Field(description="A person or thing; `me` for the person.")]
 Folder = Annotated[str, Field(max_length=MAX_PATH)]
 NotePath = Annotated[Folder, Field(description="Such as People/Ada.md.", min_length=1)]

@@ -30,6 +30,7 @@ _TOOL_FOR: Final[Mapping[str, str]] = {
     "facts": "memory_facts",
     "timeline": "memory_facts with `timeline`",
     "save": "memory_save",
+    "settle": "memory_save",
     "forget": "memory_forget",
     "undo": "undo_last",
 }

@@ -21,6 +21,8 @@ from commonplace.mcp_server.arguments import (
     Hits,
     Kind,
     Known,
+    Names,
+    OneWord,
     Phase,
     Question,
     Rows,
@@ -38,7 +40,7 @@ from commonplace.mcp_server.caller import CurrentCall
 from commonplace.mcp_server.tool import ADDS, CHANGES, READS, tool
 from commonplace.memory import Memory, fact_shapes, shapes
 from commonplace.memory.facts import Facts
-from commonplace.model import EntryResult, Fact, FactSnapshot, MemoryUse, Thread, ThreadKind
+from commonplace.model import EntryResult, FactSnapshot, MemoryUse, Thread, ThreadKind
 from commonplace.model.layout import MEMORY
 
 MAX_MESSAGES: Final = 2000
@@ -310,6 +312,14 @@ def _events(facts: Facts, told: FactList, limit: int, link: shapes.NoteLink) -> 
     return {**told, "count": len(rows), "more": len(events) > limit, "timeline": rows}
 
 
+SAVE: Final = (
+    "Remember something for other sessions: a preference, decision, fact, lesson or fix; one per call. What is known "
+    "is confirmed. The answer shows older memories near it: if one holds no longer, call again with the new "
+    "`id` and `replaces` (or `covers`, `same`, `both`, `until`). No secrets."
+)
+"""The description of the tool. `bench/readers.py` compares it with other wordings."""
+
+
 class EntryTools:
     """Saving, correcting and forgetting."""
 
@@ -318,63 +328,69 @@ class EntryTools:
 
     def save(
         self,
-        text: Statement,
+        text: Statement = "",
         *,
+        id: Annotated[Word, Field(description="Instead of a text: a saved one, to settle it.")] = "",
+        replaces: Annotated[Names, Field(description="Ids of what holds no longer.")] = (),
+        covers: Annotated[Names, Field(description="Ids it says again, with more or an exception.")] = (),
+        same: Annotated[OneWord, Field(description="Id that means the same; its wording stays.")] = "",
+        both: Annotated[Names, Field(description="Ids that hold, too.")] = (),
+        until: Annotated[Word, Field(description="No longer true from that day on.")] = "",
         kind: Kind = "",
         topics: Topics = (),
-        subject: Annotated[Word, Field(description="For a triple: of whom or what; `me` for the person.")] = "",
+        subject: Annotated[Word, Field(description="Of a triple; `me` for the person.")] = "",
         predicate: Annotated[Word, Field(description="Such as works_at or likes.")] = "",
         object: Word = "",
         valid_from: Annotated[Word, Field(description="True from that day on.")] = "",
-        valid_until: Annotated[Word, Field(description="No longer true from that day on.")] = "",
-        replaces: Annotated[Word, Field(description="The id of the memory that this corrects.")] = "",
-        reason: Annotated[Word, Field(description="With `replaces`: why.")] = "",
-        project: Annotated[Word, Field(description="If not the one you work in.")] = "",
+        project: Annotated[Word, Field(description="If another than yours.")] = "",
         quote: Annotated[Word, Field(description="The person's words that say so.")] = "",
+        whole: Annotated[bool, Field(description="Several parts as one.")] = False,
         session_id: SessionId = "",
     ) -> SavedEntry:
-        """The entry, and whether it was inserted, confirmed, or replaced another."""
+        """The entry: whether it was inserted or confirmed, what it ended, and its neighbours."""
         memory = self._call.memory()
-        entries = memory.entries
-        identity: dict[str, Any] = {"kind": kind, "subject": subject, "predicate": predicate}
-        place: dict[str, Any] = {"project": project.strip() or None, "folder": self._call.folder()}
-        details: dict[str, Any] = {
-            "object": object,
-            "topics": topics,
-            "valid_from": valid_from,
-            "valid_until": valid_until,
-            "interface": self._call.interface(),
-            "conversation": session_id,
-            "quote": quote,
-        }
-        if replaces.strip():
-            _check_correction(entries.show(replaces).fact, {**identity, "project": project}, reason)
-            return _saved(entries.evolve(replaces, text, reason=reason, **details), memory)
-        return _saved(entries.save(text, **identity, **place, **details), memory)
+        entries, alike = memory.entries, tuple(filter(None, (same.strip(),)))
+        if id.strip():
+            if text.strip():
+                raise UsageError("both `text` and `id` are given", hint="Give `text` for a new memory, `id` to settle.")
+            settled = entries.settle(
+                id, replaces=replaces, covers=covers, same=alike, both=both, until=until, quote=quote
+            )
+            return _saved(settled, memory)
+        if until.strip():  # what holds for a while ends nothing
+            replaces, covers, both = (), (), (*both, *replaces, *covers)
+        saved = entries.save(
+            text,
+            kind=kind,
+            topics=topics,
+            subject=subject,
+            predicate=predicate,
+            object=object,
+            valid_from=valid_from,
+            valid_until=until,
+            replaces=replaces,
+            covers=covers,
+            same=alike,
+            both=both,
+            whole=whole,
+            project=project.strip() or None,
+            folder=self._call.folder(),
+            interface=self._call.interface(),
+            conversation=session_id,
+            quote=quote,
+        )
+        return _saved(saved, memory)
 
     def forget(
         self,
         id: EntryId,
         *,
         reason: Word = "",
+        quote: Annotated[Word, Field(description="The person's words that ask for it.")] = "",
     ) -> SavedEntry:
-        """The entry, marked as deleted; its note stays."""
+        """The entry, marked as deleted; its note stays. The person's own word waits for them without a quote."""
         memory = self._call.memory()
-        return _saved(memory.entries.forget(id, reason=reason), memory)
-
-
-def _check_correction(old: Fact, identity: Mapping[str, str], reason: str) -> None:
-    """Raise UsageError for a correction that gives no reason or that changes what the entry is about."""
-    if not reason.strip():
-        raise UsageError("a correction needs a reason", hint="Say in `reason` why it changed.")
-    changed = [name for name, value in identity.items() if value and _folded(value) != _folded(getattr(old, name))]
-    if changed:
-        names = ", ".join(changed)
-        raise UsageError(f"a correction cannot change {names}", hint=f"Omit {names}, or save without `replaces`.")
-
-
-def _folded(value: str) -> str:
-    return value.strip().casefold().replace(" ", "_")
+        return _saved(memory.entries.forget(id, reason=reason, quote=quote), memory)
 
 
 def _saved(result: EntryResult, memory: Memory) -> SavedEntry:
@@ -425,9 +441,8 @@ def _changing(tools: EntryTools) -> list[Tool]:
             "memory_save",
             tools.save,
             title="Save to memory",
-            description="Remember something for other sessions: a preference, decision, fact, lesson or fix; one per "
-            "call. What is known already is confirmed; `replaces` corrects an entry. No secrets.",
-            hints=ADDS,
+            description=SAVE,
+            hints=CHANGES,
             text=answers.entry_text,
         ),
         tool(

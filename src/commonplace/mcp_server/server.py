@@ -170,9 +170,10 @@ a task; memory_facts for what is or was true of someone; note_read for a whole n
 
 Remember with memory_save what will matter in other sessions: a lasting preference, a decision with its reason, a \
 fact, a fix that worked; one per call, in one plain sentence, with subject, predicate and object if it is a triple. \
-What is known is confirmed, not duplicated. To correct a memory give its id as `replaces`; to drop it, memory_forget. \
-No secrets, no chatter, nothing that the code or a note already says. The few things that every session must know of \
-the person go into USER.md by profile_edit; a better directive or style is proposed by note_propose.
+The answer shows older ones near it: if one holds no longer, settle it with `replaces`; nothing else ends it. To drop \
+one, memory_forget. No secrets, no chatter, nothing that the code or a note already says. The few things that \
+every session must know of the person go into USER.md by profile_edit; a better directive or style is proposed by \
+note_propose.
 
 In work of several sessions read project_state first, and save progress with project_save at the end of each phase and \
 before you stop.
@@ -189,8 +190,8 @@ Look back at this session and save what will matter in others.
 decided and why, facts about them, their people and projects, and fixes that worked. Take what the person said or \
 plainly agreed to, and nothing that you only proposed or inferred, that was a joke, an example or a quotation. Leave \
 out secrets, passing states, and what the code or a note already says. Often that is nothing: then save nothing.
-2. For each, check with memory_search whether it is known. If it is known and now wrong, correct it: memory_save with \
-the entry's id as `replaces`, and the reason. If it is known and right, leave it.
+2. For each, check with memory_search whether it is known. If it is known and holds no longer, correct it: \
+memory_save with the new statement, and the entry's id as `replaces`. If it is known and right, leave it.
 3. Save the rest with memory_save, one plain sentence per call, with its kind and topics, with subject, predicate and \
 object if it is a triple, with the person's words as `quote`, letter by letter, and with your session_id.
 4. Tell the person in a few lines what you saved, what waits for their approval, and what you were not sure of."""

@@ -27,7 +27,8 @@ CHANGES = ToolAnnotations(destructive_hint=True, idempotent_hint=True, open_worl
 TAKES_BACK = ToolAnnotations(destructive_hint=True, open_world_hint=False)
 
 _VERBOSE: Final = inspect.Parameter("verbose", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool)
-"""Adds the JSON, for programs. Its name says enough: every tool has it, and a model reads each list."""
+"""Adds the JSON, for programs. Every tool takes it and none lists it: a model, which reads each list, has no use for
+it."""
 
 _LISTED: Final = frozenset({"type", "description", "enum", "items", "properties", "required"})
 """What the list of tools says about an argument. Bounds and defaults are checked, and named in the error."""
@@ -75,8 +76,9 @@ def tool(
         annotations=hints,
         output_schema=None,
     )
-    # Some hosts follow no reference.
-    return made.model_copy(update={"parameters": listed_schema(dereference_refs(made.parameters))})
+    listed = listed_schema(dereference_refs(made.parameters))  # some hosts follow no reference
+    del listed["properties"][_VERBOSE.name]
+    return made.model_copy(update={"parameters": listed})
 
 
 def listed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The public verbs, one noun each: what the CLI, the servers and every program call.
 
     notes          read, list, links, write, delete, move, undo, erase, history, log, latest, changes, change
-    entries        save, evolve, confirm, forget, load, erase, show, recall; lint
+    entries        save, settle, neighbours, evolve, confirm, forget, load, erase, show, recall; lint
     facts          add, about, list, count, entities, graph, named, doubts, relevant, timeline, events, end, forget,
                    links
     commitments    list, close: who has to do what by when

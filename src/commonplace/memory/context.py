@@ -14,6 +14,7 @@ from commonplace.flows.stores import Session
 from commonplace.history.base import ContextState, GivenContext
 from commonplace.model import Context, InferredTopics, Style, Topic
 from commonplace.model.progress import Progress, ignore_progress
+from commonplace.sources.transcripts import strip_injected
 
 PROMPT_SECONDS = 0.3
 START_SECONDS = 0.5
@@ -134,6 +135,12 @@ class Contexts:
     def take_back(self, before: ContextState, *, prompt: str = "") -> None:
         """Note that nobody read a conversation's last context: it has what it had `before`, and missed the prompt."""
         take_back(before, self._session, prompt=prompt)
+
+    def note_prompt(self, prompt: str) -> None:
+        """Note what the person typed, as a hook hands it over: so an agent may pass it on while the prompt runs."""
+        log, text = self._session.stores.prompts, strip_injected(prompt)
+        if text:
+            log.add(text, author=self._session.author, at=self._session.clock())
 
     def forget(self, conversation: str) -> None:
         """Note that the model of a conversation no longer has what it was given: its host has compacted it."""

@@ -1,4 +1,4 @@
-"""The verbs on entries: save, evolve, confirm, forget, load, erase, show, recall; and lint, which checks them all."""
+"""The verbs on entries: save, settle, neighbours, evolve, confirm, forget, load, erase, show, recall; and lint."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,6 +10,7 @@ from commonplace.flows.ingest.sync import index_new_vault
 from commonplace.flows.memory.amend import confirm, erase_entry, forget, load_always
 from commonplace.flows.memory.facts import chain_of
 from commonplace.flows.memory.lint import LintReport, lint
+from commonplace.flows.memory.new_entry import refuse_several
 from commonplace.flows.memory.save import evolve, save, with_neighbours
 from commonplace.flows.memory.verdicts import say_again, settle, shown_entry
 from commonplace.flows.notes.write import refuse_secrets
@@ -60,10 +61,15 @@ class Entries:
 
     def add(self, new: NewEntry) -> EntryResult:
         """Save a new entry; the answer shows the nearest ones, to be settled. Raises as `save` does."""
+        if self._session.actor.kind == "agent" and not new.whole:
+            refuse_several(new)
         if new.same:
             return self._say_again(new)
         project = choose_project(new.project, new.folder, vault=self._session.stores.vault_folder)
+        ended = self._bonds("update", (*new.replaces, *new.covers))
         given = {row.name: getattr(new, row.name) for row in entry_fields(Candidate) if hasattr(new, row.name)}
+        if ended and not new.kind:  # what takes the place of a preference is one
+            given["kind"] = _fact_named(ended[0][1], self._session).kind
         given |= {"project": project.name if project else "", "project_root": project.root if project else ""}
         candidate = Candidate(
             **self._taken(given),
@@ -71,12 +77,17 @@ class Entries:
                 *self._bonds("extend", new.extends),
                 *self._bonds("derive", new.derived_from),
                 *self._bonds("contradict", new.contradicts),
-                *self._bonds("update", (*new.replaces, *new.covers)),
+                *ended,
                 *self._bonds("both", new.both),
             ),
             origins=self._origins(new.interface, new.conversation, new.trust, quote=new.quote),
         )
-        return with_neighbours(save(candidate, self._session, dry_run=new.dry_run), self._session)
+        saved = save(candidate, self._session, dry_run=new.dry_run)
+        others = tuple(target for _, target in ended if target != saved.fact.id)
+        if others and saved.action == "confirm" and saved.fact.origin == "entry" and not saved.staged:
+            settlement = Settlement(replaces=others, both=tuple(new.both))  # it is known, and so is what it replaces
+            return settle(saved.fact.id, settlement, self._session, dry_run=new.dry_run)
+        return with_neighbours(saved, self._session)
 
     def settle(
         self,
@@ -94,14 +105,23 @@ class Entries:
         """Say how an entry relates to older ones, after reading both; one commit, which `undo` takes back.
 
         It `replaces` them; it `covers` them: it says all that they say, and more; it says the `same` as one, whose
-        wording stays; or `both` hold. `until` is the day on which it ends. What only the person may end waits for
-        them. A name may be followed by the digits that were shown with it, as in `91f607.3ac`: if the words have
+        wording stays; or `both` hold. `until` is the day on which it ends: then the older ones stay, and hold alone
+        again. What only the person may end waits for them, unless an agent gives in `quote` what they wrote within the
+        last day. A name may be followed by the digits that were shown with it, as in `91f607.3ac`: if the words have
         changed since, it is refused with the present ones. Raises NotFound, UsageError, Conflict and Refused.
         """
         settlement = Settlement(
             tuple(replaces), tuple(covers), tuple(same), tuple(both), start_of(until, now=self._session.clock())
         )
-        return settle(id, settlement, self._session, reason=reason, dry_run=dry_run)
+        return settle(id, settlement, self._session, reason=reason, quote=quote, dry_run=dry_run)
+
+    def neighbours(self, id: str) -> EntryResult:
+        """The entry with the nearest ones of which it does not say how it relates to them; changes nothing.
+
+        Raises NotFound, and Conflict for an entry that is not active.
+        """
+        fact = shown_entry(id, self._session.at(self._session.clock()))
+        return with_neighbours(EntryResult("show", fact, "", changed=False), self._session)
 
     def _say_again(self, new: NewEntry) -> EntryResult:
         """What is known already in other words: the known wording stays."""
@@ -142,9 +162,13 @@ class Entries:
         """Confirm that an entry is still true; it ages from today on. Raises NotFound and Conflict."""
         return confirm(id, self._session)
 
-    def forget(self, id: str, *, reason: str = "") -> EntryResult:
-        """Stop recalling an entry; its note stays, and `undo` brings it back. Raises NotFound and Conflict."""
-        return forget(id, self._session, reason=reason)
+    def forget(self, id: str, *, reason: str = "", quote: str = "") -> EntryResult:
+        """Stop recalling an entry; its note stays, and `undo` brings it back. Raises NotFound and Conflict.
+
+        An agent forgets the person's own word only with a `quote`: what they wrote within the last day. Otherwise
+        nothing changes, the result is `waiting`, and the person decides in review.
+        """
+        return forget(id, self._session, reason=reason, quote=quote)
 
     def load(self, id: str, *, always: bool, pinned: bool | None = None) -> EntryResult:
         """Load an entry before every prompt, or only when it is relevant. Only a person may.

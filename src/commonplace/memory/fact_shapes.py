@@ -11,6 +11,7 @@ from typing_extensions import TypedDict  # pydantic rejects typing.TypedDict bef
 
 from commonplace.facts.claims import speaker_of
 from commonplace.facts.entry_paths import id_digits
+from commonplace.facts.groups import said_last
 from commonplace.facts.validity import TimelineEvent, TimelineEventKind
 from commonplace.memory.shapes import NoteLink
 from commonplace.model import (
@@ -26,7 +27,7 @@ from commonplace.model import (
     Place,
     Status,
 )
-from commonplace.model.fact import Neighbour, ReviewAction, ReviewQueue, ReviewResult, WaitingEntry
+from commonplace.model.fact import Neighbour, OldEnding, ReviewAction, ReviewQueue, ReviewResult, WaitingEntry
 from commonplace.model.proposal import Proposal, ProposalAction, ProposalResult
 
 
@@ -225,14 +226,32 @@ def timeline_event_shape(event: TimelineEvent, link: NoteLink) -> TimelineEventS
     return {"at": event.at, "what": event.what, "other": event.other, "fact": fact_shape(event.fact, link)}
 
 
+class SpokenShape(FactShape):
+    """A fact with who said it, and the day on which it was said or confirmed last."""
+
+    speaker: str
+    day: str
+
+
+def spoken_shape(fact: Fact, link: NoteLink) -> SpokenShape:
+    """A fact with its speaker and day."""
+    speaker, day = speaker_and_day(fact)
+    return {**fact_shape(fact, link), "speaker": speaker, "day": day}
+
+
+def speaker_and_day(fact: Fact) -> tuple[str, str]:
+    """Who said it, and the day on which it was said or confirmed last."""
+    return speaker_of(fact), said_last(fact)[:10]
+
+
 class WaitingShape(TypedDict):
-    """An entry that waits for the person, why, what it speaks against, and what says the same by now."""
+    """An entry or ending that waits for the person, why, what it speaks against, and what says the same by now."""
 
     id: str
-    fact: FactShape
+    fact: SpokenShape
     reason: str
-    against: list[FactShape]
-    known: FactShape | None
+    against: list[SpokenShape]
+    known: SpokenShape | None
     remarks: list[str]
 
 
@@ -240,10 +259,10 @@ def waiting_shape(waiting: WaitingEntry, link: NoteLink) -> WaitingShape:
     """A waiting entry with its evidence."""
     return {
         "id": waiting.fact.id,
-        "fact": fact_shape(waiting.fact, link),
+        "fact": spoken_shape(waiting.fact, link),
         "reason": waiting.fact.reason,
-        "against": [fact_shape(each, link) for each in waiting.against],
-        "known": fact_shape(waiting.known, link) if waiting.known else None,
+        "against": [spoken_shape(each, link) for each in waiting.against],
+        "known": spoken_shape(waiting.known, link) if waiting.known else None,
         "remarks": [*waiting.remarks],
     }
 
@@ -305,11 +324,36 @@ def proposal_result_shape(result: ProposalResult, link: NoteLink) -> ProposalRes
     }
 
 
+class GroupShape(TypedDict):
+    """Near entries of which nobody has said how they relate, the newest first; `id` names exactly this group."""
+
+    id: str
+    entries: list[SpokenShape]
+
+
+class OldEndingShape(TypedDict):
+    """A fact that an old rule ended, the one that replaced it, and the reason that the rule gave."""
+
+    id: str
+    fact: SpokenShape
+    by: SpokenShape
+    reason: str
+
+
+def old_ending_shape(ending: OldEnding, link: NoteLink) -> OldEndingShape:
+    """An ending that an old rule made."""
+    fact, by = spoken_shape(ending.fact, link), spoken_shape(ending.by, link)
+    return {"id": ending.fact.id, "fact": fact, "by": by, "reason": ending.by.reason}
+
+
 class QueueShape(TypedDict):
-    """Everything that waits for the person: entries and proposals, oldest first, and paths of other staged notes."""
+    """Everything that waits for the person: entries, endings and proposals, oldest first, what is undecided, and the
+    paths of other staged notes."""
 
     count: int
     waiting: list[WaitingShape]
+    endings: list[WaitingShape]
+    groups: list[GroupShape]
     proposals: list[ProposalShape]
     notes: list[str]
 
@@ -317,15 +361,19 @@ class QueueShape(TypedDict):
 def queue_shape(queue: ReviewQueue, link: NoteLink) -> QueueShape:
     """Everything that waits, and how many that are."""
     return {
-        "count": len(queue.entries) + len(queue.proposals) + len(queue.notes),
+        "count": queue.count,
         "waiting": [waiting_shape(each, link) for each in queue.entries],
+        "endings": [waiting_shape(each, link) for each in queue.endings],
+        "groups": [
+            {"id": group.id, "entries": [spoken_shape(each, link) for each in group.entries]} for group in queue.groups
+        ],
         "proposals": [proposal_shape(each, link) for each in queue.proposals],
         "notes": [*queue.notes],
     }
 
 
 class ReviewResultShape(TypedDict):
-    """The result of a review of one entry; `ended` are the entries that it replaced."""
+    """The result of a review of one entry or group; `ended` are the entries that it replaced."""
 
     action: ReviewAction
     id: str

@@ -31,6 +31,7 @@ from commonplace.flows.memory.facts import (
     match_entity,
     timeline,
 )
+from commonplace.flows.memory.groups import in_groups
 from commonplace.flows.stores import Session
 from commonplace.index.base import Edge, FactCounts
 from commonplace.memory.entries import Entries, start_of
@@ -79,10 +80,10 @@ class Facts:
 
         `entity` is understood as `named` says. Facts of which it is the subject or the object come first, then entries
         that mention it in their text, at most the 2,000 updated last. Without an entity, the 2,000 facts that were
-        updated last are compared. `as_of` asks what was true at the end of that day, as it is known now; `known` asks
-        what was known at the end of that day, and both together what was known then about the day of `as_of`. A line of
-        a note that was removed counts as true until then. `every` adds what no longer holds, or does not hold yet.
-        `progress` counts the commits of the vault's history that are read for the first question about the past.
+        updated last are compared. Entries of which nobody has said how they relate stand together, the newest first.
+        `as_of` asks what was true at the end of that day, as it is known now; `known` asks what was known at the end of
+        that day, and both together what was known then about the day of `as_of`. A line of a note that was removed
+        counts as true until then. `every` adds what no longer holds, or does not hold yet. `progress` counts the commits of the vault's history that are read for the first question about the past.
         Raises UsageError for an invalid day, and for a limit below 1.
         """
         if limit is not None and limit < 1:
@@ -99,7 +100,8 @@ class Facts:
             every=every,
             limit=limit,
         )
-        return facts_about(request, self._session, progress=progress)
+        found = facts_about(request, self._session, progress=progress)
+        return found if request.at or request.every else in_groups(found, self._session)
 
     def list(self, which: FactFilter = _CURRENT, *, limit: int = 50) -> FactPage:
         """A page of the facts that pass the filter, the last updated first; by default those that hold now.

@@ -1,4 +1,4 @@
-"""The verbs on what waits for the person: count, propose, list, show, approve, edit, reject.
+"""The verbs on what waits for the person: count, propose, list, show, approve, edit, reject, settle, bring back.
 
 All but `count`, `proposal_count` and `propose` need a person.
 """
@@ -6,8 +6,12 @@ All but `count`, `proposal_count` and `propose` need a person.
 from commonplace.errors import UsageError
 from commonplace.flows.memory.review import (
     approve,
+    decide_group,
     edit,
+    endings_by_old_rules,
+    leave_ended,
     reject,
+    return_ended,
     review_queue,
     waiting_count,
     waiting_entry,
@@ -24,7 +28,13 @@ from commonplace.flows.notes.proposals import (
     show_proposal,
 )
 from commonplace.flows.stores import Session
-from commonplace.model.fact import ReviewQueue, ReviewResult, WaitingEntry
+from commonplace.model.fact import (
+    GroupVerdict,
+    OldEnding,
+    ReviewQueue,
+    ReviewResult,
+    WaitingEntry,
+)
 from commonplace.model.proposal import Proposal, ProposalResult
 
 
@@ -35,7 +45,7 @@ class Reviews:
         self._session = session
 
     def count(self) -> int:
-        """How many entries and notes wait; programs may ask for this number, too."""
+        """How many decisions wait: entries, notes, endings and groups; programs may ask for this number, too."""
         return waiting_count(self._session)
 
     def proposal_count(self) -> int:
@@ -43,23 +53,33 @@ class Reviews:
         return proposal_count(self._session.stores)
 
     def list(self) -> ReviewQueue:
-        """Everything that waits, oldest first, with the reason and what it speaks against. Raises Refused."""
+        """Entries, endings and proposals that wait, oldest first, and what is undecided. Raises Refused."""
         return review_queue(self._session)
 
     def show(self, id: str) -> WaitingEntry:
-        """One waiting entry, named as in `entries.show`. Raises Refused, NotFound, and Conflict if it does not wait."""
+        """One waiting entry or ending, named as in `entries.show`.
+
+        Raises Refused, NotFound, and Conflict if it does not wait.
+        """
         return waiting_entry(id, self._session)
 
     def approve(
-        self, *ids: str, all: bool = False, keep_old: bool = False, dry_run: bool = False
+        self,
+        *ids: str,
+        all: bool = False,
+        keep_old: bool = False,
+        confirm_known: bool = False,
+        dry_run: bool = False,
     ) -> tuple[ReviewResult, ...]:
-        """Approve these entries, or with `all` everything that waits: each becomes the person's own word.
+        """Approve these entries and endings, or with `all` all of them: each entry becomes the person's own word.
 
         What an entry speaks against is archived in the same commit, unless `keep_old` is set; `notes.undo` reverts
-        both. A line of a note stays as it is, and the result says so. Raises Refused, NotFound, Conflict, UsageError.
+        both. Where the same words are known by now, the approved entry stays and the known one is archived;
+        `confirm_known` confirms the known one instead. A line of a note stays as it is, and the result says so. Raises
+        Refused, NotFound, Conflict, UsageError.
         """
         _check_choice(ids, is_all=all)
-        return approve(ids, self._session, every=all, keep_old=keep_old, dry_run=dry_run)
+        return approve(ids, self._session, every=all, keep_old=keep_old, confirm_known=confirm_known, dry_run=dry_run)
 
     def edit(
         self, id: str, text: str = "", *, object: str = "", keep_old: bool = False, dry_run: bool = False
@@ -71,12 +91,32 @@ class Reviews:
         return edit(id, self._session, text=text, object=object, keep_old=keep_old, dry_run=dry_run)
 
     def reject(self, *ids: str, all: bool = False, reason: str = "", dry_run: bool = False) -> tuple[ReviewResult, ...]:
-        """Reject these entries, or with `all` everything that waits; programs cannot save the same words again.
+        """Reject these entries and endings, or with `all` all of them.
 
-        Raises Refused, NotFound, Conflict, UsageError.
+        Programs cannot save the words of a rejected entry again; where an ending is rejected, both entries hold. Raises
+        Refused, NotFound, Conflict, UsageError.
         """
         _check_choice(ids, is_all=all)
         return reject(ids, self._session, every=all, reason=reason, dry_run=dry_run)
+
+    def settle(self, id: str, verdict: GroupVerdict, *, dry_run: bool = False) -> ReviewResult:
+        """Decide a group that `list` shows, by its id: `both` (all hold), `replaces` (the newest alone), or `same`.
+
+        Raises Refused, and Conflict if the group has changed since, or is decided.
+        """
+        return decide_group(id, verdict, self._session, dry_run=dry_run)
+
+    def ended(self) -> tuple[OldEnding, ...]:
+        """The endings that an old rule made and nobody has looked at, the newest first. Raises Refused."""
+        return endings_by_old_rules(self._session)
+
+    def bring_back(self, *ids: str, dry_run: bool = False) -> tuple[ReviewResult, ...]:
+        """Let replaced entries hold again, each beside its newest version. Raises Refused, NotFound, Conflict."""
+        return return_ended(ids, self._session, dry_run=dry_run)
+
+    def leave_ended(self, *ids: str, dry_run: bool = False) -> tuple[ReviewResult, ...]:
+        """Agree with the endings of entries that `ended` lists. Raises Refused, NotFound, Conflict."""
+        return leave_ended(ids, self._session, dry_run=dry_run)
 
     def propose(
         self, path: str, text: str, *, why: str = "", expected: str = "", dry_run: bool = False

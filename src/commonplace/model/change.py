@@ -72,6 +72,7 @@ class Terms:
     `expected` is the version that the change is based on, or `absent`; `expected_mtime` the file time.
     `personal` is a person's explicit consent for notes outside the folders that programs may write to;
     `grant` is a token that a person gave for this one call.
+    `spoken` says that a program passes on what the person said: their words were found where it cannot write.
     `dry_run` changes nothing and returns the difference it would make.
     """
 
@@ -81,6 +82,7 @@ class Terms:
     expected_mtime: float | None = None
     personal: bool = False
     grant: str | None = None
+    spoken: bool = False
     dry_run: bool = False
 
 

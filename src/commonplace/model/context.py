@@ -31,7 +31,9 @@ class Piece:
     part of it. `document` is the path of its note or conversation; `source` is that path for people, with the line.
     `score` orders the pieces of a section, highest first. `why` says why it is considered. `doubt` says why an agent
     should ask before it relies on it; empty if there is no doubt.
-    `group` is the heading under which it stands in its section; empty for none. A pinned piece is never cut; one that
+    `group` is the heading under which it stands in its section; empty for none. `said` says when, and if need be
+    by whom, where another piece may say otherwise; `newest` is the key of that one if it is newer: this one stands
+    behind it. A pinned piece is never cut; one that
     yields gets space only after the profile. `fact` is the id under which its use is counted; empty for other pieces.
     """
 
@@ -43,6 +45,8 @@ class Piece:
     why: str
     title: str = ""
     group: str = ""
+    said: str = ""
+    newest: str = ""
     kind: str = ""
     score: float = 0.0
     day: str = ""
@@ -54,7 +58,7 @@ class Piece:
 
     @property
     def mark(self) -> str:
-        """A key for this piece and its text: it changes with the text."""
+        """A key for this piece and its text: it changes with the text, and not with what else is known."""
         digest = blake2b(self.text.encode("utf-8", "surrogatepass"), digest_size=8)
         return f"{self.key}@{digest.hexdigest()}"
 

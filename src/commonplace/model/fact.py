@@ -218,10 +218,17 @@ class Settlement:
         return (*self.replaces, *self.covers, *self.same, *self.both)
 
 
+GroupVerdict = Literal["both", "replaces", "same"]
+"""What the person says of a group: all hold, the newest replaces the others, or all say the same."""
+
+GROUP_VERDICTS: tuple[GroupVerdict, ...] = get_args(GroupVerdict)
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What to do with a candidate: the action, the id of the fact it concerns, and why.
 
+    `also` are the ids of more facts that end with that one, if it ends.
     `until` is the moment at which the candidate itself ends, if a known fact follows it.
     """
 
@@ -229,6 +236,7 @@ class Verdict:
     target: str = ""
     reason: str = ""
     until: str = ""
+    also: tuple[str, ...] = ()
 
 
 FactState = Literal["current", "future", "ended", "superseded", "expired", "archived", "deleted", "staged"]
@@ -325,12 +333,12 @@ class Style:
     text: str
 
 
-ReviewAction = Literal["approve", "edit", "confirm", "reject"]
+ReviewAction = Literal["approve", "edit", "confirm", "reject", "both", "replace", "same", "back", "agree"]
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingEntry:
-    """An entry that waits for the person; its `reason` says why.
+    """An entry that waits for the person, or an active one of which only the ending of others waits.
 
     `against` are the known facts that it would replace or contradict. `known` is the fact that says the same by now, if
     there is one. `remarks` say what has changed since it was saved.
@@ -343,19 +351,47 @@ class WaitingEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class WaitingGroup:
+    """Near entries of which nobody has said how they relate, the newest first; another id once one of them changes."""
+
+    id: str
+    entries: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OldEnding:
+    """A fact that an old rule ended, and the one that replaced it."""
+
+    fact: Fact
+    by: Fact
+
+
+@dataclass(frozen=True, slots=True)
 class ReviewQueue:
-    """Everything that waits: entries and proposals, oldest first, and the paths of other staged notes."""
+    """Everything that waits: entries, endings and proposals, oldest first, and the paths of other staged notes.
+
+    `groups` are what is undecided, the group with the newest entry first.
+    """
 
     entries: tuple[WaitingEntry, ...]
     notes: tuple[str, ...] = ()
     proposals: tuple[Proposal, ...] = ()
+    endings: tuple[WaitingEntry, ...] = ()
+    groups: tuple[WaitingGroup, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """How many decisions the person is asked for: a group is one, however many entries it has."""
+        return sum(map(len, (self.entries, self.notes, self.proposals, self.endings, self.groups)))
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewResult:
-    """The result of a review of one entry; `fact` is the entry as it is now, or would be.
+    """The result of a review of one entry or group; `fact` is the entry as it is now, or would be.
 
-    The action is `confirm` if the entry was approved and something says the same already: then `fact` is what is known.
+    The action is `confirm` if what is known was confirmed in the place of the entry: then `fact` is what is known. It
+    is `both` if the entry and the others hold, `replace` if the newest of a group ended the others, `same` if one of a
+    group stays for all, `back` for an entry that was brought back, `agree` for one that stays ended.
     `ended` are the entries that it replaced. `remarks` say what the person should know besides.
     """
 

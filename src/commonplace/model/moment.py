@@ -81,6 +81,12 @@ def day_of(moment: str) -> str:
     return moment[:10]
 
 
+def spoken_day(moment: str, *, now: str) -> str:
+    """The day of moment text as people say it this year, `3 December`; with its year if that is another one."""
+    day = long_day(moment)
+    return day.removesuffix(f" {now[:4]}")
+
+
 def long_day(moment: str) -> str:
     """The day of moment text as people say it: `3 December 2026`."""
     day = date.fromisoformat(moment[:10])

@@ -97,6 +97,7 @@ class NewEntry(EntryDetails):
     `triggers` are the tasks for which a playbook (kind `procedural` or `workflow`) is recalled. `extends`,
     `derived_from` and `contradicts` name other entries by id, and so do `replaces`, `covers`, `same` and `both`, which
     settle how it relates to them (`Settlement`): of what is the `same`, the known wording stays and nothing is added.
+    An agent's text of several list items or paragraphs is refused with its parts unless it is to be saved `whole`.
     """
 
     text: str
@@ -115,11 +116,15 @@ class NewEntry(EntryDetails):
     covers: Sequence[str] = ()
     same: Sequence[str] = ()
     both: Sequence[str] = ()
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NewFact(EntryDetails):
-    """A triple; `text` is its sentence, if the one made from the triple is not good enough."""
+    """A triple; `text` is its sentence, if the one made from the triple is not good enough.
+
+    `both` are ids of facts that hold as well, though the predicate has one value at a time.
+    """
 
     subject: str
     predicate: str
@@ -127,6 +132,7 @@ class NewFact(EntryDetails):
     _: KW_ONLY
     text: str = ""
     kind: str = "fact"
+    both: Sequence[str] = ()
 
     def as_entry(self) -> NewEntry:
         """The entry that states this fact."""

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from commonplace.model import Heading
 from commonplace.notes.note_text import LineIndex
@@ -54,6 +54,11 @@ _BACKTICKS = re.compile("`+")
 _PAIRS = {"%%": ("%%", COMMENT), "<!--": ("-->", COMMENT), "$$": ("$$", MATH)}
 _LEAD = re.compile(r"[ \t>*+-]*")
 _MAX_LEAD = 100
+_TOP_BLOCKS: dict[tuple[str, int], Literal["paragraph", "item"]] = {
+    ("paragraph_open", 0): "paragraph",
+    ("list_item_open", 1): "item",
+}
+_LIST_MARK = re.compile(r"\A(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
 
 Mask = tuple[int, int, str]
 """From which to which offset, and the character to fill with."""
@@ -74,6 +79,13 @@ class LeafBlock:
 
     kind: Literal["text", "code", "table"]
     line: int
+
+
+class TopBlock(NamedTuple):
+    """A paragraph that is in no other block, or an item of a list that is in no other block."""
+
+    kind: Literal["paragraph", "item"]
+    text: str
 
 
 def find_blocks(body: str, *, first: int) -> Blocks:
@@ -110,6 +122,20 @@ def leaf_blocks(text: str) -> tuple[LeafBlock, ...]:
         leaves.append(LeafBlock(kind, token.map[0] if leaves else 0))
         past = token.map[1]
     return tuple(leaves)
+
+
+def top_blocks(text: str) -> Iterator[TopBlock]:
+    """The paragraphs at the top level of a text, and the items of its top-level lists without their marks.
+
+    What is neither (headings, code, tables, quotations) is left out.
+    """
+    normalized = _with_line_feeds(text)
+    lines = normalized.split("\n")
+    for token in _parser_for(normalized).parse(normalized):
+        if token.map and (token.type, token.level) in _TOP_BLOCKS:
+            kind = _TOP_BLOCKS[token.type, token.level]
+            block = "\n".join(lines[slice(*token.map)]).strip()
+            yield TopBlock(kind, _LIST_MARK.sub("", block) if kind == "item" else block)
 
 
 def mask_non_prose(body: str, blocks: Blocks, lines: LineIndex) -> str:

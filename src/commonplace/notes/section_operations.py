@@ -14,7 +14,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
@@ -244,6 +244,19 @@ def _fold(text: str) -> str:
     """A statement as two spellings of it compare equal."""
     folded = unicodedata.normalize("NFC", " ".join(_words(text).split())).casefold()
     return unicodedata.normalize("NFC", folded)
+
+
+def without_statements(content: bytes, keys: Collection[str]) -> tuple[str, tuple[SectionStatement, ...]]:
+    """The text of a note below its frontmatter, without the statements and headings of these keys; and the former."""
+    outline = _Outline(split_note(content))
+    gone = [each for each in outline.statements if each.key in keys]
+    lines = {number for each in gone for number in range(each.start, each.end)}
+    lines |= {
+        number for each in outline.headings if _heading_key(each) in keys for number in range(each.start, each.body)
+    }
+    text = "".join(line for number, line in enumerate(outline.lines) if number not in lines)
+    starts = {each.start + outline.first_line for each in gone}
+    return text, tuple(each for each in section_statements(content) if each.line in starts)
 
 
 def statement_key(text: str) -> str:

@@ -41,7 +41,8 @@ class Attempt:
     """What an actor wants to do to one path.
 
     `personal` is the person's explicit consent for a personal note, `granted` says that a grant for exactly this path
-    was used, `within_caps` that a job stays within what it may write in one run.
+    was used, `within_caps` that a job stays within what it may write in one run. `spoken` says that the person said so
+    in words of their own, which the program passes on.
     `existing` is the frontmatter of the existing note, `incoming` that of the text to be written.
     `moved_from` is set if the note moves to `path` from there.
     """
@@ -52,6 +53,7 @@ class Attempt:
     personal: bool
     granted: bool
     within_caps: bool
+    spoken: bool
     existing: Mapping[str, Any]
     incoming: Mapping[str, Any]
     moved_from: str | None
@@ -182,10 +184,12 @@ def _profile_decision(attempt: Attempt, limits: Limits) -> Decision:
 def stage_if_trust_is_gained(attempt: Attempt, limits: Limits) -> Decision:
     """Stage what would be loaded before every prompt or count as the person's own word; it waits for review.
 
-    A note that already does so stays where it is.
+    A note that already does so stays where it is. What the person said, and an agent passes on, is done.
     """
     if _bypasses_entries(attempt):
         return _refuse_bypass(attempt)
+    if attempt.spoken and attempt.verb in ("remember", "forget") and not _is_loaded(attempt):
+        return allow_entries_alone(attempt, limits)
     if _removes_trust(attempt):
         return _refuse_trusted(attempt)
     if not _gains_trust(attempt, limits):
@@ -264,6 +268,7 @@ def decide(
     personal: bool = False,
     granted: bool = False,
     within_caps: bool = True,
+    spoken: bool = False,
     sensitive: bool = False,
     existing: Mapping[str, Any] | None = None,
     incoming: Mapping[str, Any] | None = None,
@@ -274,7 +279,8 @@ def decide(
     `autonomy` is a template's own, if it differs from the options'. `sensitive` says that the existing note is marked
     so. Decide both ends of a move: the path that the note leaves, and with `moved_from` the path it comes to.
     """
-    attempt = Attempt(actor, verb, path, personal, granted, within_caps, existing or {}, incoming or {}, moved_from)
+    marks = (existing or {}, incoming or {})
+    attempt = Attempt(actor, verb, path, personal, granted, within_caps, spoken, *marks, moved_from)
     space = space_of(path, options)
     limits = Limits(options, autonomy or options.autonomy)
     rule = refuse_ambiguous if actor != "person" and is_ambiguous(path) else TABLE[space][actor]
@@ -315,6 +321,13 @@ def _gains_trust(attempt: Attempt, limits: Limits) -> bool:
     had_it = space_of(source, limits.options) == "memory" and not is_staged(source)
     into_folder = is_always_loaded(attempt.path) and not is_always_loaded(source)
     return into_folder or (marked and not had_it and not is_staged(attempt.path))
+
+
+def _is_loaded(attempt: Attempt) -> bool:
+    """True if the note is, or would be, loaded before every prompt."""
+    marks = ((key, value) for keys in (attempt.existing, attempt.incoming) for key, value in _pairs(keys))
+    is_marked = any(str(key).strip().casefold() == ALWAYS_LOAD and truthy(value) for key, value in marks)
+    return is_marked or is_always_loaded(attempt.path)
 
 
 def _removes_trust(attempt: Attempt) -> bool:

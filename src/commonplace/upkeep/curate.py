@@ -22,6 +22,7 @@ from commonplace.events import emit
 from commonplace.facts.claims import is_own_word
 from commonplace.facts.entry_paths import id_digits
 from commonplace.facts.triples import ME
+from commonplace.facts.words import fingerprint
 from commonplace.flows.learn.extract import known_statements
 from commonplace.flows.learn.model_calls import ask_model, model_of, prompt_for
 from commonplace.flows.memory.facts import FactRequest, entry_reader, fact_snapshots, facts_about
@@ -54,7 +55,6 @@ _MOST_FACTS: Final = 60
 _MOST_OPERATIONS: Final = 10  # beyond what the prompt asks for; the rest of a longer answer is dropped
 _MOST_CHANNELS: Final = 20  # calls of a model in one run
 _SHARED: Final = 0.5  # share of a line's words that a saying has if the line may come from it
-_ALIKE: Final = 0.8  # share of common words at which a line says the same as a known fact
 _UNFIT: Final = frozenset({"malformed", "too_long"})
 
 SCHEMA: Final[Mapping[str, Any]] = {
@@ -181,7 +181,7 @@ def _tidying(profile: ProfileText, session: Session, *, is_own: bool) -> list[di
         if not each.heading and any(_is_elsewhere(each, other) for other in statements):
             continue  # an operation without a heading means every copy
         if twin := next((other for other in kept if _says_the_same(each, other)), None):
-            operations.append(_doubled(each, twin))
+            operations.append({"op": "replace", "heading": each.heading, "match": each.text, "line": twin.text})
         elif ended := facts.ended(each):
             operations.append({"op": ended[0], "heading": each.heading, "match": each.text, "line": ended[1]})
         elif section := _right_section(each, facts.kind_of(each), headings):
@@ -199,14 +199,6 @@ def _says_the_same(one: SectionStatement, other: SectionStatement) -> bool:
 
 def _is_elsewhere(one: SectionStatement, other: SectionStatement) -> bool:
     return other.heading != one.heading and statement_key(one.text) == statement_key(other.text)
-
-
-def _doubled(statement: SectionStatement, twin: SectionStatement) -> dict[str, str]:
-    """The operation that leaves the first of two statements."""
-    words = {"heading": statement.heading, "match": statement.text}
-    if statement_key(statement.text) == statement_key(twin.text):
-        return {"op": "replace", **words, "line": statement.text}
-    return {"op": "remove", **words}
 
 
 def _right_section(statement: SectionStatement, kind: str, headings: Sequence[str]) -> str:
@@ -345,17 +337,12 @@ def _is_known(given: object, facts: Sequence[str]) -> bool:
     """True if the operation adds what memory knows as a fact, which every session gets anyway."""
     operation, problem = read_operation(given)
     added = (operation.line, *operation.lines) if operation.op in ("append", "add_heading") else ()
-    words = [_words(each) for each in added if each]
-    known = [_words(each) for each in facts]
-    return not problem and bool(words) and all(any(_alike(line, each) for each in known) for line in words)
+    words = {fingerprint(each) for each in added if each}
+    return not problem and bool(words) and words <= {fingerprint(each) for each in facts}
 
 
 def _words(text: str) -> frozenset[str]:
     return frozenset("".join(each if each.isalnum() else " " for each in statement_key(text)).split())
-
-
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return bool(one and other) and len(one & other) / len(one | other) >= _ALIKE
 
 
 def apply_curation(step: Step, run: JobRun) -> StepResult:

@@ -11,6 +11,7 @@ from commonplace.upkeep.daily_reflection import SKILL as DAILY_REFLECTION
 from commonplace.upkeep.digest import JOB as DIGEST
 from commonplace.upkeep.heat import JOB as HEAT
 from commonplace.upkeep.job import Job
+from commonplace.upkeep.judge import JOB as JUDGE
 from commonplace.upkeep.links import JOB as LINKS
 from commonplace.upkeep.meeting_note import SKILL as MEETING_NOTE
 from commonplace.upkeep.mend import JOB as MEND
@@ -31,6 +32,7 @@ JOBS: Final[tuple[Job, ...]] = (
     CURATE,
     PLAYBOOKS,
     DREAM,
+    JUDGE,
     CONSOLIDATE,
     HEAT,
     ARCHIVE,

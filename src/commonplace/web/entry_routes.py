@@ -11,7 +11,7 @@ from pydantic import Field
 from commonplace.memory import Memory, fact_shapes, shapes
 from commonplace.memory.reviews import is_proposal_id
 from commonplace.model import EntryResult, FactClass, RecordResult, Role
-from commonplace.model.fact import ReviewResult
+from commonplace.model.fact import GroupVerdict, ReviewResult
 from commonplace.model.proposal import ProposalResult
 from commonplace.web.access import CallingProgram, Owner, Reader, Writer
 from commonplace.web.schemas import (
@@ -142,6 +142,12 @@ entry_router = APIRouter(prefix="/entries", tags=["entries"], dependencies=[NO_Q
 fact_router = APIRouter(tags=["facts"])
 
 
+_REPLACES = "Ids of the entries that hold no longer."
+_COVERS = "Ids of the entries of which it says all, and more."
+_SAME = "The id of the entry that says the same; its wording stays."
+_BOTH = "Ids of the entries that hold as well."
+
+
 class EntryDetailsBody(RequestModel):
     """The fields of a fact besides its text."""
 
@@ -169,6 +175,27 @@ class SaveBody(EntryDetailsBody):
     extends: Names = Field(default_factory=list, description="Ids of the entries it adds to.")
     derived_from: Names = Field(default_factory=list, description="Ids of the entries it follows from.")
     contradicts: Names = Field(default_factory=list, description="Ids of the entries it contradicts.")
+    replaces: Names = Field(default_factory=list, description=_REPLACES)
+    covers: Names = Field(default_factory=list, description=_COVERS)
+    same: Names = Field(default_factory=list, description=_SAME)
+    both: Names = Field(default_factory=list, description=_BOTH)
+    quote: Line = Field("", description="The person's words that say so.")
+    whole: bool = Field(default=False, description="Save several list items or paragraphs as one entry.")
+
+
+class SettleBody(RequestModel):
+    """How an entry relates to older ones. An id may be followed by the digits that were shown: `91f607.3ac`."""
+
+    model_config = body_config(replaces=["3f9a1c"])
+
+    replaces: Names = Field(default_factory=list, description=_REPLACES)
+    covers: Names = Field(default_factory=list, description=_COVERS)
+    same: Names = Field(default_factory=list, description=_SAME)
+    both: Names = Field(default_factory=list, description=_BOTH)
+    until: Word = Field("", description="It holds until that day; then the older entries hold alone again.")
+    reason: Line = ""
+    quote: Line = Field("", description="The person's words that say so.")
+    dry_run: bool = Field(default=False, description="Change nothing; respond with the difference it would make.")
 
 
 class EvolveBody(EntryDetailsBody):
@@ -182,16 +209,17 @@ class EvolveBody(EntryDetailsBody):
 
 
 class ForgetBody(RequestModel):
-    """The reason for forgetting the entry."""
+    """The reason for forgetting the entry, and the person's words that ask for it."""
 
     model_config = body_config(reason="never true")
 
     reason: Line = ""
+    quote: Line = Field("", description="What the person wrote within the last day, letter by letter.")
 
 
 @declared_only
 class EntryResponse(OkResponse):
-    """The result of saving, evolving, confirming, forgetting or ending something."""
+    """The result of saving, settling, evolving, confirming, forgetting or ending something."""
 
     remembered: fact_shapes.EntryResultShape
 
@@ -203,7 +231,11 @@ class ChainResponse(OkResponse, fact_shapes.ChainShape):
 
 @entry_router.post("", operation_id="save_entry", summary="Save an entry")
 def save_entry(body: SaveBody, caller: CallingProgram, memory: Writer) -> EntryResponse:
-    """Save one thing worth knowing. What is already known is confirmed instead; nothing is overwritten."""
+    """Save one thing worth knowing. What is already known is confirmed instead; nothing is overwritten.
+
+    The response has the `neighbours`: the entries near to it, to be settled by the route `settle` if one holds no
+    longer. A program's text of several list items or paragraphs is refused with its parts, unless it is `whole`.
+    """
     fields = body.model_dump(exclude={"text", "session_id"})
     return _entry_response(
         memory.entries.save(body.text, **fields, interface=caller.name, conversation=body.session_id), memory
@@ -214,6 +246,15 @@ def save_entry(body: SaveBody, caller: CallingProgram, memory: Writer) -> EntryR
 def show_entry(id: IdInPath, memory: Reader) -> ChainResponse:
     """An entry or a fact with all its versions and bonds."""
     return {"ok": True, **fact_shapes.chain_shape(memory.entries.show(id), memory.notes.link)}
+
+
+@entry_router.post("/{id}/settle", operation_id="settle_entry", summary="Say how an entry relates to older ones")
+def settle_entry(id: IdInPath, body: SettleBody, memory: Writer) -> EntryResponse:
+    """Say how an entry relates to older ones, after reading both: one change, which undo takes back.
+
+    `ended` in the response are the entries that it ended, `waiting` those that only the person may end.
+    """
+    return _entry_response(memory.entries.settle(id, **body.model_dump()), memory)
 
 
 @entry_router.post("/{id}/evolve", operation_id="evolve_entry", summary="Replace an entry")
@@ -233,8 +274,8 @@ def confirm_entry(id: IdInPath, memory: Writer) -> EntryResponse:
 
 @entry_router.post("/{id}/forget", operation_id="forget_entry", summary="Forget an entry")
 def forget_entry(id: IdInPath, body: ForgetBody, memory: Writer) -> EntryResponse:
-    """Stop recalling an entry; its note stays, and undo brings it back."""
-    return _entry_response(memory.entries.forget(id, reason=body.reason), memory)
+    """Stop recalling an entry; its note stays, and undo brings it back. The person's own word waits for them."""
+    return _entry_response(memory.entries.forget(id, reason=body.reason, quote=body.quote), memory)
 
 
 class FactsQuery(RequestModel):
@@ -261,6 +302,7 @@ class FactBody(EntryDetailsBody):
     project: Word = Field("", description="The project to which it belongs.")
     text: Prose = Field("", description="The sentence, if the one made from the triple is not good enough.")
     fact: FactClass = Field("", description="How it ages.")
+    both: Names = Field(default_factory=list, description=_BOTH)
 
 
 class EndBody(RequestModel):
@@ -338,15 +380,37 @@ class ChoiceBody(RequestModel):
 
 
 class ApproveBody(ChoiceBody):
-    """The entries to approve."""
+    """The entries and endings to approve."""
 
     model_config = body_config(ids=["3f9a1c"])
 
     keep_old: bool = Field(default=False, description="Keep what they speak against as well.")
+    confirm_known: bool = Field(
+        default=False, description="Where the same words are known by now, confirm what is known instead."
+    )
+
+
+class GroupBody(RequestModel):
+    """How the entries of a group relate."""
+
+    model_config = body_config(verdict="replaces")
+
+    verdict: GroupVerdict = Field(description="All hold, the newest replaces the others, or all say the same.")
+    dry_run: bool = Field(default=False, description="Change nothing; respond with the difference it would make.")
+
+
+class EndedBody(RequestModel):
+    """Entries that were replaced."""
+
+    model_config = body_config(ids=["3f9a1c"])
+
+    ids: Names = Field(description="Their ids.")
+    agree: bool = Field(default=False, description="They stay ended, and nobody asks again.")
+    dry_run: bool = Field(default=False, description="Change nothing; respond with the difference it would make.")
 
 
 class RejectBody(ChoiceBody):
-    """The entries to reject, and why."""
+    """The entries and endings to reject, and why."""
 
     model_config = body_config(ids=["3f9a1c"], reason="never true")
 
@@ -370,8 +434,16 @@ class QueueResponse(OkResponse, fact_shapes.QueueShape):
 
 
 @declared_only
+class EndedResponse(OkResponse):
+    """The endings that an old rule made, the newest first."""
+
+    count: int
+    ended: list[fact_shapes.OldEndingShape]
+
+
+@declared_only
 class WaitingResponse(OkResponse):
-    """One waiting entry."""
+    """One waiting entry or ending."""
 
     waiting: fact_shapes.WaitingShape
 
@@ -390,8 +462,15 @@ class ReviewedResponse(OkResponse, fact_shapes.ReviewedShape):
 
 @review_router.get("", operation_id="list_waiting", summary="List what waits for the person")
 def list_waiting(memory: Owner) -> QueueResponse:
-    """What programs saved and the person has not approved yet: the reason, and what each entry speaks against."""
+    """What programs saved and the person has not approved yet, which endings wait, and what is undecided."""
     return {"ok": True, **fact_shapes.queue_shape(memory.reviews.list(), memory.notes.link)}
+
+
+@review_router.get("/ended", operation_id="list_ended", summary="List the endings that an old rule made")
+def list_ended(memory: Owner) -> EndedResponse:
+    """What an old rule ended because it was alike, with what replaced it; nothing returns by itself."""
+    rows = [fact_shapes.old_ending_shape(each, memory.notes.link) for each in memory.reviews.ended()]
+    return {"ok": True, "count": len(rows), "ended": rows}
 
 
 @review_router.get("/{id}", operation_id="show_waiting", summary="One waiting entry")
@@ -408,11 +487,12 @@ def show_proposal(id: IdInPath, memory: Owner) -> ProposalResponse:
 
 @review_router.post("/approve", operation_id="approve_waiting", summary="Approve waiting entries")
 def approve_waiting(body: ApproveBody, memory: Owner) -> ReviewedResponse:
-    """Make entries the person's own word; what they speak against is archived. Undo takes each back."""
+    """Make entries the person's own word, and let endings happen; what they speak against is archived."""
     entries, proposed = _split(body)
     reviews, results = memory.reviews, list[ReviewResult | ProposalResult]()
     if entries or not proposed:
-        results += reviews.approve(*entries, all=body.all, keep_old=body.keep_old, dry_run=body.dry_run)
+        choice = {"all": body.all, "keep_old": body.keep_old, "confirm_known": body.confirm_known}
+        results += reviews.approve(*entries, **choice, dry_run=body.dry_run)
     if proposed or body.all:
         results += reviews.approve_proposals(*proposed, all=body.all, dry_run=body.dry_run)
     return _response(memory, *results)
@@ -420,7 +500,7 @@ def approve_waiting(body: ApproveBody, memory: Owner) -> ReviewedResponse:
 
 @review_router.post("/reject", operation_id="reject_waiting", summary="Reject waiting entries")
 def reject_waiting(body: RejectBody, memory: Owner) -> ReviewedResponse:
-    """Archive entries, so that programs cannot save the same words again."""
+    """Archive entries, so that programs cannot save the same words again; of a rejected ending both entries hold."""
     entries, proposed = _split(body)
     reviews, results = memory.reviews, list[ReviewResult | ProposalResult]()
     if entries or not proposed:
@@ -428,6 +508,19 @@ def reject_waiting(body: RejectBody, memory: Owner) -> ReviewedResponse:
     if proposed or body.all:
         results += reviews.reject_proposals(*proposed, all=body.all, reason=body.reason, dry_run=body.dry_run)
     return _response(memory, *results)
+
+
+@review_router.post("/ended", operation_id="bring_back", summary="Bring replaced entries back")
+def bring_back(body: EndedBody, memory: Owner) -> ReviewedResponse:
+    """Let replaced entries hold again, each beside its newest version; or agree with the endings of an old rule."""
+    deed = memory.reviews.leave_ended if body.agree else memory.reviews.bring_back
+    return _response(memory, *deed(*body.ids, dry_run=body.dry_run))
+
+
+@review_router.post("/groups/{id}", operation_id="settle_group", summary="Decide a group of near entries")
+def settle_group(id: IdInPath, body: GroupBody, memory: Owner) -> ReviewedResponse:
+    """Say how the entries of a group relate, in one commit; refused if the group has changed since it was listed."""
+    return _response(memory, memory.reviews.settle(id, body.verdict, dry_run=body.dry_run))
 
 
 @review_router.post("/{id}/edit", operation_id="edit_waiting", summary="Approve an entry in other words")

@@ -21,7 +21,7 @@ from commonplace.daemon.server.hook_events import HookEvents, read_hook_events
 from commonplace.daemon.server.hook_routes import LATE_LINE, HookRoutes
 from commonplace.errors import NotFound
 from commonplace.memory import Memory
-from commonplace.model import SCOPES, Caller
+from commonplace.model import SCOPES, Actor, Caller
 from commonplace.sources.options import CaptureOptions
 from tests.patience import RECALL_SECONDS
 from tests.vaults import make_vault
@@ -121,6 +121,26 @@ def test_without_a_vault_there_is_nothing_to_say_unless_one_was_asked_for(tmp_pa
     assert (status, answer["context"]) == (200, "")
     with pytest.raises(NotFound):
         client.post("prompt", prompt="x", vault="/nowhere")
+
+
+def test_a_prompt_is_passed_on_by_its_agent_while_it_runs(client: HookClient, memory: Memory) -> None:
+    """No transcript has it yet; what is said in a pause is not heard, and neither is what the host added."""
+    person = memory.acting(Actor("person", "cli")).entries
+    old = person.save("The dentist is Dr. Brand.", kind="fact").fact
+    client.captures.pauses.pause("all", now=datetime.now(UTC))
+    client.post("prompt", session_id="s", prompt="My dentist is Dr. Marx now.", within=30.0)
+    client.captures.pauses.resume("all", now=datetime.now(UTC))
+    added = "<system-reminder>My dentist is Dr. Sato now.</system-reminder>"
+    client.post("prompt", session_id="s", prompt=f"My dentist is Dr. Okafor now. {added}", within=30.0)
+    results = [
+        memory.entries.save(
+            f"The dentist is Dr. {name}.", kind="fact", replaces=[old.id], quote=f"My dentist is Dr. {name} now."
+        )
+        for name in ("Marx", "Sato", "Okafor")
+    ]
+
+    assert [len(each.waiting) for each in results] == [1, 1, 0]
+    assert [each.id for each in results[-1].ended] == [old.id]
 
 
 def test_transcripts_are_handed_over_and_answered_at_once(client: HookClient, tmp_path: Path) -> None:

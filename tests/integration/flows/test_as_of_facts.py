@@ -128,7 +128,7 @@ def test_an_entry_ends_a_line_from_the_day_it_begins(stores: Stores) -> None:
     ("entity", "asked", "wanted"),
     [
         ("Ada", {}, ["Acme", "knows Postgres"]),
-        ("Acme", {}, ["Acme", "Companies/Acme"]),
+        ("Acme", {}, ["Acme", "Acme"]),
         ("Zoë", {}, ["Beta"]),
         ("", {"predicate": "works_at"}, ["Acme", "Beta"]),
         ("", {"topic": "wORK"}, ["Acme"]),

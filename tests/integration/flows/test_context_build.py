@@ -245,12 +245,14 @@ def test_a_phase_recalls_its_kinds_within_its_own_budget(tmp_path: Path) -> None
 
 @pytest.mark.requirement("V-10", "V-14")
 def test_what_the_conversation_is_about_comes_first_and_stays_so(tmp_path: Path) -> None:
-    """The topic of the first message is kept under the conversation's own name; its facts stand before others."""
+    """The topic of the first message is kept under the conversation's own name; its facts stand before others.
+
+    Of two that are near somebody has said that both hold: else the newer one would come first.
+    """
     with make_memory(tmp_path, clock=Calendar()) as memory:
-        for text in CODING:
-            memory.entries.save(text, kind="insight", topics=["coding"])
-        for text in BAKING:
-            memory.entries.save(text, kind="insight", topics=["baking"])
+        (*_, coding) = [memory.entries.save(text, kind="insight", topics=["coding"]) for text in CODING]
+        (*_, baking) = [memory.entries.save(text, kind="insight", topics=["baking"]) for text in BAKING]
+        memory.entries.settle(baking.fact.id, both=[coding.fact.id])
         memory.index.sync()
         asked: dict[str, Any] = {"within": None, "profile": False}
         first = memory.context("vendored crates, and cargo runs offline", conversation="c-1", **asked)

@@ -214,7 +214,10 @@ def test_what_is_uncertain_is_marked(given: Given) -> None:
     contrary = given(examples[17], 0).text
 
     assert "step down as treasurer in spring. [38fb29] (not sure: mined by a program, never confirmed." in mined
-    assert "no permit, says Jonas. [b9b5df] (not sure: another known fact contradicts it." in contrary
+    assert (
+        "no permit, says Jonas. (an agent, 18 October) [b9b5df] (not sure: another known fact contradicts" in contrary
+    )
+    assert "litres does. (the person, 10 October) [7a70c3]\n" in contrary
     assert contrary.count("(not sure: another known fact contradicts it.") == 1
 
 

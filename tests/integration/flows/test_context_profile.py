@@ -48,7 +48,7 @@ def test_everything_current_is_there_grouped_with_constraints_first(memory: Memo
     saved = memory.entries.save(ALLERGY, kind="fact").fact
     memory.entries.save("Prefers trains to planes.", kind="preference")
     memory.entries.save("A library of seeds for the street.", kind="idea")
-    memory.entries.save("Joan keeps the key of the shed.", kind="fact")
+    memory.entries.save("Joan repairs bicycles.", kind="fact")
     gone = memory.entries.save("Works in Graz.", kind="identity").fact
     memory.entries.forget(gone.id, reason="wrong")
     found = start(memory)
@@ -59,7 +59,7 @@ def test_everything_current_is_there_grouped_with_constraints_first(memory: Memo
         "Preferences:",
         "- Prefers trains to planes.",
         "People, projects, things:",
-        "- Joan keeps the key of the shed.",
+        "- Joan repairs bicycles.",
         "Ideas:",
         "- A library of seeds for the street.",
     ]

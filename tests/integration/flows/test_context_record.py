@@ -15,8 +15,9 @@ from commonplace.flows.context.topics import style_for
 from commonplace.flows.stores import Encoders
 from commonplace.history.sqlite.history import SqliteHistory
 from commonplace.memory import Memory
-from commonplace.model import Action, Actor, Context
+from commonplace.model import Actor, Context
 from commonplace.settings.load import load_settings
+from tests.llm_server import MODEL, Failure, serving_models
 from tests.memories import Calendar, make_memory
 from tests.stores import CountingEncoder
 from tests.vaults import make_vault
@@ -189,12 +190,12 @@ def test_a_prompt_is_looked_for_by_its_words_and_by_its_vector_and_what_was_repl
 
 @pytest.mark.requirement("I-14", "V-09")
 def test_no_model_is_asked_on_the_way_to_a_context_but_the_encoder_once(tmp_path: Path) -> None:
-    """Not the one that judges facts, nor any other: topics, style and search share one vector of the prompt."""
-
-    def judge(*arguments: object) -> Action:
-        raise AssertionError("a model was asked")
-
-    with make_memory(tmp_path, clock=Calendar(), judge=judge) as memory:
+    """Topics, style and search share one vector of the prompt, and a model that is set for every task rests."""
+    settings: dict[str, object] = {"llm.provider": "openai", "llm.model": MODEL}
+    with (
+        serving_models(default=Failure(500)) as server,
+        make_memory(tmp_path, clock=Calendar(), settings={**settings, "llm.base_url": server.openai}) as memory,
+    ):
         memory.entries.save("The gutter is blocked by leaves.", kind="fix", topics=["house"])
         memory.index.sync()
         before = len(rows(tmp_path)["invocation_log"])
@@ -202,6 +203,7 @@ def test_no_model_is_asked_on_the_way_to_a_context_but_the_encoder_once(tmp_path
         calls = rows(tmp_path)["invocation_log"][before:]
         memory.context.start(within=None)
 
+    assert server.requests == []
     assert found.topics == ("house",)
     assert len(calls) == 1
     assert len(rows(tmp_path)["invocation_log"]) == before + 1

@@ -75,6 +75,16 @@ def write_memories(folder: Path, *memories: dict[str, Any]) -> Path:
     return file
 
 
+def write_fact(folder: Path, place: str, known: str, *, valid_from: str = "") -> Path:
+    """A database of istota in which the person lives there."""
+    source = folder / f"istota-{place}"
+    source.mkdir()
+    tables = (Path(__file__).parents[2] / "import_examples/istota/istota.sql").read_text().split("INSERT", 1)[0]
+    row = f"(1, 'ann', 'ann', 'lives_in', '{place}', '{valid_from}', NULL, 0, 1.0, NULL, 'extracted', '{known}', NULL)"
+    (source / "istota.db").write_bytes(database(f"{tables}INSERT INTO knowledge_facts VALUES {row};"))
+    return source
+
+
 def entry_texts(folder: Path) -> str:
     return "\n".join(text.decode() for path, text in vault_texts(folder).items() if path.startswith("Agent/Memory/"))
 
@@ -136,27 +146,26 @@ def test_a_second_import_does_not_confirm(tmp_path: Path, memory: Memory, calend
 
 
 def test_an_older_memory_does_not_end_what_the_person_told(tmp_path: Path, memory: Memory) -> None:
-    """What is known has replaced it long ago: it is stored as something that ended."""
-    memory.entries.save("Lives in Berlin.", valid_from="2026-05-01")
+    """It stands beside it with the day on which the other memory knew it; as a triple it is part of the past."""
+    told = memory.entries.save("Lives in Berlin.").fact
+    memory.facts.add("me", "lives_in", "Berlin")
     file = write_memories(tmp_path, {"memory": "Lives in Utrecht.", "created_at": "2024-01-02T00:00:00Z"})
-    report = memory.imports.run([file])
+    reports = [memory.imports.run([each]) for each in (file, write_fact(tmp_path, "Utrecht", "2024-01-02 00:00:00"))]
+    current = {(each.fact.text, each.fact.begins[:10]) for each in memory.facts.about() if not each.fact.predicate}
 
-    texts = {path: text.decode() for path, text in vault_texts(tmp_path).items()}
-    (berlin,) = (text for path, text in texts.items() if "berlin" in path)
-    (utrecht,) = (text for path, text in texts.items() if "utrecht" in path)
-    assert report.entries == {"saved": 1}
-    assert "status: active" in berlin
-    assert "valid_until" not in berlin
-    assert "valid_until: 2026-05-01" in utrecht
+    assert [each.entries for each in reports] == [{"saved": 1}, {"saved": 1}]
+    assert current == {(told.text, "2026-11-16"), ("Lives in Utrecht.", "2024-01-02")}
+    assert [each.fact.object for each in memory.facts.about("me", predicate="lives_in")] == ["Berlin"]
 
 
-def test_an_undated_memory_that_contradicts_the_person_waits(tmp_path: Path, memory: Memory) -> None:
-    """Without a date nobody knows which of the two is newer: the person decides."""
+def test_an_undated_memory_that_contradicts_the_person_stands_beside_their_word(tmp_path: Path, memory: Memory) -> None:
+    """Nobody has said that one ends the other; the entry says where it comes from."""
     memory.entries.save("Lives in Berlin.")
     report = memory.imports.run([write_memories(tmp_path, {"memory": "Lives in Utrecht."})])
+    current = {each.fact.text: each.fact.origins.trust for each in memory.facts.about()}
 
-    assert report.entries == {"staged": 1}
-    assert [each.fact.text for each in memory.reviews.list().entries] == ["Lives in Utrecht."]
+    assert report.entries == {"saved": 1}
+    assert current == {"Lives in Berlin.": "told", "Lives in Utrecht.": "imported"}
 
 
 def test_what_the_person_forgot_does_not_come_back(tmp_path: Path, memory: Memory) -> None:
@@ -171,17 +180,17 @@ def test_what_the_person_forgot_does_not_come_back(tmp_path: Path, memory: Memor
     assert not memory.reviews.list().entries
 
 
-def test_a_changed_memory_is_a_new_version(tmp_path: Path, memory: Memory, calendar: Calendar) -> None:
-    """The integrator decides, as for every save: the old value ends and names its successor."""
-    memory.imports.run(
-        [write_memories(tmp_path, {"memory": "Lives in Utrecht.", "created_at": "2025-01-01T00:00:00Z"})]
-    )
-    calendar.pass_(days=1)
-    later = {"memory": "Lives in Haarlem.", "created_at": "2026-01-01T00:00:00Z"}
-    report = memory.imports.run([write_memories(tmp_path, later)])
+def test_a_changed_memory_is_a_new_version_where_it_says_so(tmp_path: Path, memory: Memory, calendar: Calendar) -> None:
+    """A triple with one value at a time ends the one before it, which names its successor; a sentence ends nothing."""
+    for day, place in (("2025-01-01", "Utrecht"), ("2026-01-01", "Haarlem")):
+        sentence = {"memory": f"Lives in {place}.", "created_at": f"{day}T00:00:00Z"}
+        said = memory.imports.run([write_memories(tmp_path, sentence)])
+        report = memory.imports.run([write_fact(tmp_path, place, f"{day} 00:00:00", valid_from=day)])
+        calendar.pass_(days=1)
 
-    assert report.entries == {"updated": 1}
-    assert "superseded_by" in entry_texts(tmp_path)
+    assert (said.entries, report.entries) == ({"saved": 1}, {"updated": 1})
+    assert entry_texts(tmp_path).count("superseded_by") == 1
+    assert len(memory.facts.about()) == 3
 
 
 def test_a_strangers_file_waits_as_a_whole(tmp_path: Path, memory: Memory) -> None:

@@ -321,7 +321,7 @@ def test_an_agent_that_repeats_the_persons_words_adds_no_relations_to_their_entr
         doubts = agent.facts.doubts([*agent.facts.about()])
 
     text = (tmp_path / "vault" / mine.path).read_text()
-    assert (done.action, aside.staged) == ("confirm", True)
+    assert (done.action, aside.action, aside.staged) == ("confirm", "extend", False)
     assert "relations were not added" in done.reason
     assert "relations" not in text
     assert "derived_from" not in text

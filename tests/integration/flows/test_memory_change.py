@@ -1,4 +1,4 @@
-"""Changed values: an agent may end what an agent said; against the person's word it waits, and both are doubted."""
+"""Changed values: nothing ends because of words; who has read both says what ends, and the person's word is theirs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,9 +6,6 @@ from typing import NamedTuple
 
 import pytest
 
-from commonplace.flows.memory.facts import doubts_of, fact_snapshots
-from commonplace.flows.stores import Session
-from commonplace.index.base import FactQuery
 from commonplace.memory import Memory
 from commonplace.model import Actor
 from tests.memories import Calendar, make_memory
@@ -45,23 +42,42 @@ def texts(memory: Memory) -> set[str]:
     return {each.fact.text for each in memory.facts.about()}
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("I work at Acme.", "I now work at Globex."),
-        ("The compiler is built with CMake.", "The compiler is built with Meson."),
-        ("Prefers concise pull requests.", "Prefers detailed pull requests."),
-    ],
+CHANGES = (
+    ("I work at Acme.", "I now work at Globex."),
+    ("The compiler is built with CMake.", "The compiler is built with Meson, no longer with CMake."),
+    ("For packages: pnpm, never npm.", "For packages: npm, never pnpm."),
+    ("The kiln is fired by Dunja.", "Dunja fires the kiln."),
 )
-def test_an_agents_new_value_ends_what_an_agent_said_and_nothing_else(desk: Desk, old: str, new: str) -> None:
-    """One of the two is left, among other statements that share words with it."""
+"""Values that change, an opposite, and the same in other words."""
+
+
+@pytest.mark.parametrize("speaker", ["person", "agent"])
+@pytest.mark.parametrize(("old", "new"), CHANGES)
+def test_what_is_said_ends_nothing_by_its_words_and_sees_what_it_is_near_to(
+    desk: Desk, speaker: str, old: str, new: str
+) -> None:
+    """Among others that share words, too; the answer shows the near one, with a name that `settle` takes."""
     for text in (*BESIDE, old):
         desk.agent.entries.save(text)
     desk.clock.pass_(days=1)
-    result = desk.agent.entries.save(new)
+    result = getattr(desk, speaker).entries.save(new)
 
-    assert (result.action, result.staged) == ("supersede", False)
-    assert result.reason.startswith("It says")
+    assert (result.action, result.staged, result.ended, result.waiting) == ("insert", False, (), ())
+    assert old in [each.fact.text for each in result.neighbours]
+    assert texts(desk.person) == {*BESIDE, old, new}
+
+
+@pytest.mark.parametrize(("old", "new"), CHANGES)
+def test_what_an_agent_settles_ends_what_an_agent_said_and_nothing_else(desk: Desk, old: str, new: str) -> None:
+    """One of the two is left."""
+    for text in (*BESIDE, old):
+        desk.agent.entries.save(text)
+    desk.clock.pass_(days=1)
+    saved = desk.agent.entries.save(new)
+    (near,) = [each.fact for each in saved.neighbours if each.fact.text == old]
+    result = desk.agent.entries.settle(saved.fact.id, replaces=[near.id])
+
+    assert [each.text for each in result.ended] == [old]
     assert texts(desk.agent) == {*BESIDE, new}
 
 
@@ -69,7 +85,7 @@ def test_a_change_by_an_agent_is_listed_and_can_be_undone(desk: Desk) -> None:
     """The versions name each other, the log has the commit, and undo brings the old value back."""
     old = desk.agent.entries.save("I work at Acme.").fact
     desk.clock.pass_(days=1)
-    new = desk.agent.entries.save("I now work at Globex.")
+    new = desk.agent.entries.save("I now work at Globex.", replaces=[old.id])
     versions = [(each.fact.id, each.state) for each in desk.person.entries.show(new.fact.id).versions]
     logged = {(entry.path, entry.actor) for entry in desk.person.notes.log(limit=2)}
     desk.person.notes.undo()
@@ -79,49 +95,55 @@ def test_a_change_by_an_agent_is_listed_and_can_be_undone(desk: Desk) -> None:
     assert texts(desk.person) == {"I work at Acme."}
 
 
-def doubts(memory: Memory, desk: Desk) -> dict[str, str]:
-    """Why each current fact is doubted, by its text."""
-    session: Session = memory._session
-    with session.stores.index.reader() as reader:
-        snapshots = fact_snapshots(reader.facts(FactQuery()), session.at(desk.clock()))
-    found = doubts_of(snapshots, session.at(desk.clock()), below=0.0)
-    return {each.fact.text: found[each.fact.id] for each in snapshots if each.state == "current"}
-
-
-def test_against_the_persons_word_a_new_value_waits_and_the_old_one_is_doubted(desk: Desk) -> None:
-    """It is no addition: the person is asked, and the doubt ends with the answer."""
-    desk.person.entries.save("For packages: pnpm, never npm.", kind="preference")
-    desk.person.entries.save("Drinks tea.", kind="preference")
+@pytest.mark.parametrize("verb", ["save", "settle", "evolve"])
+def test_against_the_persons_word_an_agents_new_value_stands_and_the_ending_waits(desk: Desk, verb: str) -> None:
+    """It is not hidden, whichever way the agent says it; a relation in its note says what it would end."""
+    mine = desk.person.entries.save("For packages: pnpm, never npm.", kind="preference").fact
+    new, agent = "For packages: npm, never pnpm.", desk.agent.entries
     desk.clock.pass_(days=1)
-    staged = desk.agent.entries.save("For packages: npm, never pnpm.", kind="preference")
-    waiting = doubts(desk.agent, desk)
-    desk.person.reviews.reject(staged.fact.id)
-    settled = doubts(desk.agent, desk)
+    if verb == "save":
+        result = agent.save(new, kind="preference", replaces=[mine.id])
+    elif verb == "settle":
+        result = agent.settle(agent.save(new, kind="preference").fact.id, replaces=[mine.id])
+    else:
+        result = agent.evolve(mine.id, new, reason="so it is in the lock file")
 
-    assert staged.staged
-    assert texts(desk.agent) == {"For packages: pnpm, never npm.", "Drinks tea."}
-    assert waiting["For packages: pnpm, never npm."].startswith("changed?")
-    assert not waiting["Drinks tea."]
-    assert not settled["For packages: pnpm, never npm."]
+    assert (result.staged, result.ended, [each.id for each in result.waiting]) == (False, (), [mine.id])
+    assert result.fact.bonds == (("end", mine.id),)
+    assert texts(desk.agent) == {mine.text, new}
 
 
-def test_the_persons_new_word_replaces_at_once_whoever_said_the_old(desk: Desk) -> None:
+def test_the_persons_word_ends_at_once_what_they_say_it_ends(desk: Desk) -> None:
     """Nothing waits: neither over an agent's statement nor over their own."""
-    desk.agent.entries.save("The stove burns oak.")
+    said = desk.agent.entries.save("The stove burns oak.").fact
     desk.clock.pass_(days=1)
-    first = desk.person.entries.save("The stove burns birch.")
+    first = desk.person.entries.save("The stove burns birch.", replaces=[said.id])
     desk.clock.pass_(days=1)
-    second = desk.person.entries.save("The stove burns beech now.")
+    second = desk.person.entries.save("The stove burns beech now.", replaces=[first.fact.id])
 
     assert [each.action for each in (first, second)] == ["supersede", "supersede"]
     assert texts(desk.person) == {"The stove burns beech now."}
 
 
-def test_an_agents_paraphrase_confirms(desk: Desk) -> None:
-    """It is counted as a confirmation, and no second entry is written."""
-    old = desk.agent.entries.save("The kiln is fired by Dunja.").fact
-    desk.clock.pass_(days=1)
-    result = desk.agent.entries.save("Dunja fires the kiln.")
+def test_the_persons_next_value_ends_the_one_that_an_agent_wanted_instead(desk: Desk) -> None:
+    """Of a triple with one value: the agent's value stands beside theirs, a second one takes its place, and then none
+    of them is left."""
 
-    assert (result.action, result.old) == ("confirm", old.id)
-    assert texts(desk.agent) == {"The kiln is fired by Dunja."}
+    def held() -> set[str]:
+        return {each.fact.object for each in desk.person.facts.about("Ada", predicate="works_at")}
+
+    mine = desk.person.facts.add("Ada", "works_at", "Acme").fact
+    desk.clock.pass_(days=1)
+    first = desk.agent.facts.add("Ada", "works_at", "Beta")
+    beside = held()
+    desk.clock.pass_(days=1)
+    second = desk.agent.facts.add("Ada", "works_at", "Gamma")
+    then = held()
+    desk.clock.pass_(days=1)
+    last = desk.person.facts.add("Ada", "works_at", "Delta")
+
+    assert [[each.id for each in result.waiting] for result in (first, second)] == [[mine.id], [mine.id]]
+    assert [each.id for each in second.ended] == [first.fact.id]
+    assert (beside, then, held()) == ({"Acme", "Beta"}, {"Acme", "Gamma"}, {"Delta"})
+    assert {each.id for each in last.ended} == {mine.id, second.fact.id}
+    assert desk.person.lint().problems == ()

@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from commonplace.memory import Memory
+from commonplace.model import Actor
 from tests.gitvault import git
-from tests.memories import make_memory
+from tests.memories import Calendar, make_memory
+from tests.transcript_lines import claude
+from tests.vaults import make_vault
 
 
 @pytest.fixture
@@ -85,3 +88,34 @@ def test_an_entry_that_lint_has_mended_can_be_changed_again(devices: tuple[Path,
         clone.lint(fix=True)
 
         assert clone.entries.confirm(id_).action == "confirm"
+
+
+def test_what_was_corrected_does_not_come_back_from_a_device_that_learned_it_too(tmp_path: Path) -> None:
+    """Both have read the same transcript; after the merge and a night the correction holds on both."""
+    here, there, calendar = tmp_path / "here", tmp_path / "there", Calendar()
+    words = ["I live in Utrecht.", "My cat is called Momo.", "My manager is Tom."]
+    lines = [claude("user", text, id_=f"m{number}", at="2026-02-28T09:00:00Z") for number, text in enumerate(words)]
+    make_vault(here / "vault")
+    there.mkdir()
+    git(tmp_path, "clone", "-q", str(here / "vault"), str(there / "vault"))
+    for folder in (there, here):
+        with make_memory(folder, clock=calendar) as memory:
+            job = memory.acting(Actor("job", "daemon")).conversations
+            job.capture("".join(lines).encode(), host="claude-code", session_id="s")
+            calendar.pass_(days=1)
+            memory.learning.run()
+            olds = {each.fact.text: each.fact.id for each in memory.facts.about()}
+            if folder is here:
+                memory.entries.evolve(olds["Lives in Utrecht."], "Lives in Oslo.", reason="moved")
+                memory.entries.forget(olds["The manager is Tom."])
+    git(here / "vault", "pull", "-q", "--no-rebase", "--no-edit", str(there / "vault"), "HEAD")
+    with make_memory(here, clock=calendar) as memory:
+        memory.index.sync()
+        memory.jobs.run("mend")
+        held = sorted(each.fact.text for each in memory.facts.about())
+    git(there / "vault", "pull", "-q", "--no-rebase", "--no-edit", str(here / "vault"), "HEAD")
+    with make_memory(there, clock=calendar) as memory:
+        memory.index.sync()
+
+        assert sorted(each.fact.text for each in memory.facts.about()) == held
+    assert held == ["Lives in Oslo.", "The cat is called Momo."]

@@ -35,10 +35,10 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 def staged_change(house: House) -> tuple[Fact, Fact]:
-    """What the person said, and the day after what an agent wants to put in its place."""
+    """What the person said, and the day after what an agent has read and wants to put in its place."""
     old = house.person.entries.save(TABS, kind="preference", topics=["coding"]).fact
     house.clock.pass_(days=1)
-    new = house.agent.entries.evolve(old.id, SPACES, reason="said so", conversation="c-1")
+    new = house.agent.entries.evolve(old.id, SPACES, reason="said so", conversation="c-1", trust="read")
     house.clock.pass_(days=1)
     assert new.staged
     return old, new.fact
@@ -61,12 +61,12 @@ def test_what_waits_is_listed_oldest_first_with_its_reason_and_what_it_speaks_ag
     first, second = house.person.reviews.list().entries
 
     assert [first.fact.id, second.fact.id] == [change.id, read.id]
-    assert first.fact.reason == "It would replace the person's own word."
+    assert first.fact.reason == "What was read waits for the person's approval."
     assert [each.text for each in first.against] == [TABS]
     assert first.against[0].id == old.id
     assert (first.fact.origins.interface, first.fact.origins.trust, first.fact.recorded) == (
         "claude-code",
-        "said",
+        "read",
         "2026-03-02T09:00:00Z",
     )
     assert (second.against, second.remarks) == ((), ())
@@ -125,22 +125,24 @@ def test_agents_and_jobs_cannot_review(house: House) -> None:
 
 
 def test_with_keep_old_both_hold_and_neither_is_doubted(house: House) -> None:
-    """The person says that the two do not contradict each other."""
+    """The person says that the two do not contradict each other, and the newer one says so from then on."""
     house.person.entries.save("Works from home on Mondays.", kind="fact", topics=["work"])
     old = house.person.facts.about()[0].fact
-    new = house.agent.entries.save("Works from Lyon on Tuesdays.", kind="fact", contradicts=[old.id]).fact
+    text = "Works from Lyon on Tuesdays."
+    new = house.agent.entries.save(text, kind="fact", contradicts=[old.id], trust="read").fact
     (waiting,) = house.person.reviews.list().entries
     result = approved(house, new.id, keep_old=True)
 
     assert [each.id for each in waiting.against] == [old.id]
-    assert (result.ended, result.fact.supersedes, result.fact.bonds) == ((), "", ())
+    assert (result.ended, result.fact.supersedes, result.fact.bonds) == ((), "", (("both", old.id),))
     assert texts(house.person) == {"Works from home on Mondays.", "Works from Lyon on Tuesdays."}
 
 
 def test_what_contradicts_is_replaced_when_it_is_approved(house: House) -> None:
-    """Two values never stand side by side."""
+    """In the same commit."""
     old = house.person.entries.save("The deploy runs on Fly.", kind="fact", topics=["deploy"]).fact
-    new = house.agent.entries.save("The deploy runs on Cloudflare.", kind="fact", contradicts=[old.id]).fact
+    text = "The deploy runs on Cloudflare."
+    new = house.agent.entries.save(text, kind="fact", contradicts=[old.id], trust="read").fact
     result = approved(house, new.id)
 
     assert (result.fact.supersedes, [each.id for each in result.ended]) == (old.id, [old.id])
@@ -173,19 +175,26 @@ def test_a_target_that_was_forgotten_is_named_and_nothing_ends(house: House) -> 
     assert texts(house.person) == {SPACES}
 
 
-def test_what_is_known_by_now_is_confirmed_and_the_waiting_entry_put_away(house: House) -> None:
-    """The person has said it themselves: one entry is left, confirmed, in one commit."""
+@pytest.mark.parametrize("choice", ["approve", "confirm_known", "keep_old"])
+def test_what_is_known_by_now_never_takes_the_place_of_what_was_approved(house: House, choice: str) -> None:
+    """Approving keeps the approved entry; the person may also confirm the known one, or keep both."""
     waits = house.agent.entries.save("Drinks green tea in the morning.", kind="preference", trust="read").fact
     mine = house.person.entries.save("Drinks green tea in the morning.", kind="preference").fact
+    house.person.entries.load(mine.id, always=True, pinned=True)
     house.clock.pass_(days=1)
     shown = house.person.reviews.show(waits.id)
-    result = approved(house, waits.id)
+    result = approved(house, waits.id, **({} if choice == "approve" else {choice: True}))
+    held = {each.fact.id for each in house.person.facts.about()}
 
     assert shown.known
     assert shown.known.id == mine.id
-    assert (result.action, result.fact.id, result.fact.confirmed) == ("confirm", mine.id, ("2026-03-02",))
+    assert held == {"approve": {waits.id}, "confirm_known": {mine.id}, "keep_old": {waits.id, mine.id}}[choice]
+    assert (result.action, result.fact.id) == (
+        ("confirm", mine.id) if choice == "confirm_known" else ("approve", waits.id)
+    )
+    assert [each.id for each in result.ended] == ([mine.id] if choice == "approve" else [])
+    assert (result.fact.always_load, result.fact.pinned) == ((False, False) if choice == "keep_old" else (True, True))
     assert house.person.reviews.count() == 0
-    assert len(house.person.facts.about()) == 1
     assert house.person.lint().problems == ()
 
 
@@ -207,7 +216,7 @@ def test_a_line_of_a_note_stays_and_the_person_is_told(house: House) -> None:
     (house.vault / "People").mkdir()
     (house.vault / "People/Ada.md").write_text("# Ada\n\n- works_at [[Globex]]\n")
     house.person.index.sync()
-    waits = house.agent.facts.add("Ada", "works_at", "Acme").fact
+    waits = house.agent.facts.add("Ada", "works_at", "Acme", trust="imported").fact
     result = approved(house, waits.id)
 
     assert result.ended == ()
@@ -303,7 +312,7 @@ def test_rejected_words_cannot_be_saved_again_by_a_program(house: House, verb: s
 def test_the_same_replacement_is_staged_once(house: House) -> None:
     """An agent that says it every day is told that it waits already."""
     old, change = staged_change(house)
-    again = house.agent.entries.evolve(old.id, SPACES, reason="said so again")
+    again = house.agent.entries.evolve(old.id, SPACES, reason="said so again", trust="read")
 
     assert (again.staged, again.changed, again.fact.id) == (True, False, change.id)
     assert house.person.reviews.count() == 1
@@ -323,7 +332,8 @@ def test_an_undone_rejection_waits_again(house: House) -> None:
 def test_all_are_decided_in_order_with_a_commit_each(house: House) -> None:
     """Two that speak against the same thing: the later one replaces the earlier."""
     old, change = staged_change(house)
-    other = house.agent.entries.evolve(old.id, "Prefers no indentation at all.", reason="said so").fact
+    text = "Prefers no indentation at all."
+    other = house.agent.entries.evolve(old.id, text, reason="said so", trust="read").fact
     first, second = house.person.reviews.approve(all=True)
 
     assert [first.fact.id, second.fact.id] == [change.id, other.id]
@@ -416,16 +426,16 @@ def test_what_the_person_confirms_is_their_own_word(house: House) -> None:
     house.clock.pass_(days=1)
     house.person.entries.confirm(said.id)
     house.clock.pass_(days=1)
-    changed = house.agent.entries.save("Works at Globex now.", kind="fact")
+    changed = house.agent.entries.save("Works at Globex now.", kind="fact", replaces=[said.id])
 
-    assert changed.staged
-    assert texts(house.person) == {"Works at Acme."}
+    assert [each.id for each in changed.waiting] == [said.id]
+    assert texts(house.person) == {"Works at Acme.", "Works at Globex now."}
 
 
 def test_an_entry_that_was_over_before_it_was_approved_ends_nothing(house: House) -> None:
     """Otherwise nothing would be true; the answer says so."""
     old = house.person.entries.save("Parks in the yard.", kind="fact").fact
-    waits = house.agent.entries.evolve(old.id, "Parks in the street.", reason="works in the yard").fact
+    waits = house.agent.entries.evolve(old.id, "Parks in the street.", reason="works in the yard", trust="read").fact
     file = house.vault / waits.path
     ends = "valid_until: 2026-03-03T00:00:00Z\nstatus: active\n"
     file.write_text(file.read_text().replace("status: active\n", ends))

@@ -1,15 +1,15 @@
 """Saving and evolving: one road into memory, nothing overwritten, one commit each."""
 
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
 from commonplace.memory import Memory
-from commonplace.model import Action, Candidate, Fact, Hit
+from commonplace.model import Fact, Hit
 from commonplace.notes import parse
 from tests.gitvault import git
+from tests.llm_server import MODEL, Failure, serving_models
 from tests.memories import Calendar, make_memory
 
 TEXT = "Prefers TypeScript over JavaScript for new projects."
@@ -228,84 +228,21 @@ def test_what_an_agent_wants_always_loaded_or_calls_the_persons_word_waits_for_a
 
 
 def test_an_agent_may_not_replace_or_forget_the_persons_own_word(tmp_path: Path) -> None:
-    """What it would put in the place of that is staged; the person's entry stays as it is."""
+    """Where the person lives waits as a whole, and names what it would end; the person's entry stays as it is."""
     with make_memory(tmp_path) as memory:
         mine = memory.facts.add("me", "lives_in", "Berlin").fact
     with make_memory(tmp_path, actor="agent") as agent:
         staged = agent.facts.add("me", "lives_in", "Paris")
-        with pytest.raises(Refused):
-            agent.entries.forget(mine.id)
+        asked = agent.entries.forget(mine.id)
         with pytest.raises(Refused):
             agent.facts.end(mine.id)
         confirmed = agent.entries.confirm(mine.id)
         current = [held.fact.object for held in agent.facts.about("me")]
 
-    assert (staged.staged, staged.fact.supersedes) == (True, mine.id)
+    assert (staged.staged, staged.ended, staged.fact.bonds) == (True, (), (("end", mine.id),))
     assert confirmed.changed
     assert current == ["Berlin"]
-
-
-@pytest.mark.requirement("V-17")
-def test_a_model_is_asked_only_where_rules_cannot_tell(tmp_path: Path) -> None:
-    """The judge is not asked about what is plain, and what it says counts where it is."""
-    asked: list[tuple[str, str]] = []
-
-    def judge(candidate: Candidate, known: Fact) -> Action:
-        asked.append((candidate.text, known.text))
-        return "supersede"
-
-    with make_memory(tmp_path, judge=judge) as memory:
-        memory.entries.save(
-            "The retry limit of the importer is set to three attempts per file.", kind="domain-reference"
-        )
-        memory.entries.save("Keeps bees in the garden behind the old mill.", kind="preference")
-        plain = list(asked)
-        changed = memory.entries.save(
-            "The retry limit of the importer is set to five attempts per file.", kind="domain-reference"
-        )
-
-    assert plain == []
-    assert len(asked) == 1
-    assert changed.action == "supersede"
-
-
-def test_an_answer_of_the_judge_that_is_not_an_action_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
-    """A model may answer anything; only the six actions count."""
-    with make_memory(tmp_path, judge=lambda candidate, known: cast(Action, "banana")) as memory:
-        memory.entries.save(
-            "The retry limit of the importer is set to three attempts per file.", kind="domain-reference"
-        )
-        before = len(memory.facts.about())
-        with pytest.raises(UsageError, match="the judge answered 'banana'"):
-            memory.entries.save(
-                "The retry limit of the importer is set to five attempts per file.", kind="domain-reference"
-            )
-
-        assert len(memory.facts.about()) == before
-
-
-def test_what_a_model_calls_new_leaves_the_known_fact_as_it_is(tmp_path: Path) -> None:
-    """A judge that says `insert` has found no connection: the known fact neither ends nor is named by the new one."""
-    judged: list[str] = []
-
-    def judge(candidate: Candidate, known: Fact) -> Action:
-        judged.append(known.id)
-        return "insert"
-
-    with make_memory(tmp_path, judge=judge) as memory:
-        old = memory.entries.save(
-            "The retry limit of the importer is set to three attempts per file.", kind="domain-reference"
-        ).fact
-        before = note_of(memory, old)
-        new = memory.entries.save(
-            "The retry limit of the importer is set to five attempts per file.", kind="domain-reference"
-        )
-        current = {snapshot.fact.id for snapshot in memory.facts.about()}
-
-        assert note_of(memory, old) == before
-    assert judged == [old.id]
-    assert (new.action, new.old, new.fact.bonds, new.fact.supersedes) == ("insert", "", (), "")
-    assert current == {old.id, new.fact.id}
+    assert (asked.changed, [each.id for each in asked.waiting]) == (False, [mine.id])
 
 
 def test_a_doubtful_source_does_not_confirm_what_is_known(tmp_path: Path) -> None:
@@ -392,20 +329,32 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(tmp_path: Path) -> No
     assert files(tmp_path) == set()
 
 
-def test_without_an_encoder_changes_and_repetitions_are_found_by_words(tmp_path: Path) -> None:
-    """A new value ends the old one, the same in other words confirms it, and what shares a word stands beside it."""
+@pytest.mark.requirement("V-17")
+def test_saving_asks_no_language_model(tmp_path: Path) -> None:
+    """Whoever reads the answer judges, or a model at night; so a model that never answers delays nothing."""
+    settings: dict[str, object] = {"llm.provider": "openai", "llm.model": MODEL}
+    with (
+        serving_models(default=Failure(500)) as server,
+        make_memory(tmp_path, settings={**settings, "llm.base_url": server.openai}) as memory,
+    ):
+        old = memory.entries.save("The importer retries a file three times.", kind="domain-reference").fact
+        new = memory.entries.save("The importer retries a file five times.", kind="domain-reference")
+
+    assert server.requests == []
+    assert (new.action, [each.fact.id for each in new.neighbours]) == ("insert", [old.id])
+
+
+def test_without_an_encoder_only_equal_words_confirm_and_neighbours_are_found_by_words(tmp_path: Path) -> None:
+    """A new value stands beside the old one, and the answer shows the old one and says that it compared words."""
     known = ("Works at Norrfors, in the old mill.", "Osprey needs Node 22.", "Wants answers in metric units.")
-    told = (
-        "Works at Calder Labs now and no longer at Norrfors.",
-        "Osprey needs Node 24 now.",
-        "Wants metric units in answers.",
-        "Works with a trackball because of the wrist.",
-    )
-    clock = Calendar()
-    with make_memory(tmp_path, clock=clock, settings={"embedding.provider": "none"}) as memory:
+    with make_memory(tmp_path, settings={"embedding.provider": "none"}) as memory:
         for text in known:
             memory.entries.save(text)
-        clock.pass_(days=1)
-        actions = [memory.entries.save(text).action for text in told]
+        again = memory.entries.save("wants answers in metric units")
+        newer = memory.entries.save("Osprey needs Node 24 now.")
+        current = {each.fact.text for each in memory.facts.about()}
 
-    assert actions == ["supersede", "supersede", "confirm", "insert"]
+    assert again.action == "confirm"
+    assert (newer.action, newer.ended, newer.by_words) == ("insert", (), True)
+    assert [each.fact.text for each in newer.neighbours] == ["Osprey needs Node 22."]
+    assert current == {*known, "Osprey needs Node 24 now."}

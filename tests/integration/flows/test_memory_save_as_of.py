@@ -123,23 +123,6 @@ def test_a_bond_that_is_stated_with_known_words_is_kept(tmp_path: Path) -> None:
     assert [(edge.bond, edge.target) for edge in edges] == [("derive", other.id)]
 
 
-def test_no_one_waits_for_a_model(tmp_path: Path) -> None:
-    """While the judge thinks, others save; what it says counts for the fact that it was asked about."""
-    saved: list[str] = []
-
-    def judge(candidate: object, known: object) -> str:
-        with make_memory(tmp_path) as other:
-            saved.append(other.entries.save("Plays the tuba on Sundays.", kind="preference").action)
-        return "supersede"
-
-    with make_memory(tmp_path, judge=judge, settings={"vault.lock_wait_seconds": 2}) as memory:  # type: ignore[arg-type]
-        memory.entries.save("The retry limit of the importer is three attempts per file.", kind="fix")
-        changed = memory.entries.save("The retry limit of the importer is five attempts per file.", kind="fix")
-
-    assert saved == ["insert"]
-    assert changed.action == "supersede"
-
-
 @pytest.mark.requirement("V-28")
 def test_every_verb_leaves_an_audit_row_with_the_version_before_and_after(tmp_path: Path) -> None:
     """Who, what, why, and which note became which."""

@@ -10,15 +10,17 @@ from tests.memories import make_memory
 
 
 @pytest.mark.requirement("V-04")
-def test_narration_is_stripped_and_the_answer_shows_what_was_saved(tmp_path: Path) -> None:
-    """The statement is saved, not who said it; the same statement with other words around it confirms it."""
+def test_a_bullet_or_label_is_stripped_and_the_answer_shows_what_was_saved(tmp_path: Path) -> None:
+    """The same statement with another label confirms it; who said it, and how sure they were, are words of it."""
     with make_memory(tmp_path, actor="agent") as memory:
-        saved = memory.entries.save("User mentioned that the cat is called Otto.", kind="fact")
+        saved = memory.entries.save("For the record: the cat is called Otto.", kind="fact")
         again = memory.entries.save("- Note: The cat is called Otto.", kind="fact")
+        doubted = memory.entries.save("As far as I know, the cat is called Otto.", kind="fact")
 
     assert saved.fact.text == "The cat is called Otto."
     assert "the-cat-is-called-otto" in saved.fact.path
     assert (again.action, again.fact.id) == ("confirm", saved.fact.id)
+    assert (doubted.action, doubted.fact.text) == ("insert", "As far as I know, the cat is called Otto.")
 
 
 def test_what_only_tells_of_the_session_is_refused_with_the_reason(tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ def test_what_waits_for_a_person_is_brought_out_by_no_verb_of_an_agent(tmp_path:
     with make_memory(tmp_path) as memory:
         memory.facts.add("Ada", "works_at", "Acme", valid_from="2024-01-01")
     with make_memory(tmp_path, actor="agent") as agent:
-        staged = agent.facts.add("Ada", "works_at", "Beta", valid_from="2025-05-01")
-        again = agent.facts.add("Ada", "works_at", "Beta", valid_from="2025-05-01")
+        staged = agent.facts.add("Ada", "works_at", "Beta", valid_from="2025-05-01", trust="imported")
+        again = agent.facts.add("Ada", "works_at", "Beta", valid_from="2025-05-01", trust="imported")
         with pytest.raises(Refused):
             agent.notes.move(staged.fact.path, "Agent/Memory/fact/2026-11/beta.md")
         for verb in (agent.entries.show, agent.entries.confirm, agent.entries.forget):
@@ -48,7 +48,7 @@ def test_what_waits_for_a_person_is_brought_out_by_no_verb_of_an_agent(tmp_path:
     assert (staged.staged, again.staged, again.changed) == (True, True, False)
     assert again.fact.path == staged.fact.path
     assert current == ["Acme"]
-    assert "It would replace the person's own word." in (tmp_path / "vault" / staged.fact.path).read_text()
+    assert "What was imported waits for the person's approval." in (tmp_path / "vault" / staged.fact.path).read_text()
 
 
 def test_an_agent_writes_no_entry_as_a_plain_note(tmp_path: Path) -> None:
@@ -97,20 +97,20 @@ def test_what_is_worth_less_ends_nothing_that_the_person_said(tmp_path: Path) ->
 
 
 def test_a_line_of_the_persons_note_is_ended_by_no_agent(tmp_path: Path) -> None:
-    """What it says instead waits; the person may say it."""
+    """What it says instead stands beside it; the person may end it by saying so."""
     note = tmp_path / "vault/People/Ada.md"
     note.parent.mkdir(parents=True)
     note.write_text("- works_at [[Acme]]\n")
     with make_memory(tmp_path, actor="agent") as agent:
         agent.index.sync()
-        staged = agent.facts.add("Ada", "works_at", "Evil")
+        beside = agent.facts.add("Ada", "works_at", "Evil")
         current = values(agent)
     with make_memory(tmp_path) as memory:
         said = memory.facts.add("Ada", "works_at", "Beta")
         now = values(memory)
 
-    assert staged.staged
-    assert current == ["Acme"]
+    assert ([each.text for each in beside.waiting], beside.ended) == (["works_at [[Acme]]"], ())
+    assert {*current} == {"Acme", "Evil"}
     assert (said.staged, now) == (False, ["Beta"])
 
 

@@ -17,6 +17,7 @@ from commonplace.history.sqlite.conversation_files import ConversationFiles
 from commonplace.history.sqlite.history import SqliteHistory
 from commonplace.history.sqlite.schema import MIGRATIONS
 from commonplace.model import Message, TranscriptCursor
+from commonplace.model.learning import Extraction, LearnedBatch, LearningState
 from tests.raw_files import raw_bytes
 
 NOW = datetime(2026, 3, 1, 9, 12, 44, tzinfo=UTC)
@@ -419,3 +420,62 @@ def test_a_thread_of_the_usual_kind_is_written_as_ever(file: Path) -> None:
 
     assert lines
     assert not any('"kind"' in line or '"parent"' in line or '"memory"' in line for line in lines)
+
+
+@pytest.mark.parametrize("harm", ["database", "files"])
+def test_how_far_conversations_were_learned_has_two_copies(file: Path, harm: str) -> None:
+    """What was read once is not due again, whichever copy is lost; what the conversation says later is."""
+    fill(file)
+    history = opened(file)
+    ids = {each.source_id: each.id for each in history.conversations()}
+    assert history.begin_learning(
+        LearnedBatch(source=ids["7"], extraction=Extraction(), extractor="rules", until=2), now=NOW
+    )
+    history.close()
+    if harm == "database":
+        file.unlink()
+    else:
+        shutil.rmtree(file.parent / "conversations")
+        opened(file).check()
+        file.unlink()
+    after = opened(file)
+    later = NOW + timedelta(days=90)
+
+    assert after.due_conversations(now=later, silent_since=later) == (ids["s-1"],)
+    assert after.learning_states()[ids["7"]].turns == 2
+    assert any("how far 1 of them were learned" in loss.said for loss in after.losses(now=NOW))
+
+    after.record_conversation(NewThread("chatgpt", "7"), [Message("user", "Again", source_id="m9")], now=later)
+
+    assert {*after.due_conversations(now=later, silent_since=later)} == {*ids.values()}
+    after.close()
+
+
+def test_what_an_earlier_version_learned_is_written_to_the_files_once(file: Path) -> None:
+    """It was in the database alone; nothing is told, because nothing was lost."""
+    fill(file)
+    history = opened(file)
+    id_ = history.conversations(interface="chatgpt")[0].id
+    history.save_learning_state(LearningState(source=id_, turns=2))
+    history.close()
+    with closing(apsw.Connection(str(file))) as connection:
+        connection.pragma("user_version", 16)
+    told = opened(file).losses(now=NOW)
+    file.unlink()
+    after = opened(file)
+
+    assert told == ()
+    assert after.learning_states()[id_].turns == 2
+    after.close()
+
+
+def test_how_far_an_erased_conversation_was_learned_is_erased_with_it(file: Path) -> None:
+    """Its record names the conversation, so it goes from the files, too."""
+    fill(file)
+    history = opened(file)
+    id_ = history.conversations(interface="chatgpt")[0].id
+    history.begin_learning(LearnedBatch(source=id_, extraction=Extraction(), extractor="rules", until=2), now=NOW)
+    history.forget_conversation(id_)
+    history.close()
+
+    assert id_.encode() not in raw_bytes(file.parent)

@@ -109,15 +109,16 @@ def test_what_was_done_is_said_with_the_id_or_the_version(memory: Memory) -> Non
     saved = host.read("memory_save", text="Prefers oak for the shelves.", kind="preference")
     id = saved.removeprefix("Saved as ")[:6]
     again = host.read("memory_save", text="Prefers oak for the shelves.", kind="preference")
-    newer = host.read("memory_save", text="Prefers ash for the shelves.", replaces=id, reason="oak is heavy")
+    newer = host.read("memory_save", text="Prefers ash for the shelves.", replaces=id)
     forgotten = host.read("memory_forget", id=newer.removeprefix("Saved as ")[:6])
-    told = memory.entries.save("Prefers tabs to spaces.", kind="preference").fact
-    waits = host.read("memory_save", text="Prefers spaces to tabs.", replaces=told.id, reason="seen in the code")
+    memory.entries.save("The person is called Jacky.", kind="identity")
+    waits = host.read("memory_save", text="The person is called Bo.", kind="identity")
     wrote = host.read("note_write", path="Inbox/Shelf.md", text="# Shelf\n", expected="absent")
     version = wrote.rpartition(" ")[2].rstrip(".")
 
     assert again == f"Already known, confirmed. Id {id}: Prefers oak for the shelves."
-    assert f", which replaces {id}: Prefers ash" in newer
+    assert f"Ended, and in the archive (undo_last takes it back): {id}, " in newer
+    assert newer.endswith(": Prefers oak for the shelves.")
     assert forgotten.startswith("Forgotten (undo_last brings it back). Id ")
     assert waits.startswith("Waits for the person's approval")
     assert wrote.startswith("Written: Inbox/Shelf.md, version ")
@@ -129,10 +130,9 @@ def test_what_was_done_is_said_with_the_id_or_the_version(memory: Memory) -> Non
 def test_a_doubtful_fact_is_marked(memory: Memory) -> None:
     """A model then asks before it relies on it."""
     told = memory.entries.save("Prefers tabs to spaces.", kind="preference").fact
-    host = Host(memory)
-    host.ask("memory_save", text="Prefers spaces to tabs.", replaces=told.id, reason="seen in the code")
+    memory.entries.save("Prefers spaces to tabs.", kind="preference", contradicts=[told.id])
 
-    assert f"Prefers tabs to spaces. [{told.id[-6:]}] (not sure: " in host.read("memory_facts")
+    assert f"Prefers tabs to spaces. [{told.id[-6:]}] (not sure: " in Host(memory).read("memory_facts")
 
 
 def test_lists_say_what_they_leave_out(memory: Memory) -> None:

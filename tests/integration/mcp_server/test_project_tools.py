@@ -27,9 +27,9 @@ def test_an_agent_saves_where_the_work_stands_and_the_next_one_reads_it(ada: Mem
 def test_a_plan_that_was_not_read_is_not_replaced(ada: Memory) -> None:
     """The error says to read it first."""
     host = Host(ada)
-    host.call("project_save", project="atlas", plan="# One\n")
+    host.call("project_save", project="boat", plan="# One\n")
 
-    error = host.error("project_save", project="atlas", plan="# Two\n")
+    error = host.error("project_save", project="boat", plan="# Two\n")
 
     assert error["reason"] == "conflict"
     assert "Read the plan first" in error["hint"]

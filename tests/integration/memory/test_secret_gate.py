@@ -46,7 +46,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planted]:
         memory.facts.add("Ada", "works_at", "Acme", valid_from="2024-01-01")
         agent.notes.write("Inbox/x.md", "# X\n\nOne line.\n")
         mine = agent.entries.save("Runs the tests with pytest before each commit.", kind="workflow").fact.id
-        waiting = agent.facts.add("Ada", "works_at", "Beta", valid_from="2025-05-01").fact.id
+        waiting = agent.facts.add("Ada", "works_at", "Beta", valid_from="2025-05-01", trust="imported").fact.id
     with memory:
         yield Planted(folder, memory, agent, mine, waiting)
 
@@ -86,6 +86,7 @@ ROADS: dict[str, Callable[[Planted], Any]] = {
     "entry, conversation": lambda it: it.agent.entries.save("Deploys on Fridays only.", conversation=TOKEN),
     "evolve": lambda it: it.agent.entries.evolve(it.mine, f"Logs in with {TOKEN} first.", reason="new"),
     "evolve, reason": lambda it: it.agent.entries.evolve(it.mine, "Runs them twice a day.", reason=TOKEN),
+    "settle, reason": lambda it: it.agent.entries.settle(it.mine, both=[it.mine], reason=TOKEN),
     "forget, reason": lambda it: it.agent.entries.forget(it.mine, reason=f"it was {TOKEN}"),
     "fact, subject": lambda it: it.agent.facts.add(TOKEN, "likes", "tea"),
     "fact, object": lambda it: it.agent.facts.add("Ada", "uses", TOKEN),
@@ -99,7 +100,7 @@ FIELDS = {"text", "kind", "subject", "predicate", "object", "topics", "tags", "t
 FIELDS |= {"interface", "conversation", "quote"}
 """The fields of a new entry in which a caller may write any words."""
 FIXED = {"fact", "trust", "folder", "importance", "valid_from", "valid_until", "dry_run", "always_load"}
-FIXED |= {"extends", "derived_from", "contradicts"}
+FIXED |= {"extends", "derived_from", "contradicts", "replaces", "covers", "same", "both", "whole"}
 """Those with days, numbers, ids, folders, or words from a list."""
 
 

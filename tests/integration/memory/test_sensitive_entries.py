@@ -8,7 +8,7 @@ import pytest
 
 from commonplace.errors import CommonplaceError, Refused
 from commonplace.memory import Memory
-from commonplace.model import Actor, Fact
+from commonplace.model import Actor, Fact, Trust
 from commonplace.model.layout import entry_digits
 from tests.gitvault import git
 from tests.integration.mcp_server.host import Host, text_of
@@ -178,13 +178,14 @@ def test_a_mark_that_the_index_does_not_know_covers_the_versions_that_are_read(t
             memory.acting(Actor("agent", "a")).notes.read(path)
 
 
-def test_a_proposal_that_an_agent_marks_hides_nothing_else(tmp_path: Path) -> None:
-    """An agent's new version waits for review: its mark does not hide what the person said from other programs."""
+@pytest.mark.parametrize("trust", ["said", "imported"])
+def test_a_new_value_that_an_agent_marks_hides_nothing_else(tmp_path: Path, trust: Trust) -> None:
+    """It stands beside what the person said, or waits: its mark does not hide their word from other programs."""
     with make_memory(tmp_path) as memory:
         mine = memory.entries.save("Nora lives in Kiel.", kind="fact").fact
         agent = memory.acting(Actor("agent", "a"))
-        proposal = agent.entries.evolve(mine.id, "Nora lives in Graz.", reason="x")
-        assert proposal.staged
+        proposal = agent.entries.evolve(mine.id, "Nora lives in Graz.", reason="x", trust=trust)
+        assert proposal.staged == (trust == "imported")
         mark(tmp_path, proposal.fact.path)
         memory.index.sync()
 

@@ -183,7 +183,7 @@ def _tidied(memory: Memory, calendar: Calendar) -> None:
 
 LINES = (
     ("Preferences", "Prefers tea over coffee."),
-    ("Preferences", "Prefers tea to coffee."),
+    ("Preferences", "prefers tea over coffee"),
     ("Constraints", "Wants short answers."),
     ("Home", "Lives in Leeds."),
     ("Home", "The sale of umbrellas runs."),

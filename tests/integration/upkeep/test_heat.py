@@ -93,7 +93,7 @@ def test_a_person_approves_the_words_that_they_were_shown(tmp_path: Path) -> Non
 
 
 def test_pinned_entries_are_out_of_reach_and_only_a_person_pins(tmp_path: Path) -> None:
-    """A pinned entry neither heats nor cools; a program may not pin, and may not replace a pinned entry."""
+    """A pinned entry neither heats nor cools; a program may not pin, and may not end a pinned entry."""
     calendar = Calendar()
     with make_memory(tmp_path, clock=calendar) as memory, make_memory(tmp_path, clock=calendar, actor="agent") as agent:
         kept = memory.entries.save("Answers should be short.", kind="preference").fact
@@ -105,12 +105,12 @@ def test_pinned_entries_are_out_of_reach_and_only_a_person_pins(tmp_path: Path) 
         steps = plan_job(JOB, memory).steps
         with pytest.raises(Refused):
             agent.entries.load(rare.id, always=False, pinned=False)
-        staged = agent.entries.evolve(rare.id, "The boat is called Berta.", reason="it was renamed").staged
+        changed = agent.entries.evolve(rare.id, "The boat is called Berta.", reason="it was renamed")
         unpinned = memory.entries.load(rare.id, always=False, pinned=False)
         then = plan_job(JOB, memory).steps
 
     assert steps == ()
-    assert staged
+    assert (changed.ended, [each.id for each in changed.waiting]) == ((), [rare.id])
     assert not unpinned.fact.pinned
     assert [(step.action, step.subject) for step in then] == [("promote", rare.id)]
 

@@ -236,17 +236,17 @@ def test_the_runner_does_what_the_dry_run_says(sleeper: Sleeper, calendar: Calen
     assert upkeep.run(JOB).steps == ()
 
 
-def test_a_replacement_that_a_model_reads_waits_for_the_person(sleeper: Sleeper, calendar: Calendar) -> None:
-    """A model's reading never replaces what the person told: it waits in review."""
+def test_a_replacement_that_a_model_reads_ends_nothing_that_the_person_told(
+    sleeper: Sleeper, calendar: Calendar
+) -> None:
+    """It stands beside the person's word and says what it would end: that waits for the person."""
     calendar.at = datetime(2026, 1, 5, tzinfo=UTC)
-    sleeper.memory.facts.add("me", "lives_in", "Leeds")
+    told = sleeper.memory.facts.add("me", "lives_in", "Leeds").fact
     night(sleeper, calendar)
-    saved, _ = sleeper.sleep()
+    sleeper.sleep()
+    bonds = {each.fact.object: each.fact.bonds for each in sleeper.memory.facts.about("me")}
 
-    assert saved.outcome == "proposed"
-    assert saved.review
-    (fact,) = (each.fact for each in sleeper.memory.facts.about("me"))
-    assert fact.object == "Leeds"
+    assert bonds == {"Leeds": (), "York": (("end", told.id),)}
 
 
 HOSTILE = (

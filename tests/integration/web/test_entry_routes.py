@@ -88,3 +88,37 @@ def test_a_project_is_given_by_name(client: TestClient) -> None:
 
     assert {each["id"] for each in facts} == {entry["id"], triple["id"]}
     assert [(each["source_id"], each["project"]) for each in threads] == [("b-1", "boat")]
+
+
+def test_what_is_near_an_entry_is_in_the_response_and_settled_by_a_route(client: TestClient, memory: Memory) -> None:
+    """One change, which undo takes back; what only the person may end waits, and the response names it."""
+    old = _done(client, "/entries", text="The dentist in Elm street is Dr. Brand.", kind="fact")
+    told = memory.entries.save("The dentist in Elm street is open on Mondays.", kind="fact").fact
+    new = _done(client, "/entries", text="The dentist in Elm street is Dr. Okafor.", kind="fact")
+    settled = _done(client, f"/entries/{new['id'][-6:]}/settle", replaces=[old["id"], told.id], reason="took over")
+    again = client.post(f"/entries/{new['id']}/settle", json={"replaces": [old["id"]]})
+    nothing = client.post(f"/entries/{new['id']}/settle", json={})
+
+    assert {each["id"] for each in new["neighbours"]} >= {old["id"], told.id}
+    assert [each["id"] for each in settled["ended"]] == [old["id"]]
+    assert [each["id"] for each in settled["waiting"]] == [told.id]
+    assert (settled["reason"], settled["fact"]["supersedes"]) == ("took over", old["id"])
+    assert (again.status_code, nothing.status_code) == (409, 400)
+
+
+def test_a_verdict_may_come_with_an_entry_or_a_triple(client: TestClient) -> None:
+    """By ids that the program knows; of several things in one text each is named, unless it is to be whole."""
+    old = _done(client, "/entries", text="Paints with oil.", kind="preference")
+    new = _done(client, "/entries", text="Paints with oil and with chalk.", covers=[old["id"]])
+    first = _done(client, "/facts", subject="Nils", predicate="works_at", object="Acme")
+    second = _done(client, "/facts", subject="Nils", predicate="works_at", object="Beta", both=[first["id"]])
+    parts = client.post("/entries", json={"text": "Ada paints.\n\nBo sings.", "kind": "fact"})
+    whole = _done(client, "/entries", text="Ada paints.\n\nBo sings.", kind="fact", whole=True)
+
+    assert ([each["id"] for each in new["ended"]], new["fact"]["kind"]) == ([old["id"]], "preference")
+    assert (second["ended"], second["fact"]["bonds"]) == ([], [{"bond": "both", "target": first["id"]}])
+    assert (parts.status_code, parts.json()["error"]["message"]) == (
+        400,
+        "this text says 2 things: (1) Ada paints.; (2) Bo sings.",
+    )
+    assert whole["action"] == "insert"

@@ -6,20 +6,22 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace.memory import Memory
+from commonplace.model import Actor
 from tests.integration.web.conftest import ClientFor
 
 
-def staged(client: TestClient, memory: Memory, text: str, *, old: str) -> tuple[str, str]:
-    """The id of what the person said, and of what a program wants to put in its place."""
+def staged(memory: Memory, text: str, *, old: str) -> tuple[str, str]:
+    """The id of what the person said, and of what a program has read and wants to put in its place."""
     mine = memory.entries.save(old, kind="preference").fact.id
-    answer = client.post(f"/entries/{mine}/evolve", json={"text": text, "reason": "said so"})
-    assert answer.json()["remembered"]["staged"] is True
-    return mine, answer.json()["remembered"]["id"]
+    agent = memory.acting(Actor("agent", "tester"))
+    waits = agent.entries.evolve(mine, text, reason="said so", trust="read")
+    assert waits.staged
+    return mine, waits.fact.id
 
 
 def test_every_fact_in_a_review_has_the_link_that_opens_its_note(client: TestClient, memory: Memory) -> None:
     """What waits, what it speaks against, what was approved and what ended."""
-    _, new = staged(client, memory, "Reads novels in Spanish.", old="Reads novels in French.")
+    _, new = staged(memory, "Reads novels in Spanish.", old="Reads novels in French.")
     (listed,) = client.get("/review").json()["waiting"]
     shown = client.get(f"/review/{new}").json()["waiting"]
     approved = _done(client, "/review/approve", ids=[new])
@@ -33,15 +35,16 @@ def test_every_fact_in_a_review_has_the_link_that_opens_its_note(client: TestCli
 
 def test_what_waits_is_listed_shown_approved_and_rejected(client: TestClient, memory: Memory) -> None:
     """With the reason and what it speaks against; the approved entry replaces it, as the person's word."""
-    old, new = staged(client, memory, "Sails in the evening.", old="Sails before breakfast.")
-    _, other = staged(client, memory, "Rows on Sundays.", old="Rows on Saturdays.")
+    old, new = staged(memory, "Sails in the evening.", old="Sails before breakfast.")
+    _, other = staged(memory, "Rows on Sundays.", old="Rows on Saturdays.")
     listed = client.get("/review").json()
     shown = client.get(f"/review/{new[-6:]}").json()["waiting"]
     approved = _done(client, "/review/approve", ids=[new])
     rejected = _done(client, "/review/reject", ids=[other], reason="never true")
 
-    assert (listed["count"], [each["id"] for each in listed["waiting"]]) == (2, [new, other])
-    assert shown["reason"] == "It would replace the person's own word."
+    assert [each["id"] for each in listed["waiting"]] == [new, other]
+    assert listed["count"] == sum(len(listed[each]) for each in ("waiting", "endings", "groups", "proposals", "notes"))
+    assert shown["reason"] == "What was read waits for the person's approval."
     assert [each["text"] for each in shown["against"]] == ["Sails before breakfast."]
     assert (approved["action"], [each["id"] for each in approved["ended"]]) == ("approve", [old])
     assert (approved["fact"]["source"]["trust"], approved["fact"]["place"]) == ("told", "")
@@ -50,12 +53,12 @@ def test_what_waits_is_listed_shown_approved_and_rejected(client: TestClient, me
         "deleted",
         "never true",
     )
-    assert client.get("/review").json()["count"] == 0
+    assert client.get("/review").json()["waiting"] == []
 
 
 def test_an_edit_is_approved_in_other_words(client: TestClient, memory: Memory) -> None:
     """A dry run shows the difference only."""
-    _, new = staged(client, memory, "Paints with oil.", old="Paints with chalk.")
+    _, new = staged(memory, "Paints with oil.", old="Paints with chalk.")
     dry = _done(client, f"/review/{new}/edit", text="Paints with oil in winter.", dry_run=True)
     edited = _done(client, f"/review/{new}/edit", text="Paints with oil in winter.")
 
@@ -67,13 +70,16 @@ def test_an_edit_is_approved_in_other_words(client: TestClient, memory: Memory) 
 def test_a_token_of_an_agent_is_refused_with_a_clear_message(client_for: ClientFor, memory: Memory) -> None:
     """For each route; a token that may read and write is an agent's."""
     agent = client_for("read", "write")
-    _, new = staged(agent, memory, "Cooks with gas.", old="Cooks with wood.")
+    _, new = staged(memory, "Cooks with gas.", old="Cooks with wood.")
     answers = [
         agent.get("/review"),
         agent.get(f"/review/{new}"),
         agent.post("/review/approve", json={"all": True}),
         agent.post("/review/reject", json={"ids": [new]}),
         agent.post(f"/review/{new}/edit", json={"text": "Cooks."}),
+        agent.get("/review/ended"),
+        agent.post("/review/ended", json={"ids": [new]}),
+        agent.post("/review/groups/g-000000", json={"verdict": "both"}),
     ]
     refusal = answers[0].json()["error"]
     _done(client_for("admin"), "/review/reject", ids=[new])
@@ -81,6 +87,54 @@ def test_a_token_of_an_agent_is_refused_with_a_clear_message(client_for: ClientF
     assert {answer.status_code for answer in answers} == {403}
     assert refusal["message"] == "tester acts as an agent, and only the person may do this"
     assert "commonplace review" in refusal["hint"]
+
+
+def test_an_ending_is_allowed_or_both_hold(client: TestClient, memory: Memory) -> None:
+    """Each with speaker and day."""
+    mine = [memory.entries.save(text).fact.id for text in ("Rides a red bicycle.", "Keeps two hens in the yard.")]
+    new = [
+        client.post(f"/entries/{id}/evolve", json={"text": text, "reason": "said so"}).json()["remembered"]["id"]
+        for id, text in zip(mine, ("Rides a blue bicycle.", "Keeps three hens in the yard."), strict=True)
+    ]
+    listed = client.get("/review").json()
+    ended, kept = (
+        _done(client, f"/review/{verb}", ids=[id]) for verb, id in zip(("approve", "reject"), new, strict=True)
+    )
+
+    assert [each["id"] for each in listed["endings"]] == new
+    assert [each["against"][0]["speaker"] for each in listed["endings"]] == ["the person", "the person"]
+    assert (ended["action"], [each["id"] for each in ended["ended"]]) == ("approve", [mine[0]])
+    assert (kept["action"], kept["fact"]["bonds"]) == ("both", [{"bond": "both", "target": mine[1]}])
+    assert client.get("/review").json()["endings"] == []
+
+
+def test_a_group_is_decided_by_its_id(client: TestClient, memory: Memory) -> None:
+    """A group that is decided is none any more; a verdict that does not exist is refused."""
+    older = memory.entries.save("The library in the Elm street closes at six.").fact.id
+    newer = memory.entries.save("The library in the Elm street closes at nine.").fact.id
+    groups = client.get("/review").json()["groups"]
+    group = next(each for each in groups if newer in [entry["id"] for entry in each["entries"]])
+    wrong = client.post(f"/review/groups/{group['id']}", json={"verdict": "maybe"})
+    done = _done(client, f"/review/groups/{group['id']}", verdict="replaces")
+    again = client.post(f"/review/groups/{group['id']}", json={"verdict": "both"})
+
+    assert [each["id"] for each in group["entries"]] == [newer, older]
+    assert (done["action"], done["id"], [each["id"] for each in done["ended"]]) == ("replace", newer, [older])
+    assert (wrong.status_code, again.status_code) == (422, 409)
+
+
+@pytest.mark.parametrize("agree", [False, True])
+def test_what_an_old_rule_ended_comes_back_or_stays_ended(client: TestClient, memory: Memory, agree: bool) -> None:
+    """It is listed until one of the two is said."""
+    who = "Nora" if agree else "Ada"
+    old = memory.entries.save(f"{who} is allergic to penicillin.").fact.id
+    memory.entries.evolve(old, f"{who} stopped smoking.", reason="It says that this has changed.")
+    listed = client.get("/review/ended").json()
+    done = _done(client, "/review/ended", ids=[old], agree=agree)
+
+    assert [(each["id"], each["reason"]) for each in listed["ended"]] == [(old, "It says that this has changed.")]
+    assert (done["action"], done["fact"]["status"]) == (("agree", "superseded") if agree else ("back", "active"))
+    assert client.get("/review/ended").json()["count"] == 0
 
 
 def test_errors_have_the_status_of_their_reason(client: TestClient) -> None:

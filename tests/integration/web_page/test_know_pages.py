@@ -51,6 +51,39 @@ def test_a_correction_that_is_undone_leads_back_to_the_fact_as_it_was(visit: Vis
     expect(page.locator("h1")).to_have_text("The press holds 30 kilos of pears.")
 
 
+@pytest.mark.requirement("X-25")
+def test_what_is_near_a_fact_that_was_saved_on_the_page_is_settled_with_a_button(visit: Visit, memory: Memory) -> None:
+    """The neighbours stand below it, each with who said it and when; what was replaced can be taken back."""
+    old = memory.entries.save("The cooper who mends the casks is Halvard Moe.", kind="fact").fact
+    page = visit("/facts")
+    page.get_by_text("Save something").click()
+    page.locator("#save").fill("The cooper who mends the casks is Ingrid Dahl.")
+    page.get_by_role("button", name="Save", exact=True).click()
+    near = page.locator("section", has=page.locator("#near")).locator("li", has_text="Halvard Moe")
+    expect(near).to_contain_text(f"you, {old.begins[:10]}")
+    near.get_by_role("button", name="No longer holds").click()
+
+    expect(page.locator(".flash")).to_contain_text("Ended: “The cooper who mends the casks is Halvard Moe.”")
+    expect(page.locator("ol.list:not(.timeline)")).to_contain_text("Halvard Moe")
+    assert memory.entries.show(old.id).fact.status == "superseded"
+
+
+def test_both_may_hold_and_an_older_wording_may_stay(site: Site, memory: Memory) -> None:
+    """The page leads to the entry that stays; a verdict that does not exist is refused."""
+    old = memory.entries.save("The boiler is descaled each March.", kind="fact").fact
+    new = memory.entries.save("The boiler gets its descaling each March.", kind="fact").fact
+    form = {"id": new.id, "older": old.id}
+    both = site.post("/facts/settle", {**form, "verdict": "both"})
+    shown = site.get(f"/facts/{new.id}").body.decode()
+    same = site.post("/facts/settle", {**form, "verdict": "same"})
+
+    assert both.status == 303
+    assert f'Holds beside <a href="/facts/{old.id}">' in shown
+    assert site.post("/facts/settle", {**form, "verdict": "eats"}).status == 400
+    assert (same.status, same.headers["location"]) == (303, f"/facts/{old.id}")
+    assert memory.entries.show(new.id).fact.status == "superseded"
+
+
 def test_a_fact_is_pinned_for_every_session_and_erased_only_on_purpose(site: Site, memory: Memory) -> None:
     """The box must be ticked."""
     fact = memory.entries.save("Wants answers about vinegar in French.", kind="preference").fact
@@ -136,17 +169,15 @@ def test_a_fact_of_a_line_says_in_which_note_it_is(site: Site, memory: Memory) -
     assert '<a class="button quiet" href="/notes/People/Otto%20Okra.md">Own note</a>' in person
 
 
-def test_a_fact_names_its_other_versions(site: Site, memory: Memory) -> None:
-    """Once, with the reason as the person reads it; every other bond has words, too."""
+def test_a_fact_names_what_is_bound_to_it(site: Site, memory: Memory) -> None:
+    """What an agent says instead of the person's word stands beside it; every bond has words."""
     old = memory.entries.save("Rides a red bicycle.", kind="preference")
     agent = memory.acting(AGENT)
     new = agent.entries.evolve(old.fact.id, "Rides a blue bicycle.", reason="painted", interface="claude-code")
     page = site.get(f"/facts/{old.fact.id}").body.decode()
 
-    assert f'<a href="/facts/{new.fact.id}">Rides a blue bicycle.</a> <span class="badge">waits for you</span>' in page
-    assert "<h2>Related</h2>" not in page
+    assert f'Is said to be ended by <a href="/facts/{new.fact.id}">Rides a blue bicycle.</a>' in page
     assert {*BOND_WORDS} == {*get_args(Bond)}
-    assert "It would replace your own word." in page
     assert "the person" not in page
 
 

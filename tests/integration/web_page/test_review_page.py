@@ -31,7 +31,7 @@ def test_a_waiting_memory_is_approved_by_a_key_and_the_next_is_chosen(visit: Vis
     """`j` chooses, `a` approves; the message can undo it."""
     id = waiting(memory, "Likes quince jelly on toast.")
     page = visit("/review")
-    card = page.locator("li.card", has_text="quince jelly")
+    card = page.locator("#memories ~ ol > li.card", has_text="quince jelly")
     for _ in range(page.locator("[data-keys] > *").count()):
         page.keyboard.press("j")
         if "chosen" in (card.get_attribute("class") or ""):
@@ -43,9 +43,8 @@ def test_a_waiting_memory_is_approved_by_a_key_and_the_next_is_chosen(visit: Vis
     page.locator(".flash").get_by_role("button", name="Undo").click()
     expect(page.locator(".flash")).to_contain_text("Undone: Likes quince jelly on toast.")
     page.locator(".flash").get_by_role("button", name="Redo").click()
-    expect(page.locator("li.card", has_text="quince jelly")).to_have_count(0)
+    expect(card).to_have_count(0)
     assert memory.entries.show(id).fact.origins.trust == "told"
-    assert page.locator("li.card", has_text="quince jelly").count() == 0
 
 
 def test_an_entry_that_changed_after_it_was_shown_is_not_approved(site: Site, memory: Memory) -> None:
@@ -131,6 +130,57 @@ def test_what_was_decided_in_another_window_is_said_to_be_decided(site: Site, me
     assert [each.status for each in (second, gone)] == [409, 409]
     assert b"This was decided already." in second.body
     assert b"This was decided already." in gone.body
+
+
+def test_an_ending_shows_both_statements_and_is_decided(site: Site, memory: Memory) -> None:
+    """It ends the old one, both hold, or the new one is forgotten."""
+    agent, told = memory.acting(AGENT), {}
+    for deed, place in (("approve", "attic"), ("reject", "cellar"), ("forget", "shed")):
+        old = memory.entries.save(f"The ladder is kept in the {place}.").fact.id
+        new = agent.entries.save(f"The ladder is in the {place} of the neighbour.", replaces=[old]).fact.id
+        page = site.get("/review").body.decode()
+        assert "Would end: “The ladder is kept in the" in page
+        told[deed] = site.post("/review/entry", {"id": new, "deed": deed, "seen": seen_of(site, new)}), old, new
+    replies = {deed: reply.status for deed, (reply, _, _) in told.items()}
+    stands = {deed: memory.entries.show(old).fact.status for deed, (_, old, _) in told.items()}
+
+    assert set(replies.values()) == {303}
+    assert stands == {"approve": "superseded", "reject": "active", "forget": "active"}
+    assert memory.entries.show(told["forget"][2]).fact.status == "deleted"
+    assert not {each.fact.id for each in memory.reviews.list().endings} & {new for _, _, new in told.values()}
+
+
+def test_a_group_is_decided_by_a_key(visit: Visit, memory: Memory) -> None:
+    """`n`: the newest alone holds; the message names what ended, and undoes it."""
+    for hour in ("seven", "eight"):
+        memory.entries.save(f"The bakery in the Linden street opens at {hour}.")
+    page = visit("/review")
+    card = page.locator("#groups ~ ol > li.card", has_text="Linden street")
+    for _ in range(page.locator("[data-keys] > *").count()):
+        page.keyboard.press("j")
+        if "chosen" in (card.get_attribute("class") or ""):
+            break
+    page.keyboard.press("n")
+    page.wait_for_selector(".flash")
+
+    expect(page.locator(".flash")).to_contain_text(
+        "The newest alone holds: The bakery in the Linden street opens at eight. "
+        "Ended: The bakery in the Linden street opens at seven."
+    )
+    expect(card).to_have_count(0)
+
+
+def test_what_ended_can_be_brought_back_from_review_and_from_its_own_page(site: Site, memory: Memory) -> None:
+    """On the page of the entry that replaced it, too."""
+    first = memory.entries.save("Nora is allergic to penicillin.").fact.id
+    second = memory.entries.evolve(first, "Nora stopped smoking.", reason="It says that this has changed.").fact.id
+    listed, shown = site.get("/review").body.decode(), site.get(f"/facts/{second}").body.decode()
+    reply = site.post("/review/ended", {"id": first, "deed": "back", "back": f"/facts/{first}"})
+
+    assert "1 statement ended by a rule that is gone" in listed
+    assert (shown.count('action="/review/ended"'), f'value="{first}"' in shown) == (1, True)
+    assert (reply.status, memory.entries.show(first).fact.status) == (303, "active")
+    assert "ended by a rule that is gone" not in site.get("/review").body.decode()
 
 
 def test_every_page_says_how_many_things_wait(site: Site, memory: Memory) -> None:

@@ -56,8 +56,12 @@ NEW = replace(
     [
         (EntryResult("insert", NEW, ""), "saved 0bbbbb fact: Ada works at Beta."),
         (
-            EntryResult("supersede", NEW, "she said so", old=OLD.id),
-            "saved 0bbbbb fact: Ada works at Beta.\n  replaced 0aaaaa: she said so",
+            EntryResult("supersede", NEW, "she said so", old=OLD.id, ended=(OLD,)),
+            "saved 0bbbbb fact: Ada works at Beta.\n  ended 0aaaaa: Ada works at Acme.\n  she said so",
+        ),
+        (
+            EntryResult("settle", NEW, "Both hold."),
+            "settled 0bbbbb: Ada works at Beta.\n  Both hold.",
         ),
         (
             EntryResult("contradict", NEW, "the numbers differ", old=OLD.id),

@@ -69,11 +69,11 @@ def test_one_word_for_each_way_of_taking_back() -> None:
     names = {name for name in commands if re.fullmatch(rf"(?:\w+ )?(?:{taking_back})", name)}
 
     assert names == {
-        *("note delete", "forget", "fact forget", "fact end", "review reject", "undo"),
+        *("note delete", "forget", "fact end", "review reject", "undo"),
         *("note erase", "erase", "conversation erase", "settings unset", "token revoke", "vault remove", "uninstall"),
         *("task erase", "correction erase", "calendar remove", "user remove", "person remove"),
     }
     for name in ("note erase", "erase", "conversation erase", "task erase", "correction erase"):
         assert "cannot be undone" in commands[name].help, name
-    for name in ("note delete", "forget", "fact forget", "review reject"):
+    for name in ("note delete", "forget", "review reject"):
         assert "undo" in commands[name].help, name

@@ -447,3 +447,28 @@ def test_what_the_model_has_read_earlier_in_its_session_does_not_stand_again() -
     assert keys(again) == ["House.md"]
     assert reasons(again.left_out) == [("USER.md", "known"), ("USER.md:1", "known")]
     assert "already read it in this session" in again.left_out[0].said
+
+
+def test_an_older_piece_stands_behind_the_newest_of_its_group_and_each_says_when() -> None:
+    """Before what has a lower score, although it gets its space later; a mark does not depend on what is said."""
+    new = fact("new", "Lives in Bergen.", score=0.9, said="10 March")
+    old = fact("old", "Lives in Oslo.", score=0.8, said="an agent, 1 March", newest="new", yields=True)
+    other = fact("other", "Likes tea.", score=0.5)
+    composed = put(other, old, new)
+    short = put(other, old, new, budget=len(composed.text) - 20)
+
+    assert [line for line in composed.text.splitlines() if line.startswith("- ")] == [
+        "- Lives in Bergen. (10 March) [People/Ada.md:4]",
+        "- Lives in Oslo. (an agent, 1 March) [People/Ada.md:4]",
+        "- Likes tea. [People/Ada.md:4]",
+    ]
+    assert keys(composed) == ["new", "old", "other"]
+    assert keys(short) == ["new", "other"]
+    assert old.mark == replace(old, said="").mark
+
+
+def test_a_long_piece_says_when_in_place_of_its_day() -> None:
+    """On the line with its source."""
+    old = piece("playbooks", "p", "Branch, build, merge.", day="2026-03-01", said="an agent, 1 March")
+
+    assert "[p, an agent, 1 March]\nBranch, build, merge." in put(old).text

@@ -48,6 +48,27 @@ def test_among_more_entries_one_must_be_nearer() -> None:
     assert fitting_entries(near(a=0.45), need="task", count=350, rule=RULE) == []
 
 
+def test_the_newest_of_a_group_is_there_whenever_an_older_one_is() -> None:
+    """In the place of one that gives way, if it fits at all; else beside it, so that nothing is lost for it."""
+    newest = {"c": "x", "b": "a", "d": "a"}
+    crowd = near(a=0.5, b=0.6, c=0.7, d=0.55)
+
+    def fitting(giving_way: set[str], **cosines: float) -> list[str]:
+        return fitting_entries(
+            near(**cosines) if cosines else crowd,
+            need="personal",
+            count=35,
+            newest=newest,
+            giving_way=giving_way,
+            rule=RULE,
+        )
+
+    assert fitting({"b", "c", "d"}) == ["c", "b", "a", "x"]
+    assert fitting({"b"}) == ["c", "b", "d", "a", "x"]
+    assert fitting({"b", "c", "d"}, a=0.9, b=0.8) == ["a", "b"]
+    assert fitting({"b"}, z=0.9) == ["z"]
+
+
 def test_the_best_few_entries_fit_and_only_those_beside_the_best() -> None:
     """At most three of 35, the best first; what has less than half of the best score says something else."""
     crowd = near(a=0.5, b=0.6, c=0.7, d=0.55)

@@ -1,10 +1,11 @@
 """Claims: what only one fact may say at a time, and which of several holds when."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from commonplace.facts.claims import FactRules, rules_of
+from commonplace.facts.claims import FactRules, is_rivalling, rules_of
 from commonplace.facts.options import FactsOptions
 from commonplace.model import Fact, FactEnd, Origins
 
@@ -47,8 +48,44 @@ def test_a_statement_is_claimed_by_its_words() -> None:
     said = Fact(id="a", path="a.md", line=1, origin="entry", text="Use short names.")
 
     assert RULES.claim(said).startswith("=")
-    assert RULES.claim(said) == RULES.claim(replace(said, id="b", text="use **short** names"))
+    assert RULES.claim(said) == RULES.claim(replace(said, id="b", text="use short names"))
     assert RULES.claim(replace(said, subject="Acme")) != RULES.claim(replace(said, subject="Globex"))
+
+
+def test_the_same_event_of_another_day_claims_something_else() -> None:
+    """It may happen again."""
+    ran = Fact(id="a", path="a.md", line=1, origin="entry", text="Ran a race.", fact="event", valid_from=JANUARY)
+
+    assert RULES.claim(ran) == RULES.claim(replace(ran, id="b", valid_from="2026-01-01T18:00:00Z"))
+    assert RULES.claim(ran) != RULES.claim(replace(ran, valid_from=MARCH))
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [{"valid_until": MAY}, {"fact": "event"}, {"bonds": (("end", "b"),)}],
+)
+def test_what_holds_beside_other_values_claims_its_own(beside: dict[str, Any]) -> None:
+    """An event, what has a stated end, and what waits to end another."""
+    other = replace(fact(object="Globex"), **beside)
+
+    assert not is_rivalling(other)
+    assert RULES.claim(other) == "ada|works_at|globex"
+
+
+def test_what_is_said_to_hold_with_another_ends_none_and_not_even_its_own_words() -> None:
+    """The person may keep both of two that say the same."""
+    other = replace(fact(object="Globex"), bonds=(("both", "b"),))
+
+    assert not is_rivalling(other)
+    assert RULES.claim(other) not in (RULES.claim(fact(object="Globex")), "")
+
+
+def test_an_end_that_another_entry_caused_is_no_stated_one() -> None:
+    """Else a value that was replaced would leave its time to two."""
+    ended = replace(fact(), valid_until=MAY, invalidated_at=MAY)
+
+    assert is_rivalling(ended)
+    assert not is_rivalling(replace(ended, was_valid_until="2026-08-01T00:00:00Z"))
 
 
 def test_a_statement_is_claimed_in_its_own_project_and_a_triple_in_all() -> None:
@@ -145,7 +182,8 @@ def test_rules_come_from_the_options_and_the_user() -> None:
 def test_a_replaced_fact_still_claims_the_time_in_which_it_held() -> None:
     """Else a value that another device had set beside it would hold again for that time."""
     rival = fact("a")
-    gone = replace(fact("b", object="Beta", begins=MARCH), status="superseded", place="archive", valid_until=MAY)
+    beta = fact("b", object="Beta", begins=MARCH)
+    gone = replace(beta, status="superseded", place="archive", valid_until=MAY, invalidated_at=MAY)
 
     assert RULES.claim(gone) == RULES.claim(rival)
     assert RULES.ends([rival, gone]) == {"a": FactEnd(MARCH, "b")}

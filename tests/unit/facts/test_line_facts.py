@@ -31,15 +31,15 @@ def test_a_statement_is_a_fact_about_its_note() -> None:
         topics=("health",),
         subject="Ada",
         origins=Origins(trust="read"),
-        fingerprint=RULES.fingerprint(text="sleeps little"),
+        fingerprint=RULES.fingerprint(text="Sleeps *little*."),
     )
 
 
 def test_a_relation_is_a_triple_from_note_to_note() -> None:
-    """The link's target is the object, whatever the link shows."""
+    """The name of the link's target is the object, whatever the link shows."""
     (fact,) = facts_of("- works at [[Companies/Acme|the firm]] #work\n")
 
-    assert (fact.subject, fact.predicate, fact.object) == ("Ada", "works_at", "Companies/Acme")
+    assert (fact.subject, fact.predicate, fact.object) == ("Ada", "works_at", "Acme")
     assert (fact.text, fact.kind, fact.topics) == ("works at [[Companies/Acme]]", "", ("work",))
     assert fact.fingerprint == RULES.fingerprint(subject="ada", predicate="works_at", object="[[acme]]")
 

@@ -8,7 +8,7 @@ import pytest
 from commonplace.facts.claims import FactRules
 from commonplace.facts.entry_format import read_entry
 from commonplace.facts.lint import lint_entry, lint_facts, safe_fixes
-from commonplace.model import Fact, FactRecord, Note, Place, Problem
+from commonplace.model import Fact, FactRecord, Note, Origins, Place, Problem
 from commonplace.notes import parse
 
 ID = "0199f3c2-7c1e-7d3a-9d55-6a2f0c1b8e11"
@@ -255,6 +255,22 @@ def test_a_missing_slug_is_mended_from_the_name_of_the_file() -> None:
         (PATH, "entry-key", {"slug": "tabs"}),
         ("Agent/Memory/fix/My note.md", "entry-key", {"slug": "use-tabs"}),
     ]
+
+
+def test_what_two_devices_learned_from_the_same_words_ends_on_both() -> None:
+    """If one was replaced or forgotten, so is the other, unless the person made it their own or it follows."""
+    said = Origins("claude-code", "c-1", "mined", extractor="rules", turn=3)
+    at = "2026-03-02T09:00:00Z"
+    gone = fact(1, origins=said, status="deleted", deleted_at=at)
+    old = fact(1, origins=said, status="superseded", superseded_by=id_of(9), superseded_at=at, place="archive")
+    twin, other = fact(2, origins=said), fact(3, origins=replace(said, turn=4))
+    own, words = fact(4, origins=replace(said, trust="told")), fact(5, origins=said, fingerprint="other")
+    heir = fact(9, origins=said, supersedes=id_of(1))
+    end = {"status": "superseded", "superseded_by": id_of(9), "superseded_at": at}
+
+    assert mended(gone, twin, other, own, words) == [(twin.path, {"status": "deleted", "deleted_at": at})]
+    assert mended(old, twin, other, own, words, heir) == [(twin.path, end)]
+    assert mended(fact(1, origins=said), twin) == []
 
 
 def test_facts_that_claim_the_same_are_told_at_the_one_that_lost() -> None:

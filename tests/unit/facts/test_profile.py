@@ -185,15 +185,18 @@ def test_no_group_takes_more_than_its_share_while_another_has_something_to_say()
     assert sum(map(len, texts)) <= 120
 
 
-def test_what_repeats_another_line_waits_until_the_rest_had_its_turn() -> None:
-    """The same in other words comes last, although it is more important than the others."""
+def test_what_a_newer_entry_may_contradict_waits_until_the_rest_had_its_turn() -> None:
+    """The older one of a group comes last, however important it is; what only has other words does not wait."""
     snapshots = [
         known("Prefers tabs over spaces in Python code.", "preference", importance=0.9),
         known("In Python code prefers tabs over spaces.", "preference", importance=0.8),
         known("Books seats on the aisle of a train.", "preference", importance=0.5),
     ]
+    ranked = ProfileRanking().rank(snapshots, project="", user="me")
+    older, _ = choose_profile(ranked, budget=100, older={snapshots[1].fact.id})
 
-    assert chosen(*snapshots, budget=100) == [snapshots[0].fact.text, snapshots[2].fact.text]
+    assert chosen(*snapshots, budget=100) == [snapshots[0].fact.text, snapshots[1].fact.text]
+    assert [line.snapshot for line in older] == [snapshots[0], snapshots[2]]
 
 
 def test_entries_of_the_project_at_hand_come_before_others() -> None:

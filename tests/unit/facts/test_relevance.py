@@ -268,10 +268,3 @@ def test_what_has_faded_is_doubted_and_a_line_of_a_note_never_is() -> None:
 def test_what_is_contested_is_doubted_whoever_said_it() -> None:
     """Even a line."""
     assert "contradicts it" in doubt_of(snapshot(origin="line"), below=0.2, is_contested=True)
-
-
-def test_a_value_that_may_have_changed_is_doubted_before_anything_else() -> None:
-    """While a new value waits for the person, the old one says so."""
-    doubt = doubt_of(snapshot(importance=0.1), below=0.2, is_contested=True, may_have_changed=True)
-
-    assert doubt.startswith("changed?")

@@ -8,6 +8,8 @@ from commonplace.notes.section_operations import (
     apply_operations,
     lint_sections,
     parse_operations,
+    statement_key,
+    without_statements,
 )
 
 NOTE = b"""---
@@ -204,3 +206,16 @@ def test_replacing_a_doubled_statement_by_its_own_words_leaves_one_less() -> Non
 
     assert edit.content == NOTE
     assert outcome(doubled, op="replace", match="Likes tea", line="Likes mint tea.") == "rejected:ambiguous"
+
+
+def test_statements_are_taken_out_with_their_headings_and_told_with_their_lines() -> None:
+    """All else stays as it is; a heading that is not named stays above nothing."""
+    note = b"---\na: b\n---\n# Me\n\n- Likes tea.\n- Goes by Eve.\n\n## Work\n\nWorks at\nAcme.\n\n## Food\n\n- Fish.\n"
+    keys = {statement_key("goes by eve"), statement_key("Works at Acme"), "# work"}
+    text, taken = without_statements(note, keys)
+
+    assert text == "# Me\n\n- Likes tea.\n\n\n\n## Food\n\n- Fish.\n"
+    assert [(each.line, each.heading, each.text) for each in taken] == [
+        (7, "Me", "Goes by Eve."),
+        (11, "Work", "Works at Acme."),
+    ]

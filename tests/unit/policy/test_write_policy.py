@@ -316,6 +316,23 @@ def test_a_trusted_entry_stays_where_it_is(path: str, frontmatter: dict[str, Any
         assert decision_on("person", verb, path, existing=frontmatter).kind == "allow"
 
 
+def test_what_the_person_said_to_an_agent_changes_their_own_word_and_nothing_that_is_loaded() -> None:
+    """Only the verbs of entries pass words on, and only an agent does; a sensitive note stays the person's."""
+    own, loaded = {"id": "x", "trust": "told"}, {"id": "x", "trust": "told", "always_load": True}
+    verbs: tuple[Verb, ...] = ("remember", "forget")
+    for verb in verbs:
+        assert decision_on("agent", verb, MEMORY, existing=own, spoken=True) == Decision("allow", MEMORY)
+        assert decision_on("agent", verb, MEMORY, existing=own).kind != "allow"
+        assert decision_on("agent", verb, MEMORY, existing=loaded, spoken=True).kind != "allow"
+        assert decision_on("agent", verb, "Agent/Memory/_always-load/x.md", existing=own, spoken=True).kind != "allow"
+        assert decision_on("agent", verb, MEMORY, existing=own, spoken=True, sensitive=True).kind == "refuse"
+    for verb in CHANGES:
+        without = decision_on("agent", verb, MEMORY, existing=own)
+        assert decision_on("agent", verb, MEMORY, existing=own, spoken=True) == without
+    assert decision_on("agent", "write", PERSONAL, spoken=True).kind == "refuse"
+    assert decision_on("job", "forget", MEMORY, existing=own, spoken=True).kind == "refuse"
+
+
 def test_what_waits_for_review_may_be_taken_back() -> None:
     """It is not trusted yet."""
     staged = "Agent/Memory/_staging/x.md"

@@ -160,6 +160,8 @@ class HookRoutes:
         }
         if hook.event == "session-start":
             return contexts.start(**shared, within=min(call.within, START_SECONDS))
+        if not shared["private"]:
+            contexts.note_prompt(call.prompt)
         notes = self._options.notes_for(hook.caller.name)
         return contexts(call.prompt, **shared, notes=notes, within=min(call.within, PROMPT_SECONDS))
 

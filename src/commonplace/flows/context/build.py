@@ -20,7 +20,7 @@ from commonplace.context.compose import ComposedContext, ContextLimits, compose,
 from commonplace.context.options import BRIEFING, NOTES_MODES, ContextOptions, NotesMode, Phase, find_phase
 from commonplace.context.selection import parse_channel
 from commonplace.encoders.base import count_tokens
-from commonplace.errors import CommonplaceError, UsageError
+from commonplace.errors import CommonplaceError, IndexDamaged, UsageError
 from commonplace.events import emit
 from commonplace.flows.context.conversation_state import (
     PROFILE_GIVEN,
@@ -31,6 +31,7 @@ from commonplace.flows.context.conversation_state import (
     why_silent,
 )
 from commonplace.flows.context.facts import EntryPieces, EntryRequest, PieceOrOmission, entry_pieces, fact_pieces
+from commonplace.flows.context.groups import show_undecided
 from commonplace.flows.context.passages import PassageRequest, passage_pieces
 from commonplace.flows.context.session_start import (
     DIGEST_PIECE,
@@ -368,8 +369,12 @@ def new_nonce() -> str:
 
 def _compose(parts: GatherResult[_Part], plan: _Plan, session: Session) -> ComposedContext:
     pieces = [each for part in parts.ready.values() for each in part.pieces]
+    shown = [each for each in pieces if isinstance(each, Piece)]
+    if not {*parts.late, *parts.failed} & {"marked", "facts", "profile"}:  # else the index may not answer in time
+        with suppress(IndexDamaged):
+            shown = show_undecided(shown, session)
     composed = compose(
-        [each for each in pieces if isinstance(each, Piece)],
+        shown,
         plan.limits,
         nonce=new_nonce(),
         measure=count_tokens,

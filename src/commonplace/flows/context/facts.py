@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from commonplace.context.options import NOTE_KIND
-from commonplace.context.selection import EntryMatch, fitting_entries
+from commonplace.context.selection import EntryMatch, fitting_entries, with_newest
 from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_paths import PLAYBOOK_KINDS, id_digits
+from commonplace.facts.groups import giving_way, newest_of
 from commonplace.facts.playbooks import fits_trigger
 from commonplace.facts.profile import is_about_person, is_constraint, person_names
 from commonplace.facts.relevance import fair_share, possible_names
@@ -21,6 +22,7 @@ from commonplace.flows.calendars import next_meetings_line
 from commonplace.flows.encode import query_vectors, vector_warnings
 from commonplace.flows.memory.commitments import commitments_named
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots, facts_for_prompt
+from commonplace.flows.memory.groups import groups_among
 from commonplace.flows.search.candidates import CandidateSearch, Phrasing
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery, IndexReader
@@ -63,8 +65,12 @@ def fact_pieces(prompt: str, session: Session, *, topics: Sequence[str]) -> tupl
     ]
     by_id = {snapshot.fact.id: snapshot.fact for snapshot in facts}
     best = sorted(pieces, key=lambda piece: (-piece.score, piece.key))
-    chosen = fair_share(best, lambda piece: by_id[piece.key], limit=most)
-    keys, said = {piece.key for piece in chosen}, f"the {most} most relevant facts were included"
+    shared = fair_share(best, lambda piece: by_id[piece.key], limit=most)
+    ranked = [*dict.fromkeys(each.key for each in (*shared, *best))]
+    groups = groups_among(by_id.values(), session)
+    keys = {*with_newest(ranked, newest_of(groups), giving_way(groups), limit=len(shared))}
+    said = f"the {most} most relevant facts were included"
+    chosen = [each for each in best if each.key in keys]
     left_out = (OmittedPiece("facts", piece.source, "section", said) for piece in best if piece.key not in keys)
     return (*chosen, *_promises(prompt, session), *_meetings(prompt, session), *left_out)
 
@@ -280,7 +286,11 @@ def _for_prompt(prompt: str, request: EntryRequest, session: Session) -> EntryPi
         for id, match in candidates.matches.items()
         if not reasons[id] and id not in playbooks
     }
-    chosen = fitting_entries(near, need=need_of(prompt), count=candidates.count)
+    holding = (each.fact for id, each in candidates.snapshots.items() if id in near and each.state == "current")
+    groups = groups_among(holding, session)
+    chosen = fitting_entries(
+        near, need=need_of(prompt), count=candidates.count, newest=newest_of(groups), giving_way=giving_way(groups)
+    )
     snapshots = [candidates.snapshots[id] for id in chosen]
     doubts = doubts_of(snapshots, session, below=session.stores.context.doubt_below)
     pieces = [_piece(each, near[each.fact.id], session, doubt=doubts[each.fact.id]) for each in snapshots]

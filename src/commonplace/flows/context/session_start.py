@@ -4,29 +4,34 @@ The notes are the person's own memory, always-loaded notes, a channel's, and dat
 structured lines about the person and the project, and the project's last session.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 from commonplace.context.selection import passage_title, strip_own_heading, strip_sources
-from commonplace.errors import NotFound
+from commonplace.errors import NotFound, VaultUnavailable
+from commonplace.events import emit
 from commonplace.facts.commitments import is_commitment
 from commonplace.facts.entry_format import read_entry
 from commonplace.facts.entry_paths import id_digits
+from commonplace.facts.groups import giving_way, newest_of
 from commonplace.facts.profile import MAX_LINE, ProfileLine, choose_profile
 from commonplace.facts.triples import EPHEMERAL, ME, predicate_key
 from commonplace.facts.validity import state_of
 from commonplace.flows.context.facts import PieceOrOmission, fact_line, fact_piece, is_elsewhere, withheld_note
+from commonplace.flows.context.groups import OLDER_LINE
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.digest import session_line
 from commonplace.flows.memory.commitments import deadline_line
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots
+from commonplace.flows.memory.groups import groups_among
+from commonplace.flows.memory.profiles import program_keys
 from commonplace.flows.memory.review import waiting_count, waiting_text
 from commonplace.flows.notes.proposals import proposal_count
 from commonplace.flows.project_state import read_project_state
-from commonplace.flows.read import is_hidden, list_notes, read_note, stat_or_none
-from commonplace.flows.stores import Session
+from commonplace.flows.read import is_hidden, list_notes, locate, read_note, stat_or_none
+from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import FactQuery
 from commonplace.model import Fact, FactRecord, FactSnapshot, Message, Note, Thread
 from commonplace.model.context import ContextSection, OmittedPiece, Piece
@@ -45,8 +50,10 @@ from commonplace.model.layout import (
 )
 from commonplace.model.moment import long_day, moment_text
 from commonplace.notes.harness_notes import state_lines
+from commonplace.notes.section_operations import statement_key, without_statements
 
 _LOADED: Final = "always loaded"
+_BY_PROGRAMS: Final = "Said by programs, not approved by the person"
 DIGEST_PIECE: Final = "digest"
 """The key of the line about the newest digest."""
 _EARLIEST_ZONE: Final = timedelta(hours=14)  # dated notes have the person's day, which begins before that of UTC
@@ -110,7 +117,11 @@ def _pieces(
     state = state_of(FactRecord(fact, None), at=session.now) if fact else "current"
     if state != "current":
         yield OmittedPiece(section, path, "over", f"it is {state}")
-    elif text := _text(note, section):
+        return
+    if is_pinned:
+        note, said = _without_programs(note, stores)
+        yield from said
+    if text := _text(note, section):
         yield Piece(
             section=section,
             key=fact.id if fact else path,
@@ -127,6 +138,32 @@ def _pieces(
         )
 
 
+def _without_programs(note: Note, stores: Stores) -> tuple[Note, tuple[Piece, ...]]:
+    """The person's own memory, or a channel's, without what programs wrote; and that, line by line, as said by them."""
+    try:
+        keys = program_keys(locate(note.path, stores.vault), stores)
+    except VaultUnavailable as error:  # what the person wrote must not be missing because git does not answer
+        emit("history_unread", level="warning", said=error.message)
+        keys = frozenset()
+    if not keys:
+        return note, ()
+    titles = {"", *(each.text for each in note.headings if each.level == 1)}
+    body, statements = without_statements(note.text.encode("utf-8", "surrogateescape"), keys)
+    said = (
+        Piece(
+            section="profile",
+            key=f"{note.path}#{statement_key(each.text)}",
+            document=note.path,
+            source=f"{note.path}:{each.line}",
+            text=each.text if each.heading in titles else f"{each.heading}: {each.text}",
+            why="a program wrote it into the person's memory",
+            group=_BY_PROGRAMS,
+        )
+        for each in statements
+    )
+    return replace(note, body=body), tuple(said)
+
+
 def _text(note: Note, section: ContextSection) -> str:
     text = strip_own_heading(note.body.strip(), path=note.path)
     return strip_sources(text) if section == "dated" else text
@@ -141,6 +178,7 @@ def _score(note: Note, section: ContextSection, fact: Fact | None) -> float:
 
 _POOL: Final = 2000  # entries, the last updated first, among which the profile chooses
 _LASTING: Final = ("constraint", "identity")  # kinds that are considered however old they are
+_DAY: Final = 15  # characters of the day that a line of a group has
 _LISTED: Final = 20  # entries for which the profile had no room that are listed one by one
 _STATE_LINE: Final = 240  # characters of each line about the state of the project
 _SESSION_LINE: Final = 160  # characters of each line about the last session
@@ -155,7 +193,7 @@ def profile_pieces(session: Session, *, project: str, channel: str) -> tuple[Pie
     if project:
         known = [each for each in known if not is_elsewhere(each.fact, session, project=project)]
     ranked = session.stores.profile.rank(known, project=project, user=session.stores.rules.user)
-    chosen, left_out = choose_profile(ranked, budget=session.stores.context.profile)
+    chosen, left_out = _chosen(ranked, session)
     doubts = doubts_of([line.snapshot for line in chosen], session, below=session.stores.context.doubt_below)
     pieces = [_piece(line, session, doubt=doubts[line.snapshot.fact.id]) for line in chosen]
     said = "the profile is full: what is more important, or says something new, came first"
@@ -165,6 +203,25 @@ def profile_pieces(session: Session, *, project: str, channel: str) -> tuple[Pie
         *(OmittedPiece("profile", _source(line), "section", said) for line in left_out[:_LISTED]),
         *((OmittedPiece("profile", "", "section", more),) if len(left_out) > _LISTED else ()),
     )
+
+
+def _chosen(ranked: Sequence[ProfileLine], session: Session) -> tuple[list[ProfileLine], list[ProfileLine]]:
+    """The lines for which the profile has room, and the others; of a group the newest entry comes first."""
+    holding = (line.snapshot.fact for line in ranked if line.snapshot.state == "current")
+    groups = groups_among(holding, session)
+    newest, ids = newest_of(groups), [line.snapshot.fact.id for line in ranked]
+    in_place = [*dict.fromkeys(other for id in ids for other in (newest.get(id, id), id))]
+    lines = {line.snapshot.fact.id: _with_day(line, newest) for line in ranked}
+    budget = session.stores.context.profile
+    return choose_profile([lines[id] for id in in_place], budget=budget, older=giving_way(groups))
+
+
+def _with_day(line: ProfileLine, newest: Mapping[str, str]) -> ProfileLine:
+    """The line with its length in the profile, where one of a group has its day and an older one is short."""
+    id = line.snapshot.fact.id
+    if id not in newest and id not in newest.values():
+        return line
+    return line._replace(length=(min(line.length, OLDER_LINE) if id in newest else line.length) + _DAY)
 
 
 def _known(session: Session) -> list[FactSnapshot]:

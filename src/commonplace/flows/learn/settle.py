@@ -12,6 +12,7 @@ from commonplace.errors import NotFound, Refused, UsageError
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.learn.extract import known_statements
 from commonplace.flows.memory.facts import entry_reader
+from commonplace.flows.memory.neighbours import nearest
 from commonplace.flows.memory.new_entry import complete_candidate
 from commonplace.flows.memory.save import save
 from commonplace.flows.stores import Session
@@ -21,6 +22,7 @@ from commonplace.model.entry_field import made_from
 from commonplace.model.fact import RULES
 from commonplace.model.learning import ExtractedFact, LearnedBatch, LearnedItem, LearnOutcome
 from commonplace.model.moment import moment_text, read_moment
+from commonplace.screening.narration import statement_of
 
 JOB: Final = Actor("job", "learn")
 """Who saves what was learned."""
@@ -70,7 +72,7 @@ def item_outcome(item: LearnedItem, fact: ExtractedFact, session: Session, *, dr
     """
     try:
         candidate = complete_candidate(_candidate(item, fact, session), session)
-        if saved := _saved_before(candidate, session):
+        if saved := _saved_before(candidate, session) or _reworded_since(candidate, item, session):
             return _of_saved(item, saved)
         result = save(candidate, session, dry_run=dry_run)
     except (Refused, UsageError, NotFound) as error:
@@ -100,6 +102,22 @@ def _saved_before(candidate: Candidate, session: Session) -> Fact | None:
         records = reader.facts(FactQuery(fingerprint=hash, origins=("entry",), staged=True))
     facts = (each.fact for each in records if _has_evidence(each.fact.origins, candidate.origins))
     return next((each for each in facts if not (each.invalidated_at and each.status == "active")), None)
+
+
+def _reworded_since(candidate: Candidate, item: LearnedItem, session: Session) -> Fact | None:
+    """The entry that was learned from the same words, and that somebody has reworded in its note since.
+
+    Of several facts in the same words, the others say what was extracted from them.
+    """
+    if not (candidate.origins.conversation and candidate.origins.quote):
+        return None
+    near = [record.fact for record, _, _ in nearest(candidate, session, archived=True, sensitive=True).entries]
+    siblings = [each for each in near if _has_evidence(each.origins, candidate.origins)]
+    siblings = [each for each in siblings if each.origins.quote == candidate.origins.quote]
+    items = session.stores.history.learned_items(source=item.source) if siblings else ()
+    texts = (statement_of(each.text.strip()) for each in items if each.turn == item.turn)
+    extracted = {session.stores.rules.fingerprint(text=text) for text in texts}
+    return next((each for each in siblings if not each.predicate and each.fingerprint not in extracted), None)
 
 
 def _has_evidence(origins: Origins, other: Origins) -> bool:

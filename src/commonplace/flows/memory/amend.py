@@ -5,16 +5,20 @@ Each verb looks up the entry under the save lock, changes keys of its note, and 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from commonplace.errors import CommonplaceError, Conflict, Refused, UsageError
 from commonplace.events import emit
+from commonplace.facts.claims import with_end
 from commonplace.facts.entry_format import changed_keys, read_entry
 from commonplace.facts.entry_paths import archive_path, entry_path, entry_slug
 from commonplace.facts.validity import state_of, until_of
 from commonplace.flows.ingest.index_notes import index_notes, refresh_note
 from commonplace.flows.memory.facts import entry_reader, find_fact
-from commonplace.flows.memory.new_entry import with_keys
+from commonplace.flows.memory.new_entry import may_end, with_keys
+from commonplace.flows.memory.spoken import is_spoken_wish
 from commonplace.flows.notes.erase import begin_erasure, erase_places, erasing, finish_erasure
+from commonplace.flows.notes.proposals import proposals_of, propose
 from commonplace.flows.notes.write import (
     FORGETS,
     KIND,
@@ -36,6 +40,9 @@ from commonplace.model.entry_field import texts_of
 from commonplace.model.layout import place_of
 from commonplace.notes import parse
 from commonplace.policy.write_policy import Decision
+
+_FORGET: Final = "forget"  # what a proposal is about
+_WAITS: Final = "It is the person's own word: whether to forget it waits for them."
 
 
 def confirm(name: str, session: Session) -> EntryResult:
@@ -85,14 +92,40 @@ def drop_evidence(fact: Fact, session: Session) -> EntryResult:
         return _amend(fact, without, here, verb="confirm", action="confirm", reason=reason, trailers={FORGETS: "yes"})
 
 
-def forget(name: str, session: Session, *, reason: str = "") -> EntryResult:
-    """Mark the entry as deleted, so that nothing recalls it; its note stays. Raises NotFound, Conflict and Refused."""
-    refuse_secrets(reason)
+def forget(name: str, session: Session, *, reason: str = "", quote: str = "") -> EntryResult:
+    """Mark the entry as deleted, so that nothing recalls it; its note stays. Raises NotFound, Conflict and Refused.
+
+    `quote` are the words of the person that an agent passes on. Without them, an agent's wish to forget what only the
+    person may end waits for them as a proposal: the entry is among those that the result calls waiting.
+    """
+    refuse_secrets(reason, quote)
     with session.stores.save_lock():
         here = session.at(session.clock())
         fact = active_entry(name, here).fact
-        forgotten = replace(fact, status="deleted", deleted_at=here.now, reason=reason, updated=here.now)
-        return _amend(fact, forgotten, here, verb="forget", action="forget", reason=reason or "it was requested")
+        said = " ".join(quote.split())
+        is_spoken = is_spoken_wish(said, fact, here)
+        why = " ".join(filter(None, (reason.strip(), f'The person: "{said}"'))) if is_spoken else reason
+        forgotten = replace(fact, status="deleted", deleted_at=here.now, reason=why, updated=here.now)
+        if here.actor.kind == "agent" and not is_spoken and _is_protected(fact):
+            return _propose_forgetting(fact, forgotten, here, reason=reason)
+        why = why or "it was requested"
+        return _amend(fact, forgotten, here, verb="forget", action="forget", reason=why, spoken=is_spoken)
+
+
+def _is_protected(fact: Fact) -> bool:
+    """True if only the person may end the entry; one that waits for them is not in use yet."""
+    return fact.place != "staging" and not may_end(fact, actor="agent", is_spoken=False)
+
+
+def _propose_forgetting(fact: Fact, forgotten: Fact, session: Session, *, reason: str) -> EntryResult:
+    """Let the wish to forget the entry wait for the person; one that they rejected is not proposed again."""
+    edit, _ = entry_edit(fact, changed_keys(fact, forgotten), session, session.stores.vault.read)
+    why = f"{session.actor.origin} wants this to be forgotten: {fact.text} {reason}".strip()
+    proposed = propose(fact.path, session, why=why, text=edit.after, about=_FORGET)
+    is_waiting = bool(proposals_of(proposed.proposal.id, session.stores))
+    said = _WAITS if is_waiting else proposed.remarks[0]
+    waiting = (fact,) if is_waiting else ()
+    return EntryResult("forget", fact, said, old=fact.id, commit=proposed.commit, changed=False, waiting=waiting)
 
 
 def end_fact(name: str, session: Session, *, at: str = "") -> EntryResult:
@@ -111,8 +144,9 @@ def end_fact(name: str, session: Session, *, at: str = "") -> EntryResult:
             if at and until != at:
                 raise UsageError(f"the entry already ends at {until}", hint="To extend it, evolve the entry.")
             return EntryResult("end", fact, f"it ends at {until}", old=fact.id, changed=False)
-        ended = replace(fact, valid_until=ends, invalidated_at=now, was_valid_until=fact.valid_until, updated=now)
-        return _amend(fact, ended, here, verb="remember", action="end", reason=f"it ends at {ends}")
+        return _amend(
+            fact, with_end(fact, ends, now=now), here, verb="remember", action="end", reason=f"it ends at {ends}"
+        )
 
 
 def load_always(
@@ -173,12 +207,14 @@ def _amend(
     verb: Verb,
     action: str,
     reason: str,
+    spoken: bool = False,
     dry_run: bool = False,
     trailers: Mapping[str, str] | None = None,
 ) -> EntryResult:
     """Write the changed keys into the entry's note, and move it if its path changed, in one commit."""
     stores, is_moved = session.stores, changed.path != fact.path
-    terms = Terms(message=commit_message(stores, verb=action, path=changed.path), why=reason, dry_run=dry_run)
+    message = commit_message(stores, verb=action, path=changed.path)
+    terms = Terms(message=message, why=reason, spoken=spoken, dry_run=dry_run)
     permit = Permit(session, terms, verb, fact.path)
     permit.ask()
 

@@ -43,6 +43,7 @@ from commonplace.questions.prompt_needs import asks_for_own_commitments
 _AHEAD: Final = 2  # days before a deadline from which a session is told of it
 _LATE: Final = 14  # days after which a session is no longer told of one that was missed
 _NAMED: Final = 3  # commitments that one line names
+_BY_PROGRAM: Final = "a program says so, not the person"
 _LONGEST: Final = 90  # characters of each that a line shows
 
 
@@ -222,4 +223,6 @@ def _said(commitment: Commitment, today: str) -> str:
     what = what if len(what) <= _LONGEST else f"{what[:_LONGEST].rpartition(' ')[0]} ..."
     who = "the person" if commitment.who == ME else strip_links(commitment.who)
     late = ", overdue" if commitment.state == "overdue" else ", today" if commitment.due == today else ""
-    return f"{who}: {what}{f' (due {commitment.due}{late})' if commitment.due else ''}"
+    remarks = (f"due {commitment.due}{late}" if commitment.due else "", "" if commitment.is_own else _BY_PROGRAM)
+    said = ", ".join(filter(None, remarks))
+    return f"{who}: {what}{f' ({said})' if said else ''}"

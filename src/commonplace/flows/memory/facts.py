@@ -62,6 +62,7 @@ _NAME_POOL: Final = 5000  # facts, the last updated first, whose names are compa
 _LONGEST_NAME: Final = 5  # words; what is longer is a statement
 _LIKENESS: Final = 0.75  # of difflib: `Marko` is like `Marco`, `Mark` is not like `Ada`
 _SIMILAR: Final = 5
+_CURRENT: Final[tuple[FactState, ...]] = ("current",)
 _AMBIGUOUS: Final = 20  # facts that are read where one is meant
 
 
@@ -381,36 +382,27 @@ def _note_name(path: str) -> str:
 def doubts_of(facts: Sequence[FactSnapshot], session: Session, *, below: float) -> Mapping[str, str]:
     """For each fact, by id, why an agent should ask before relying on it; empty if there is no reason.
 
-    Two facts that contradict each other are both doubted while both hold, unless only a program contradicts the person;
-    so is a fact while a new value waits for the person's approval. Raises IndexDamaged.
+    Two facts that contradict each other are both doubted while both hold, unless only a program contradicts the person.
+    What waits for the person makes nothing doubtful. Raises IndexDamaged.
     """
-    contested, changing = _disputed(facts, session)
-    return {
-        each.fact.id: doubt_of(
-            each, below=below, is_contested=each.fact.id in contested, may_have_changed=each.fact.id in changing
-        )
-        for each in facts
-    }
+    contested = _contested({each.fact.id for each in facts}, session)
+    return {each.fact.id: doubt_of(each, below=below, is_contested=each.fact.id in contested) for each in facts}
 
 
-def _disputed(facts: Sequence[FactSnapshot], session: Session) -> tuple[frozenset[str], frozenset[str]]:
-    """The ids of the facts that contradict a fact that holds now, and of those that a waiting entry would end."""
-    ids = {each.fact.id for each in facts}
+def _contested(ids: Collection[str], session: Session) -> frozenset[str]:
+    """Those of these facts that another one contradicts which holds now."""
     if not ids:
-        return frozenset(), frozenset()
+        return frozenset()
     with session.stores.index.reader() as reader:
-        bonds = reader.bonds(sorted(ids))
-        edges = [each for each in bonds if each.bond == "contradict" or (each.bond == "update" and each.target in ids)]
+        edges = [each for each in reader.bonds(sorted(ids)) if each.bond == "contradict"]
         ends = {end for edge in edges for end in (edge.source, edge.target)}
-        others = reader.facts(FactQuery(ids=tuple(sorted(ends)), sensitive=False, staged=True)) if ends else ()
-    states = {each.fact.id: each.state for each in fact_snapshots(others, session)}
+        others = reader.facts(FactQuery(ids=tuple(sorted(ends)), sensitive=False)) if ends else ()
+    current = {each.fact.id for each in fact_snapshots(others, session, states=_CURRENT)}
     own = {each.fact.id for each in others if is_own_word(each.fact)}
-    waiting = [edge for edge in edges if states.get(edge.source) == "staged"]
-    changing = {edge.target for edge in waiting if edge.bond == "update" or edge.target not in own}
-    pairs = {(edge.source, edge.target) for edge in edges if edge.bond == "contradict"}
+    pairs = {(edge.source, edge.target) for edge in edges}
     pairs |= {(target, source) for source, target in pairs}
-    contested = {one for one, other in pairs if states.get(other) == "current" and (other in own or one not in own)}
-    return frozenset(contested & ids), frozenset(changing & ids)
+    pairs = {(one, other) for one, other in pairs if one in ids and other in current}
+    return frozenset(one for one, other in pairs if other in own or one not in own)
 
 
 class _Matches(NamedTuple):

@@ -30,8 +30,10 @@ MOST: Final = 5
 FLOOR: Final = 0.3
 """The cosine, with what shared words add to it, from which an entry is shown. `bench/changes.py` prints the curve."""
 
+WORDS_ALONE: Final = 0.1
+"""The score of shared words from which an entry is shown where there is no encoder."""
+
 _SHARED_WORDS: Final = 0.5  # what a chunk full of the statement's words adds to its cosine
-_WORDS_ALONE: Final = 0.1  # the score of shared words from which an entry is shown where there is no encoder
 _POOL: Final = 24  # chunks that are compared, by meaning and by words
 _LIVE: Final = ("current", "future")
 
@@ -58,7 +60,7 @@ def neighbours(
     for record, score, cosine in found.entries:
         fact = record.fact
         is_live = state_of(record, at=session.now) in _LIVE and fact.id not in without
-        is_near = score >= (_WORDS_ALONE if cosine is None else FLOOR)
+        is_near = score >= (WORDS_ALONE if cosine is None else FLOOR)
         is_same = comparison.is_nearly_the_same(record)
         if is_live and (is_near or is_same) and not is_elsewhere(fact, candidate, session):
             own = bool(subject) and rules.entity(fact.subject) == subject
@@ -67,14 +69,20 @@ def neighbours(
     return tuple(each[3] for each in shown[:MOST]), found.by_words
 
 
-def nearest(candidate: Candidate, session: Session, *, archived: bool = False) -> Nearest:
-    """The entries near to the candidate that this actor may see, in any state; `archived` adds what was put away."""
+def nearest(
+    candidate: Candidate, session: Session, *, archived: bool = False, sensitive: bool | None = None
+) -> Nearest:
+    """The entries near to the candidate that this actor may see, in any state; `archived` adds what was put away.
+
+    With `sensitive` those that it may not see as well, for what nobody is shown.
+    """
     stores = session.stores
     with entry_reader(stores) as reader:
         versions = dict(reader.versions())
     waiting = replace(stores, waits_for_encoder=True)  # a save waits for the encoder
     vectors = query_vectors(candidate.text, versions, waiting)[0]
-    filters = Filters(path=MEMORY, sensitive="" if session.sees_sensitive else "out", archived=archived)
+    sees_all = session.sees_sensitive if sensitive is None else sensitive
+    filters = Filters(path=MEMORY, sensitive="" if sees_all else "out", archived=archived)
     with stores.index.reader() as reader:
         scores = _scores(candidate.text, vectors, filters, reader)
         records = reader.facts(FactQuery(paths=tuple(scores), origins=("entry",))) if scores else ()
@@ -82,13 +90,13 @@ def nearest(candidate: Candidate, session: Session, *, archived: bool = False) -
     return Nearest(tuple(ranked), by_words=not vectors)
 
 
-def is_elsewhere(fact: Fact, candidate: Candidate, session: Session) -> bool:
+def is_elsewhere(fact: Fact, statement: Candidate | Fact, session: Session) -> bool:
     """True if the fact is of another project, and each project may have its own such fact.
 
     The person is the same in each project, and so is the named subject of a triple.
     """
-    projects = {fact.project.casefold(), candidate.project.casefold()} - {""}
-    if len(projects) < 2 or candidate.predicate:
+    projects = {fact.project.casefold(), statement.project.casefold()} - {""}
+    if len(projects) < 2 or statement.predicate:
         return False
     return not is_about_person(fact, names=person_names((), user=session.stores.rules.user))
 

@@ -5,7 +5,8 @@ what happens to the entry that it is about. Nothing here writes to the vault: `s
 """
 
 import os
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -14,15 +15,25 @@ from uuid import UUID
 from commonplace.errors import Refused, UsageError
 from commonplace.facts.claims import is_own_line, is_own_word
 from commonplace.facts.entry_format import KEY_ORDER, changed_keys, entry_frontmatter
-from commonplace.facts.entry_paths import checked_kind, default_importance, entry_path, entry_slug, fact_class_of
+from commonplace.facts.entry_paths import (
+    PLAYBOOK_KINDS,
+    checked_kind,
+    default_importance,
+    entry_path,
+    entry_slug,
+    fact_class_of,
+)
 from commonplace.facts.triples import ME, triple_sentence
 from commonplace.flows.notes.write import KEEP_ELSEWHERE, refuse_secrets
 from commonplace.flows.stores import Session
+from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import Action, ActorKind, Bond, Candidate, Fact, Verdict
 from commonplace.model.entry_field import inherited, texts_of
 from commonplace.model.layout import staging_path
 from commonplace.model.moment import moment_text
+from commonplace.model.request import NewEntry
 from commonplace.notes import remove_key, set_key
+from commonplace.notes.markdown import top_blocks
 from commonplace.notes.note_text import split_note
 from commonplace.notes.yaml_emit import emit_yaml, plain_value
 from commonplace.screening.narration import statement_of
@@ -30,7 +41,35 @@ from commonplace.screening.narration import statement_of
 if TYPE_CHECKING:
     from commonplace.screening.gate import GateResult
 
+_FLIPPED: Final = "Programs have replaced it back and forth: the person decides which one holds."
 _MICROSECONDS: Final = 1000  # in a millisecond: a number that fits the 12 bits below it
+_LABEL: Final = re.compile(r"[*_]*[^\W\d_][^:.!?\n]{0,40}:[*_]*(?:\s|$)")
+_MOST_IN_PART: Final = 100  # characters of a part that an error quotes
+
+
+def refuse_several(new: NewEntry) -> None:
+    """Raise UsageError with the parts of a text that has several list items or paragraphs: each may be an entry.
+
+    What belongs to one statement passes: paragraphs with a label, such as "Why: ...", below a statement that has none,
+    and a list below such a label. A playbook passes with its steps.
+    """
+    if "\n" not in new.text.strip() or new.triggers or new.kind.strip().casefold() in PLAYBOOK_KINDS:
+        return
+    refuse_secrets(new.text)  # the error quotes it
+    parts: list[str] = []
+    is_below_label = False
+    for block in top_blocks(new.text):
+        line = " ".join(block.text.split())
+        if block.kind == "paragraph":
+            is_below_label = bool(parts and _LABEL.match(line) and not _LABEL.match(parts[0]))
+        if not is_below_label and not (block.kind == "paragraph" and line.endswith(":")):
+            parts.append(line)
+    if len(parts) > 1:
+        listed = "; ".join(f"({number}) {part[:_MOST_IN_PART]}" for number, part in enumerate(parts, start=1))
+        raise UsageError(
+            f"this text says {len(parts)} things: {listed}",
+            hint="Save each by itself, in a sentence that stands alone; or all in one entry with `whole`.",
+        )
 
 
 def complete_candidate(candidate: Candidate, session: Session, *, old_kind: str = "") -> Candidate:
@@ -95,7 +134,8 @@ class JudgedCandidate:
 
     `others` are more facts that it is said to replace. `holds` is whether the old fact holds now; `waiting` is a staged
     entry with the same words; `was_forgotten`, that someone asked to forget these words; `rejected` is the entry with
-    these words that the person rejected in review; `must_wait` says why it waits because of what is near to it.
+    these words that the person rejected in review; `must_wait` says why it waits because of what is near to it;
+    `flipped` are the ids of entries that programs have replaced back and forth.
     """
 
     candidate: Candidate
@@ -110,6 +150,7 @@ class JudgedCandidate:
     was_forgotten: bool = False
     rejected: Fact | None = None
     must_wait: str = ""
+    flipped: frozenset[str] = frozenset()
 
     @property
     def ended(self) -> tuple[Fact, ...]:
@@ -129,7 +170,8 @@ class JudgedCandidate:
         return tuple(each for each in olds if each.origin == "entry" or (not of_person and is_own_line(each)))
 
     def _may_end(self, old: Fact) -> bool:
-        return may_end(old, actor=self.actor, is_spoken=self.candidate.is_spoken)
+        is_flipped = old.id in self.flipped
+        return may_end(old, actor=self.actor, is_spoken=self.candidate.is_spoken, is_flipped=is_flipped)
 
     @property
     def action(self) -> Action:
@@ -139,7 +181,10 @@ class JudgedCandidate:
     @property
     def reason(self) -> str:
         """Why, in a sentence."""
-        return "The person decides whether it replaces their own word." if self.asked else self.verdict.reason
+        if not self.asked:
+            return self.verdict.reason
+        is_flipped = all(each.id in self.flipped for each in self.asked)
+        return _FLIPPED if is_flipped else "The person decides whether it replaces their own word."
 
     @property
     def replaces_now(self) -> bool:
@@ -177,11 +222,7 @@ class JudgedCandidate:
         values = inherited(Fact, candidate, parent, as_version=False)
         if values["importance"] is None:
             values["importance"] = default_importance(candidate.fact)
-        values |= {
-            "valid_from": candidate.valid_from or candidate.said,
-            "valid_until": min((each for each in (candidate.valid_until, verdict.until) if each), default=""),
-            "bonds": self._bonds(),
-        }
+        values |= self._window(parent, recorded) | {"bonds": self._bonds()}
         fact = Fact(
             **values,
             id=id_,
@@ -197,6 +238,20 @@ class JudgedCandidate:
         path = entry_path(fact.kind, id=fact.id, slug=entry_slug(fact), recorded=recorded, always_load=fact.always_load)
         return replace(fact, path=staging_path(path) if waits else path)
 
+    def _window(self, parent: Fact | None, recorded: str) -> dict[str, str]:
+        """When it holds: an end that another entry causes is no stated one, nor one that its older version had so.
+
+        What never held, because it was said before what is known, has an end and no moment at which somebody set it.
+        """
+        begins, stated = self.candidate.valid_from or self.candidate.said, self.candidate.valid_until
+        until = min((each for each in (stated, self.verdict.until) if each), default="")
+        window = {"valid_from": begins, "valid_until": until}
+        if until != stated and until > begins:
+            return {**window, "invalidated_at": recorded, "was_valid_until": stated}
+        if until and parent and parent.invalidated_at and parent.valid_until == until:
+            return {**window, "invalidated_at": recorded, "was_valid_until": parent.was_valid_until}
+        return window
+
     def _bonds(self) -> tuple[tuple[Bond, str], ...]:
         bonds = dict.fromkeys(each for each in self.candidate.bonds if each[0] != "update")  # `supersedes` says that
         target, action = self.verdict.target, self.verdict.action
@@ -208,12 +263,35 @@ class JudgedCandidate:
         return tuple(sorted(bonds | dict.fromkeys(("end", each.id) for each in asked)))
 
 
-def may_end(old: Fact, *, actor: ActorKind, is_spoken: bool) -> bool:
-    """True if this actor may end the entry: what the person said or fixed, only the person ends."""
+def may_end(old: Fact, *, actor: ActorKind, is_spoken: bool, is_flipped: bool = False) -> bool:
+    """True if this actor may end the entry: what the person said or fixed, only the person ends, and what programs
+    have replaced back and forth."""
     if actor == "person" or old.origin != "entry":
         return old.origin == "entry"
     is_fixed = old.always_load or old.pinned or old.place == "staging"
-    return not is_fixed and (is_spoken or not is_own_word(old))
+    return not is_fixed and (is_spoken or not (is_own_word(old) or is_flipped))
+
+
+def flipped_among(facts: Iterable[Fact], session: Session) -> frozenset[str]:
+    """The ids of those facts that have the words of an earlier version, with only a program's versions since.
+
+    Programs have replaced that version and come back to it: whoever replaces it once more is not the last one.
+    """
+    with session.stores.index.reader() as reader:
+        return frozenset(fact.id for fact in facts if _is_flipped(fact, reader))
+
+
+def _is_flipped(fact: Fact, reader: IndexReader) -> bool:
+    version, passed = fact, {fact.id}
+    while version.supersedes and version.supersedes not in passed and not is_own_word(version):
+        records = reader.facts(FactQuery(ids=(version.supersedes,)))
+        if not records:
+            return False
+        version = records[0].fact
+        if version.fingerprint == fact.fingerprint:
+            return True
+        passed.add(version.id)
+    return False
 
 
 def new_id(now: datetime) -> str:

@@ -47,11 +47,14 @@ from commonplace.notes.section_operations import (
     statement_key,
     statement_keys,
 )
-from commonplace.vault.base import Blob, Capability, HistoricBackend, Locator
+from commonplace.vault.base import Blob, Capability, HistoricBackend, Locator, Revision
 
 WAITING: Final = frozenset({"protected", "directive", "trust"})
 """Why an operation of a program waits for the person instead of being rejected."""
 _WHY: Final = "A program asked to change the person's own words, or to add an instruction."
+_APPROVED: Final = "A program wrote this line; from now on it counts as yours."
+_KEPT_ANSWERS: Final = 8
+_ADDED_KEYS: Final[dict[tuple[str, ...], tuple[frozenset[str], frozenset[str]]]] = {}
 _MOST_REVISIONS: Final = 3000  # of one note, newest first, that are read for who wrote its lines
 _ADDED: Final = {
     "append": "added",
@@ -132,7 +135,7 @@ class _Run:
         stores = self._session.stores
         there = read_existing(self._at, stores.vault.read)
         is_staged = self._look(there)
-        remarks = _bypass(self._at.path, there, stores)
+        remarks = (*_bypass(self._at.path, there, stores), *self._approved())
         written = None if is_staged or not self._edit.is_changed else self._write()
         results, waiting = self._propose(is_staged=is_staged, content=self._content_after(there, written))
         changed = ProfileChange(
@@ -149,6 +152,13 @@ class _Run:
             self._record(changed, there, remarks)
             emit("profile_edited", path=self._at.path, actor=self._session.actor.kind, said=changed.summary)
         return changed
+
+    def _approved(self) -> tuple[str, ...]:
+        """A remark if the person repeats what a program wrote: that makes it theirs."""
+        repeated = {statement_key(each.operation.line) for each in self._edit.results if each.outcome == "noop_dup"}
+        if not (self._is_person and repeated):
+            return ()
+        return (_APPROVED,) if repeated & program_keys(self._at, self._session.stores) else ()
 
     def _look(self, there: Blob | None) -> bool:
         """Judge the operations on the note as it is; True if policy lets all of them wait for the person."""
@@ -360,20 +370,48 @@ def _bypass(path: str, there: Blob | None, stores: Stores) -> tuple[str, ...]:
 
 
 def program_keys(at: Locator, stores: Stores) -> frozenset[str]:
-    """The keys of the statements and headings that programs added to the note, and no person ever did.
+    """The keys of the statements and headings that programs added to the note, and no person ever did or repeated.
 
-    Empty for a vault without history: then everything is the person's.
+    A person who appends what is there already approves it; the log of the note says so. Empty for a vault without
+    history: then everything is the person's.
     """
     if Capability.HISTORY not in stores.vault.capabilities:
         return frozenset()
     vault = cast(HistoricBackend, stores.vault)
     revisions = [*reversed(vault.revisions(at, limit=_MOST_REVISIONS))]
-    contents = vault.read_all_at([(at, each.commit) for each in revisions])
-    before, programs, people = frozenset[str](), set[str](), set[str]()
-    for revision, content in zip(revisions, contents, strict=True):
-        keys = statement_keys(content) if content is not None else frozenset()
-        (programs if is_by_program(revision) else people).update(keys - before)
-        before = keys
+    programs, before = _added_by_programs(at, revisions, vault)
+    if not programs:
+        return frozenset()
     there = read_existing(at, stores.vault.read)
-    people |= statement_keys(there.content) - before if there else set()  # typed in an editor, and not committed yet
-    return frozenset(programs - people)
+    typed = statement_keys(there.content) - before if there else frozenset()  # in an editor, and not committed yet
+    return programs - typed - _repeated_by_person(at.path, stores)
+
+
+def _added_by_programs(
+    at: Locator, revisions: Sequence[Revision], vault: HistoricBackend
+) -> tuple[frozenset[str], frozenset[str]]:
+    """The keys that only programs added in these revisions, oldest first, and those that the note had at last.
+
+    What commits say never changes, so the last few answers are kept.
+    """
+    commits = (at.path, *(each.commit for each in revisions))
+    if commits not in _ADDED_KEYS:
+        before, programs, people = frozenset[str](), set[str](), set[str]()
+        if any(map(is_by_program, revisions)):
+            contents = vault.read_all_at([(at, each.commit) for each in revisions])
+            for revision, content in zip(revisions, contents, strict=True):
+                keys = statement_keys(content) if content is not None else frozenset()
+                (programs if is_by_program(revision) else people).update(keys - before)
+                before = keys
+        if len(_ADDED_KEYS) >= _KEPT_ANSWERS:
+            _ADDED_KEYS.clear()
+        _ADDED_KEYS[commits] = frozenset(programs - people), before
+    return _ADDED_KEYS[commits]
+
+
+def _repeated_by_person(path: str, stores: Stores) -> frozenset[str]:
+    """The keys of what the person said of the note by an operation, whether the note had it already or not."""
+    rows = stores.history.entries(path=path, actor="person", verb=OPERATION)
+    said = (json.loads(row.reason) for row in rows)
+    operations = (each["operation"] for each in said if each["outcome"] in ("applied", "noop_dup"))
+    return frozenset(statement_key(each["line"]) for each in operations if each.get("line"))

@@ -1,12 +1,16 @@
 """Review: what waits for the person, and what it speaks against; approved, edited or rejected, each in one commit.
 
 An approved entry moves from staging to its place and becomes the person's own word; the entries that it speaks against
-end and go to the archive in the same commit. A rejected one goes to the archive, so that `save` knows its words. Only
-a person may review; `waiting_count` tells no more than a number, and is for everyone.
+end and go to the archive in the same commit. A rejected one goes to the archive, so that `save` knows its words. Of an
+active entry only the ending of others waits (`endings`): approved it ends them, rejected both hold. A group of near
+entries of which nobody has said how they relate (`groups`) is asked about once. Only a person may review;
+`waiting_count` tells no more than a number, and is for everyone.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
 from typing import Final
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
@@ -16,9 +20,24 @@ from commonplace.facts.integrate import integrate
 from commonplace.facts.validity import state_of
 from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import active_entry, entry_edit
+from commonplace.flows.memory.endings import (
+    LIVE,
+    agree_to_ending,
+    bring_back,
+    decide_ending,
+    ending_of,
+    latest_version,
+    line_stays,
+    old_endings,
+    replaced_since,
+    waiting_endings,
+    waits_by_old_rule,
+)
 from commonplace.flows.memory.facts import entry_reader
+from commonplace.flows.memory.groups import undecided
 from commonplace.flows.memory.new_entry import complete_candidate, screen_candidate, successor_note
 from commonplace.flows.memory.save import Ending, known_facts
+from commonplace.flows.memory.verdicts import settle_group, with_bonds
 from commonplace.flows.notes.proposals import proposals
 from commonplace.flows.notes.write import (
     Edit,
@@ -33,23 +52,37 @@ from commonplace.flows.notes.write import (
 from commonplace.flows.read import list_notes, locate
 from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import FactQuery, IndexReader
-from commonplace.model import Candidate, Fact, FactRecord, Origins, Terms
+from commonplace.model import Actor, Candidate, Fact, Origins, Terms
 from commonplace.model.entry_field import made_from
-from commonplace.model.fact import ReviewQueue, ReviewResult, WaitingEntry
+from commonplace.model.fact import (
+    GroupVerdict,
+    OldEnding,
+    ReviewAction,
+    ReviewQueue,
+    ReviewResult,
+    WaitingEntry,
+    WaitingGroup,
+)
 from commonplace.model.layout import REJECTED, STAGING, is_entry_path, place_of
 
 _AGAINST: Final = ("contradict", "end")  # relations of a waiting entry to what it would end
-_LIVE: Final = ("current", "future")  # states of a fact that something can speak against
+_GROUP: Final = "g-"
+_BY_OLD_RULE: Final = (
+    "An old rule made it wait. Today it would stand beside what it speaks against: keep both, or decide."
+)
+_ACTIONS: Final[dict[GroupVerdict, ReviewAction]] = {"both": "both", "replaces": "replace", "same": "same"}
 
 
 def waiting_count(session: Session) -> int:
-    """How many entries and notes wait for the person. Raises IndexDamaged."""
+    """How many decisions wait for the person: entries, other staged notes, endings, and groups. Raises IndexDamaged."""
     paths = _staged_paths(session.stores)
+    own = session.as_actor(Actor())  # a number tells nobody what it is about
+    others = len(waiting_endings(own)) + len(undecided(own))
     if not paths:
-        return 0
+        return others
     with session.stores.index.reader() as reader:
         records = reader.facts(FactQuery(paths=paths, staged=True))
-    return len(paths) - sum(record.fact.status != "active" for record in records)
+    return others + len(paths) - sum(record.fact.status != "active" for record in records)
 
 
 def waiting_text(count: int, *, proposals: int = 0) -> str:
@@ -67,29 +100,43 @@ def review_queue(session: Session) -> ReviewQueue:
     facts, notes = _waiting_facts(here)
     proposed = proposals(here.stores)
     others = tuple(path for path in notes if path not in {each.path for each in proposed})
-    return ReviewQueue(tuple(_compared(fact, here) for fact in facts), others, proposed)
+    entries = tuple(_compared(fact, here) for fact in facts)
+    groups = tuple(_waiting_group(each.entries) for each in undecided(here))
+    return ReviewQueue(entries, others, proposed, waiting_endings(here), groups)
 
 
 def waiting_entry(name: str, session: Session) -> WaitingEntry:
-    """The waiting entry of that name.
+    """The waiting entry of that name, or the entry of which the ending of others waits.
 
-    Raises Refused unless a person asks, NotFound, and Conflict if the entry does not wait.
+    Raises Refused unless a person asks, NotFound, and Conflict if nothing of the entry waits.
     """
     here = _person(session)
-    return _compared(_waiting_fact(name, here), here)
+    return _waiting(name, here)
 
 
 def approve(
-    names: Iterable[str], session: Session, *, every: bool = False, keep_old: bool = False, dry_run: bool = False
+    names: Iterable[str],
+    session: Session,
+    *,
+    every: bool = False,
+    keep_old: bool = False,
+    confirm_known: bool = False,
+    dry_run: bool = False,
 ) -> tuple[ReviewResult, ...]:
-    """Approve these entries, or every one that waits, in one commit each; what they speak against ends.
+    """Approve these entries and endings, or all that wait, in one commit each; what they speak against ends.
 
-    With `keep_old` it does not end. Raises Refused unless a person asks, NotFound, and Conflict.
+    With `keep_old` it does not end, and both hold. Where the same words are known by now, the approved entry stays and
+    the known one becomes its earlier version; with `confirm_known` the known one is confirmed in its place. Raises
+    Refused unless a person asks, NotFound, and Conflict.
     """
     with session.stores.save_lock():
         here = _person(session)
-        ids = _chosen(names, here, every=every)
-        return tuple(_accept(id, here, keep_old=keep_old, dry_run=dry_run) for id in ids)
+        return tuple(
+            decide_ending(waiting, here, ends=not keep_old, dry_run=dry_run)
+            if waiting.fact.place != "staging"
+            else _accept(waiting, here, keep_old=keep_old, confirm_known=confirm_known, dry_run=dry_run)
+            for waiting in _chosen(names, here, every=every)
+        )
 
 
 def edit(
@@ -108,21 +155,70 @@ def edit(
             raise UsageError(f"{id_digits(fact.id)} is a triple: its text follows from its object", hint=hint)
         if object.strip() and not fact.predicate:
             raise UsageError(f"{id_digits(fact.id)} is not a triple", hint="Give its new text.")
-        return _accept(fact.id, here, words=(text, object.strip()), keep_old=keep_old, dry_run=dry_run)
+        waiting = _compared(_reworded(fact, (text, object.strip()), here), here)
+        return _accept(waiting, here, before=fact, keep_old=keep_old, dry_run=dry_run)
 
 
 def reject(
     names: Iterable[str], session: Session, *, every: bool = False, reason: str = "", dry_run: bool = False
 ) -> tuple[ReviewResult, ...]:
-    """Reject these entries, or every one that waits, in one commit each; programs cannot save their words again.
+    """Reject these entries and endings, or all that wait, in one commit each.
 
-    Raises Refused unless a person asks, NotFound, and Conflict.
+    Programs cannot save the words of a rejected entry again; of a rejected ending both entries hold. Raises Refused
+    unless a person asks, NotFound, and Conflict.
     """
     refuse_secrets(reason)
     with session.stores.save_lock():
         here = _person(session)
-        facts = [_waiting_fact(id, here) for id in _chosen(names, here, every=every)]
-        return tuple(_reject(fact, here, reason=reason, dry_run=dry_run) for fact in facts)
+        return tuple(
+            decide_ending(waiting, here, ends=False, dry_run=dry_run)
+            if waiting.fact.place != "staging"
+            else _reject(waiting.fact, here, reason=reason, dry_run=dry_run)
+            for waiting in _chosen(names, here, every=every)
+        )
+
+
+def decide_group(id: str, verdict: GroupVerdict, session: Session, *, dry_run: bool = False) -> ReviewResult:
+    """Settle a group as it was shown: all of it holds, the newest replaces the others, or all say the same.
+
+    Raises Refused unless a person asks, and Conflict if there is no such group any more.
+    """
+    with session.stores.save_lock():
+        here = _person(session)
+        groups = (_waiting_group(each.entries) for each in undecided(here))
+        group = next((each for each in groups if each.id == id), WaitingGroup("", ()))
+        entries = tuple(active_entry(each.id, here).fact for each in group.entries)
+        if _waiting_group(entries).id != id:
+            hint = "`commonplace review` lists the groups as they are now."
+            raise Conflict(f"there is no group {id!r}: it has changed, or it is decided", hint=hint)
+        result = settle_group(entries, verdict, here, dry_run=dry_run)
+        return ReviewResult(
+            _ACTIONS[verdict],
+            result.fact,
+            result.ended,
+            commit=result.commit,
+            changed=result.changed,
+            difference=result.difference,
+        )
+
+
+def endings_by_old_rules(session: Session) -> tuple[OldEnding, ...]:
+    """The endings that an old rule made and the person has not looked at, the newest first. Raises Refused."""
+    return old_endings(_person(session))
+
+
+def return_ended(names: Iterable[str], session: Session, *, dry_run: bool = False) -> tuple[ReviewResult, ...]:
+    """Bring replaced entries back, each beside its newest version. Raises Refused, NotFound and Conflict."""
+    with session.stores.save_lock():
+        here = _person(session)
+        return tuple(bring_back(name, here, dry_run=dry_run) for name in names)
+
+
+def leave_ended(names: Iterable[str], session: Session, *, dry_run: bool = False) -> tuple[ReviewResult, ...]:
+    """Note that entries which an old rule ended stay so. Raises Refused, NotFound and Conflict."""
+    with session.stores.save_lock():
+        here = _person(session)
+        return tuple(agree_to_ending(name, here, dry_run=dry_run) for name in names)
 
 
 # ---------------------------------------------------------------- what waits, and what it speaks against
@@ -160,18 +256,46 @@ def _waiting_facts(session: Session) -> tuple[list[Fact], tuple[str, ...]]:
     return sorted(waiting, key=lambda fact: (fact.recorded, fact.id)), tuple(sorted(others))
 
 
-def _chosen(names: Iterable[str], session: Session, *, every: bool) -> list[str]:
-    """The ids of the entries that are meant, each once. Raises NotFound, and Conflict if one does not wait."""
-    facts = _waiting_facts(session)[0] if every else [_waiting_fact(name, session) for name in names]
-    return [*dict.fromkeys(fact.id for fact in facts)]
+def _chosen(names: Iterable[str], session: Session, *, every: bool) -> Iterator[WaitingEntry]:
+    """The entries and endings that are meant, each once and as they are when it is their turn.
+
+    Raises NotFound, and Conflict if one does not wait; of all that wait, some may be settled by one before them.
+    """
+    if not every:
+        ids = [*dict.fromkeys(_waiting(name, session).fact.id for name in names)]
+        yield from (_waiting(id, session) for id in ids)
+        return
+    facts = [*_waiting_facts(session)[0], *(each.fact for each in waiting_endings(session))]
+    for fact in sorted(facts, key=lambda fact: (fact.recorded, fact.id)):
+        with suppress(Conflict):
+            yield _waiting(fact.id, session)
+
+
+def _waiting(name: str, session: Session) -> WaitingEntry:
+    """What waits of the entry: itself, or the ending of others. Raises NotFound, and Conflict if nothing does."""
+    record = active_entry(name, session)
+    fact = record.fact
+    if fact.place == "staging":
+        return _compared(fact, session)
+    with entry_reader(session.stores) as reader:
+        ending = ending_of(record, reader, session)
+    if ending is None:
+        hint = "`commonplace review` lists what waits."
+        raise Conflict(f"the entry {fact.id} does not wait for review", path=fact.path, hint=hint)
+    return ending
 
 
 def _waiting_fact(name: str, session: Session) -> Fact:
     fact = active_entry(name, session).fact
     if fact.place != "staging":
-        hint = "`commonplace review` lists what waits."
-        raise Conflict(f"the entry {fact.id} does not wait for review", path=fact.path, hint=hint)
+        hint = "`commonplace review` lists what waits; `commonplace evolve` gives an entry other words."
+        raise Conflict(f"the entry {fact.id} does not wait as a whole", path=fact.path, hint=hint)
     return fact
+
+
+def _waiting_group(entries: Sequence[Fact]) -> WaitingGroup:
+    shown = "\0".join(f"{fact.id} {fact.fingerprint}" for fact in entries)
+    return WaitingGroup(f"{_GROUP}{sha256(shown.encode()).hexdigest()[:6]}", tuple(entries))
 
 
 def _compared(fact: Fact, session: Session) -> WaitingEntry:
@@ -183,10 +307,12 @@ def _compared(fact: Fact, session: Session) -> WaitingEntry:
         found = _found_opponent(fact, session)
         known, against = found.known, found.against
     if known:
-        return WaitingEntry(fact, known=known, remarks=(f"{id_digits(known.id)} already says this.",))
-    lines = [each for each in against if each.origin == "line"]
-    remarks += tuple(f"{each.path}:{each.line} says otherwise: only you can change that line." for each in lines)
-    return WaitingEntry(fact, against, remarks=remarks)
+        remarks += (f"{id_digits(known.id)} already says this.",)
+        against = tuple(each for each in against if each.id != known.id)
+    if waits_by_old_rule(fact):
+        remarks += (_BY_OLD_RULE,)
+    remarks += tuple(line_stays(each) for each in against if each.origin == "line")
+    return WaitingEntry(fact, against, known, remarks)
 
 
 def _known(fact: Fact, reader: IndexReader, session: Session) -> Fact | None:
@@ -205,26 +331,15 @@ def _stated_opponents(fact: Fact, reader: IndexReader, session: Session) -> tupl
     against: dict[str, Fact] = {}
     remarks: list[str] = []
     for target in dict.fromkeys(filter(None, stated)):
-        record = _latest_version(target, reader)
+        record = latest_version(target, reader)
         state = state_of(record, at=session.now) if record else "gone"
         if record and record.fact.id != target:
-            remarks.append(f"{id_digits(target)} was replaced by {id_digits(record.fact.id)} since it was saved.")
-        if record and state in _LIVE:
+            remarks.append(replaced_since(target, record.fact))
+        if record and state in LIVE:
             against[record.fact.id] = record.fact
         else:
             remarks.append(f"{id_digits(target)}, which it was saved against, is {state}.")
     return tuple(against.values()), tuple(remarks)
-
-
-def _latest_version(id: str, reader: IndexReader) -> FactRecord | None:
-    record: FactRecord | None = None
-    seen: set[str] = set()
-    while id and id not in seen:
-        seen.add(id)
-        records = reader.facts(FactQuery(ids=(id,)))
-        record = records[0] if records else record
-        id = records[0].fact.superseded_by if records else ""
-    return record
 
 
 def _found_opponent(fact: Fact, session: Session) -> WaitingEntry:
@@ -233,7 +348,7 @@ def _found_opponent(fact: Fact, session: Session) -> WaitingEntry:
     known = [each for each in known_facts(candidate, session) if each.fact.place != "staging"]
     verdict = integrate(candidate, known, rules=session.stores.rules, now=session.now)
     other = next((each for each in known if each.fact.id == verdict.target), None)
-    if other is None or state_of(other, at=session.now) not in _LIVE:
+    if other is None or state_of(other, at=session.now) not in LIVE:
         return WaitingEntry(fact)
     if verdict.action == "confirm":
         return WaitingEntry(fact, known=other.fact)
@@ -249,23 +364,30 @@ def _candidate(fact: Fact) -> Candidate:
 
 
 def _accept(
-    id: str, session: Session, *, words: tuple[str, str] | None = None, keep_old: bool = False, dry_run: bool
+    waiting: WaitingEntry,
+    session: Session,
+    *,
+    before: Fact | None = None,
+    keep_old: bool = False,
+    confirm_known: bool = False,
+    dry_run: bool,
 ) -> ReviewResult:
-    """Approve one entry, with other words if they are given, after another look at what it speaks against."""
-    fact = _waiting_fact(id, session)
-    waiting = _compared(_reworded(fact, words, session) if words else fact, session)
-    if waiting.known:
-        return _confirm_known(fact, waiting.known, session, dry_run=dry_run)
+    """Approve one entry; `before` is how it waited, if the person gave it other words."""
+    fact, known = waiting.fact, waiting.known
+    if known and confirm_known:
+        return _confirm_known(fact, known, session, dry_run=dry_run)
+    others = (*((known,) if known else ()), *waiting.against)
+    both: tuple[Fact, ...] = others if keep_old else ()
     if fact.valid_until and fact.valid_until <= session.now:
         said = f"It was over on {fact.valid_until[:10]}, before you approved it: it ends nothing."
         waiting, keep_old = replace(waiting, remarks=(*waiting.remarks, said)), True
-    old = () if keep_old else tuple(each for each in waiting.against if each.origin == "entry")
-    approved = _approved(waiting.fact, old, session)
+    old = () if keep_old else tuple(each for each in others if each.origin == "entry")
+    approved = _approved(fact, old, session, both=both)
     terms = _terms("approve", approved.path, session, dry_run=dry_run)
     is_over = approved.begins <= session.now
     endings = [Ending(each, approved, session, terms, is_over=is_over) for each in old]
-    result = ReviewResult("edit" if words else "approve", approved, old, waiting.remarks)
-    return _write(fact, result, session, terms=terms, endings=endings)
+    result = ReviewResult("edit" if before else "approve", approved, old, waiting.remarks)
+    return _write(before or fact, result, session, terms=terms, endings=endings)
 
 
 def _reworded(fact: Fact, words: tuple[str, str], session: Session) -> Fact:
@@ -283,27 +405,36 @@ def _reworded(fact: Fact, words: tuple[str, str], session: Session) -> Fact:
 
 
 def _own_words(fact: Fact, session: Session) -> Origins:
-    return Origins(session.actor.origin, fact.origins.conversation, "told", author=session.author)
+    """The person as the source; what it was made from stays, so that it is not learned from that again."""
+    said = fact.origins
+    return replace(said, interface=session.actor.origin, trust="told", extractor="", author=session.author)
 
 
-def _approved(fact: Fact, old: Sequence[Fact], session: Session) -> Fact:
-    """The entry in its place, as the person's word from today on; it replaces the old ones if it holds already."""
+def _approved(fact: Fact, old: Sequence[Fact], session: Session, *, both: Sequence[Fact] = ()) -> Fact:
+    """The entry in its place, as the person's word from today on; it replaces the old ones if it holds already.
+
+    What has the same words and is replaced by it leaves it how it is loaded, and its days.
+    """
     now = session.now
-    path = entry_path(
-        fact.kind, id=fact.id, slug=entry_slug(fact), recorded=fact.recorded, always_load=fact.always_load
-    )
-    is_older = any(each.begins > fact.begins for each in old)  # it holds from its approval on
+    same = [each for each in old if each.fingerprint == fact.fingerprint]
+    is_loaded = fact.always_load or any(each.always_load for each in same)
+    path = entry_path(fact.kind, id=fact.id, slug=entry_slug(fact), recorded=fact.recorded, always_load=is_loaded)
+    is_older = any(each.begins > fact.begins for each in old if each not in same)  # it holds from its approval on
     begins = now if is_older else fact.begins
+    stated = replace(fact, bonds=tuple(each for each in fact.bonds if each[0] not in _AGAINST))
+    days = dict.fromkeys((*(day for each in same for day in each.confirmed), *fact.confirmed, now[:10]))
     return replace(
         fact,
         path=path,
         place=place_of(path),
+        always_load=is_loaded,
+        pinned=fact.pinned or any(each.pinned for each in same),
         valid_from=now if is_older else fact.valid_from,
         supersedes=old[0].id if old and begins <= now else "",
         reason="The person approved it." if old else "",
-        bonds=tuple(each for each in fact.bonds if each[0] not in _AGAINST),
+        bonds=with_bonds(stated, "both", both),
         origins=replace(fact.origins, trust="told"),
-        confirmed=tuple(dict.fromkeys((*fact.confirmed, now[:10]))),
+        confirmed=tuple(days),
         updated=now,
     )
 

@@ -15,8 +15,9 @@ from commonplace.facts.claims import is_own_word
 from commonplace.facts.entry_format import changed_keys
 from commonplace.facts.entry_paths import archive_path, id_digits
 from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
-from commonplace.flows.memory.new_entry import may_end
+from commonplace.flows.memory.new_entry import flipped_among, may_end
 from commonplace.flows.memory.save import Ending
+from commonplace.flows.memory.spoken import is_spoken_change
 from commonplace.flows.notes.write import (
     Edit,
     Permit,
@@ -29,12 +30,16 @@ from commonplace.flows.notes.write import (
 )
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
-from commonplace.model import EntryResult, Fact, Terms
-from commonplace.model.fact import Settlement
+from commonplace.model import Bond, Changed, EntryResult, Fact, Terms
+from commonplace.model.fact import GroupVerdict, Settlement
 from commonplace.model.layout import place_of
+from commonplace.model.moment import read_moment
 
 _REPLACES: Final = "It is said to replace this entry."
 _COVERS: Final = "It is said to say all that this entry says, and more."
+_BOTH: Final = "Both hold."
+_UNTIL: Final = "It is said to hold for a while."
+_VERDICTS: Final[tuple[Bond, ...]] = ("both", "end")
 
 
 def settle(
@@ -43,33 +48,81 @@ def settle(
     session: Session,
     *,
     reason: str = "",
+    quote: str = "",
     is_spoken: bool = False,
     dry_run: bool = False,
 ) -> EntryResult:
-    """Settle the entry with the older ones that the settlement names; `is_spoken` if the person said so themselves.
+    """Settle the entry with the older ones that the settlement names; `is_spoken` if it is the person's own word.
 
-    A name may end in a dot and the first digits of the fingerprint that was shown: `91f607.3ac`. Raises NotFound,
-    Conflict for an entry that is not active or that has other words now, UsageError for an empty or contradictory
-    settlement, and Refused.
+    `quote` are the words of the person that an agent passes on. A name may end in a dot and the first digits of the
+    fingerprint that was shown: `91f607.3ac`. Raises NotFound, Conflict for an entry that is not active or that has
+    other words now, UsageError for an empty or contradictory settlement, and Refused.
     """
-    refuse_secrets(reason)
+    refuse_secrets(reason, quote)
     if not (settlement.names or settlement.until):
         raise UsageError("nothing is settled", hint="Say what it replaces, covers, says the same as, or holds with.")
+    if settlement.until:  # what holds for a while ends nothing: the older ones hold alone again afterwards
+        both = (*settlement.both, *settlement.replaces, *settlement.covers)
+        settlement = replace(settlement, replaces=(), covers=(), both=both)
     with session.stores.save_lock():
         here = session.at(session.clock())
         new = shown_entry(name, here)
         olds = {each: shown_entry(each, here) for each in settlement.names}
         _check(new, olds.values(), settlement)
         if settlement.same:
-            return _put_away(new, olds[settlement.same[0]], here, reason=reason, dry_run=dry_run)
+            return _put_away([new], olds[settlement.same[0]], here, reason=reason, dry_run=dry_run)
         ending = {olds[each].id: (olds[each], _REPLACES) for each in settlement.replaces}
         ending |= {olds[each].id: (olds[each], _COVERS) for each in settlement.covers}
-        kind = here.actor.kind
-        ended = [each for each, _ in ending.values() if may_end(each, actor=kind, is_spoken=is_spoken)]
-        asked = [each for each, _ in ending.values() if each not in ended]
-        why = reason.strip() or (next(iter(ending.values()))[1] if ending else "Both hold.")
-        settled = _settled(new, ended, asked, [olds[each] for each in settlement.both], settlement.until, why, here)
-        return _write(new, settled, ended, asked, here, reason=why, dry_run=dry_run)
+        is_quoted = is_spoken_change(quote, new, [each for each, _ in ending.values()], here)
+        is_spoken = is_spoken or is_quoted
+        ended, asked = _divided([each for each, _ in ending.values()], here, is_spoken=is_spoken)
+        why = reason.strip() or (next(iter(ending.values()))[1] if ending else _BOTH if settlement.both else _UNTIL)
+        beside = [olds[each] for each in settlement.both]
+        settled = settled_fact(new, ended, here, asked=asked, both=beside, until=settlement.until, reason=why)
+        if is_quoted:  # what the person said is their own word from now on
+            origins = replace(new.origins, trust="told", quote=" ".join(quote.split()))
+            settled = replace(settled, origins=origins, updated=here.now)
+        return write_settled(new, settled, ended, here, asked=asked, reason=why, spoken=is_spoken, dry_run=dry_run)
+
+
+def settle_group(
+    facts: Sequence[Fact], verdict: GroupVerdict, session: Session, *, dry_run: bool = False
+) -> EntryResult:
+    """Settle a group, the newest entry first, in one commit, as the person; the caller has the save lock.
+
+    `both`: all of them hold. `replaces`: the newest alone holds. `same`: all say the same, and one of them stays: what
+    is loaded before every prompt or pinned, else the person's own word, else the oldest.
+    """
+    newest, others = facts[0], facts[1:]
+    if verdict == "same":
+        kept = min(facts, key=lambda fact: (not (fact.always_load or fact.pinned), not is_own_word(fact), fact.begins))
+        return _put_away([each for each in facts if each != kept], kept, session, reason="", dry_run=dry_run)
+    if verdict == "replaces":
+        settled = settled_fact(newest, others, session, reason=_REPLACES)
+        return write_settled(newest, settled, others, session, reason=_REPLACES, dry_run=dry_run)
+    beside = [with_bonds(fact, "both", facts[place:]) for place, fact in enumerate(facts[:-1], start=1)]
+    pairs = [
+        (fact, replace(fact, bonds=bonds, updated=session.now)) for fact, bonds in zip(facts, beside, strict=False)
+    ]
+    message = commit_message(session.stores, verb="settle", path=newest.path)
+    changed = change_entries(pairs, session, Terms(message=message, why=_BOTH, dry_run=dry_run))
+    difference, commit = changed.difference, changed.commit
+    return EntryResult("settle", pairs[0][1], _BOTH, commit=commit, changed=changed.changed, difference=difference)
+
+
+def with_bonds(fact: Fact, bond: Bond, others: Iterable[Fact]) -> tuple[tuple[Bond, str], ...]:
+    """The bonds of the entry with this verdict on others, in the place of an earlier one."""
+    named = {each.id for each in others}
+    bonds = {each for each in fact.bonds if each[1] not in named or each[0] not in _VERDICTS}
+    return tuple(sorted(bonds | {(bond, id) for id in named}))
+
+
+def _divided(olds: Sequence[Fact], session: Session, *, is_spoken: bool) -> tuple[list[Fact], list[Fact]]:
+    """The entries that this actor may end, and those of which the person must be asked."""
+    kind = session.actor.kind
+    flipped = flipped_among(olds, session) if kind != "person" else frozenset[str]()
+    ended = [each for each in olds if may_end(each, actor=kind, is_spoken=is_spoken, is_flipped=each.id in flipped)]
+    return ended, [each for each in olds if each not in ended]
 
 
 def say_again(known: Fact, session: Session, *, dry_run: bool = False) -> EntryResult:
@@ -95,28 +148,29 @@ def _check(new: Fact, olds: Iterable[Fact], settlement: Settlement) -> None:
     ids = [each.id for each in olds]
     if new.id in ids:
         raise UsageError(f"{id_digits(new.id)} cannot be settled with itself", hint="Name the older entry.")
-    if len({*ids}) < len(settlement.names) or (settlement.same and len(settlement.names) > 1):
+    is_alone = not settlement.same or (len(settlement.names) == 1 and not settlement.until)
+    if len({*ids}) < len(settlement.names) or not is_alone:
         raise UsageError("an entry is named twice, or `same` with others", hint="Say one thing of each older entry.")
     if new.place == "staging":
         hint = "The person approves or rejects it first (`commonplace review`)."
         raise Conflict(f"{id_digits(new.id)} waits for the person", path=new.path, hint=hint)
 
 
-def _settled(
+def settled_fact(
     new: Fact,
     ended: Sequence[Fact],
-    asked: Sequence[Fact],
-    both: Sequence[Fact],
-    until: str,
-    reason: str,
     session: Session,
+    *,
+    asked: Sequence[Fact] = (),
+    both: Sequence[Fact] = (),
+    until: str = "",
+    reason: str,
 ) -> Fact:
-    """The newer entry with what was settled."""
-    now = session.now
-    named = {each.id for each in (*ended, *asked, *both)}
-    bonds = {each for each in new.bonds if each[1] not in named or each[0] not in ("both", "end")}
-    bonds |= {("both", each.id) for each in both} | {("end", each.id) for each in asked}
-    fact = replace(new, bonds=tuple(sorted(bonds)))
+    """The newer entry with what was settled: what it ends, what it is meant to end, and what it holds with."""
+    now, over = session.now, {each.id for each in ended}
+    fact = replace(new, bonds=tuple(each for each in new.bonds if each[1] not in over or each[0] not in _VERDICTS))
+    fact = replace(fact, bonds=with_bonds(fact, "both", both))
+    fact = replace(fact, bonds=with_bonds(fact, "end", asked))
     if ended and new.begins <= now and not new.supersedes:
         fact = replace(fact, supersedes=ended[0].id, reason=reason)
     if until and until != new.valid_until:
@@ -126,31 +180,25 @@ def _settled(
     return fact if fact == new else replace(fact, updated=now)
 
 
-def _write(
+def write_settled(
     new: Fact,
     settled: Fact,
     ended: Sequence[Fact],
-    asked: Sequence[Fact],
     session: Session,
     *,
+    asked: Sequence[Fact] = (),
     reason: str,
+    spoken: bool = False,
     dry_run: bool,
 ) -> EntryResult:
-    terms = Terms(message=commit_message(session.stores, verb="settle", path=new.path), why=reason, dry_run=dry_run)
-    permit = Permit(session, terms, "remember", new.path)
-    endings = [Ending(each, settled, session, terms, is_over=settled.begins <= session.now) for each in ended]
-    if settled == new and not endings:
-        return EntryResult("settle", new, "It is settled so already.", changed=False)
-
-    def plan(read: Reader) -> tuple[Edit, ...]:
-        edit, note = entry_edit(new, changed_keys(new, settled), session, read)
-        refuse_redirect(permit.ask(there=note), new.path)
-        return (edit, *(ending.edit(read) for ending in endings))
-
-    permits = [permit, *(ending.permit for ending in endings)]
-    moves = move_trailers(*(move for ending in endings for move in ending.moves))
-    edits, result = change(plan, permits, path=new.path, trailers=moves)
-    changed = change_result(edits[0], permit, result, more=edits[1:])
+    """Write the newer entry as it was settled, and end the older ones, in one commit."""
+    if settled == new and not ended:
+        return EntryResult("settle", new, "It is settled so already.", changed=False, waiting=tuple(asked))
+    message = commit_message(session.stores, verb="settle", path=new.path)
+    terms = Terms(message=message, why=reason, spoken=spoken, dry_run=dry_run)
+    is_over = settled.begins <= session.now
+    endings = [Ending(each, settled, session, terms, is_over=is_over, since=_since(settled, each)) for each in ended]
+    changed = change_entries([(new, settled)], session, terms, endings=endings)
     return EntryResult(
         "settle",
         settled,
@@ -164,50 +212,78 @@ def _write(
     )
 
 
-def _put_away(new: Fact, old: Fact, session: Session, *, reason: str, dry_run: bool) -> EntryResult:
-    """Put the newer entry away in favour of the older one, which is confirmed; its words stay in the archive.
+def _since(new: Fact, old: Fact) -> str:
+    """When the newer entry took over: as it began, or as it was said again after the older one had begun."""
+    again = [moment for day in new.confirmed if (moment := read_moment(day)) > old.begins]
+    return min(again, default=new.begins) if new.begins <= old.begins else new.begins
+
+
+def change_entries(
+    pairs: Sequence[tuple[Fact, Fact]], session: Session, terms: Terms, *, endings: Sequence[Ending] = ()
+) -> Changed:
+    """Write these entries as they are to be, in their places, and end others, in one commit.
+
+    Raises Conflict if one of them is no longer as it was looked up, and Refused.
+    """
+    permits = [Permit(session, terms, "remember", old.path) for old, _ in pairs]
+
+    def plan(read: Reader) -> tuple[Edit, ...]:
+        edits = [_edit(old, new, permit, read) for (old, new), permit in zip(pairs, permits, strict=True)]
+        return (*edits, *(ending.edit(read) for ending in endings))
+
+    moves = [(old.path, new.path) for old, new in pairs if old.path != new.path]
+    moves += [move for ending in endings for move in ending.moves]
+    every = [*permits, *(ending.permit for ending in endings)]
+    edits, result = change(plan, every, path=pairs[0][1].path, trailers=move_trailers(*moves))
+    return change_result(edits[0], permits[0], result, more=edits[1:])
+
+
+def _edit(old: Fact, new: Fact, permit: Permit, read: Reader) -> Edit:
+    edit, note = entry_edit(old, changed_keys(old, new), permit.session, read)
+    refuse_redirect(permit.ask(there=note), old.path)
+    if new.path == old.path:
+        return edit
+    refuse_redirect(permit.ask(new.path, there=note, moved_from=old.path), new.path)
+    return replace(edit, moved_to=locate(new.path, permit.session.stores.vault))
+
+
+def _put_away(news: Sequence[Fact], old: Fact, session: Session, *, reason: str, dry_run: bool) -> EntryResult:
+    """Put newer entries away in favour of an older one, which is confirmed; their words stay in the archive.
 
     A newer entry that only the person may put away gives way to nobody: then both stay, and that is said.
     """
     kind, now = session.actor.kind, session.now
-    if not may_end(new, actor=kind, is_spoken=False):
+    if kept := [each for each in news if not may_end(each, actor=kind, is_spoken=False)]:
         raise Conflict(
-            f"{id_digits(new.id)} is the person's own word",
-            path=new.path,
-            hint=f"Settle it the other way round: {id_digits(old.id)} says the same as {id_digits(new.id)}.",
+            f"{id_digits(kept[0].id)} is the person's own word",
+            path=kept[0].path,
+            hint=f"Settle it the other way round: {id_digits(old.id)} says the same as {id_digits(kept[0].id)}.",
         )
     why = reason.strip() or f"It says the same as {id_digits(old.id)}."
-    path = archive_path(new.path)
-    away = replace(new, path=path, place=place_of(path), status="superseded", superseded_by=old.id, superseded_at=now)
-    away = replace(away, valid_until=new.begins, invalidated_at=now, was_valid_until=new.valid_until)
-    away = replace(away, always_load=False, reason=why, updated=now)
+    away = [_away(each, old, now, reason=why) for each in news]
     is_witness = kind == "person" or not is_own_word(old)  # a program's words confirm nothing that the person said
-    days = tuple(dict.fromkeys((*old.confirmed, new.recorded[:10], now[:10])))
+    today = (now[:10],) if kind == "person" else ()  # who only compares two statements says neither of them again
+    days = dict.fromkeys((*old.confirmed, *sorted(each.recorded[:10] for each in news), *today))
     origins = replace(old.origins, trust="told") if kind == "person" else old.origins
-    kept = replace(old, confirmed=days, origins=origins, updated=now) if is_witness else old
+    stays = replace(old, confirmed=tuple(days), origins=origins, updated=now) if is_witness else old
     terms = Terms(message=commit_message(session.stores, verb="settle", path=old.path), why=why, dry_run=dry_run)
-    permits = [Permit(session, terms, "remember", each.path) for each in (new, old)[: 1 + (kept != old)]]
-
-    def plan(read: Reader) -> tuple[Edit, ...]:
-        edit, note = entry_edit(new, changed_keys(new, away), session, read)
-        refuse_redirect(permits[0].ask(there=note), new.path)
-        refuse_redirect(permits[0].ask(path, there=note, moved_from=new.path), path)
-        moved = replace(edit, moved_to=locate(path, session.stores.vault))
-        if kept == old:
-            return (moved,)
-        confirmed, note = entry_edit(old, changed_keys(old, kept), session, read)
-        refuse_redirect(permits[1].ask(there=note), old.path)
-        return moved, confirmed
-
-    edits, result = change(plan, permits, path=old.path, trailers=move_trailers((new.path, path)))
-    changed = change_result(edits[0], permits[0], result, more=edits[1:])
+    pairs = [*zip(news, away, strict=True), *([(old, stays)] if stays != old else [])]
+    changed = change_entries(pairs, session, terms)
     return EntryResult(
         "settle",
-        kept,
+        stays,
         why,
         old=old.id,
         commit=changed.commit,
         changed=changed.changed,
         difference=changed.difference,
-        ended=(away,),
+        ended=tuple(away),
     )
+
+
+def _away(new: Fact, old: Fact, now: str, *, reason: str) -> Fact:
+    """The entry in the archive, for the older one that says the same."""
+    path = archive_path(new.path)
+    away = replace(new, path=path, place=place_of(path), status="superseded", superseded_by=old.id, superseded_at=now)
+    away = replace(away, valid_until=new.begins, invalidated_at=now, was_valid_until=new.valid_until)
+    return replace(away, always_load=False, reason=reason, updated=now)

@@ -146,6 +146,7 @@ def _forget(places: Sequence[Locator], contents: Sequence[bytes], stores: Stores
     unindex_notes(paths, contents, stores)
     stores.snapshots.clear()
     stores.profile.clear()
+    stores.undecided.clear()
     update_memory_index_note(paths, stores)
     gone = [each for each in places if not stores.vault.exists(each)]  # another note may be at its path by now
     if Capability.ERASABLE in stores.vault.capabilities and gone:

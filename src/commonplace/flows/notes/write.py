@@ -244,6 +244,7 @@ class Permit:
             autonomy=self._autonomy,
             personal=self.terms.personal,
             granted=self._granted and path == self.path,
+            spoken=self.terms.spoken,
             sensitive=there is not None and self._is_hidden(there),
             existing=_policy_keys(there) if there else None,
             incoming=_policy_keys(incoming) if incoming else None,

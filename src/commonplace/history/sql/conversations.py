@@ -9,7 +9,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final, Protocol
 
@@ -141,6 +141,12 @@ UPDATE conversation_threads SET memory = :memory WHERE {mine} AND id = :id AND m
 _FORGET: Final = "DELETE FROM conversation_threads WHERE {mine} AND id = :id"
 _ADD_ERASED: Final = "INSERT INTO erased_conversations ({tenant} mark) VALUES ({:tenant} :id) ON CONFLICT DO NOTHING"
 _ERASED: Final = "SELECT mark FROM erased_conversations WHERE {mine}"
+_LEARN: Final = """
+INSERT INTO learning_sources ({tenant} source, turns, stamp, paragraphs, failures, reason, retry_at, is_parked)
+VALUES ({:tenant} :id, :learned, '', '[]', 0, '', '', 0)
+ON CONFLICT ({tenant} source) DO UPDATE SET turns = excluded.turns WHERE learning_sources.turns < excluded.turns
+"""
+_LEARNED: Final = "SELECT source, turns FROM learning_sources WHERE {mine} AND turns > 0"
 _CURSOR: Final = 'SELECT "offset", tail, file FROM capture_cursors WHERE {mine} AND session = :session'
 _CURSORS: Final = 'SELECT session, "offset", tail, file FROM capture_cursors WHERE {mine} ORDER BY session'
 _MOVE_CURSOR: Final = """
@@ -187,8 +193,9 @@ class ConversationRecord:
     """What one call added: to the conversation `id` at the time `at`.
 
     `session` names the session whose `cursor` it moves; `closed` is when the conversation was closed. `memory` is what
-    the conversation may be used for from then on; None if that stays as it is. One that is `erased` has the mark of a
-    conversation that is gone as its id.
+    the conversation may be used for from then on; None if that stays as it is. `learned` is the number of the last
+    message from which was learned; 0 if that stays as it is. One that is `erased` has the mark of a conversation that
+    is gone as its id.
     """
 
     id: str
@@ -200,6 +207,7 @@ class ConversationRecord:
     closed: str = ""
     erased: bool = False
     memory: MemoryUse | None = None
+    learned: int = 0
 
 
 class ConversationChange(Protocol):
@@ -523,6 +531,8 @@ def apply_record(transaction: SqlTransaction, record: ConversationRecord) -> Non
         transaction.change(_CLOSE, {"id": record.id, "now": record.closed})
     if record.memory:
         transaction.change(_SET_USE, {"id": record.id, "memory": record.memory})
+    if record.learned:
+        transaction.change(_LEARN, {"id": record.id, "learned": record.learned})
 
 
 def _grow(transaction: SqlTransaction, record: ConversationRecord, thread: NewThread) -> None:
@@ -597,9 +607,11 @@ def stored_records(transaction: SqlTransaction, *, now: datetime) -> Iterator[Co
     for session, *cursor in transaction.rows(_CURSORS):
         if session not in sessions:
             yield ConversationRecord(session, at, session=session, cursor=TranscriptCursor(*cursor))
+    learned: dict[str, int] = dict(transaction.rows(_LEARNED))
     for thread in threads:
         rows = transaction.rows(_STORED_MESSAGES, {"id": thread.id})
-        yield _record_of(thread, [_stored(*row) for row in rows], cursor_of(transaction, session_of(thread)))
+        record = _record_of(thread, [_stored(*row) for row in rows], cursor_of(transaction, session_of(thread)))
+        yield replace(record, learned=learned.get(thread.id, 0))
 
 
 def _record_of(thread: Thread, messages: Sequence[IncomingMessage], cursor: TranscriptCursor) -> ConversationRecord:

@@ -1,6 +1,7 @@
 """What was learned, in SQL: the tables `learning_sources`, `learning_batches` and `learned_items`.
 
 A batch is stored in one transaction with how far its source was read, so that no crash loses or repeats a part of it.
+How far a conversation was read is a part of its record, so that it lasts as long as the conversation does.
 """
 
 import json
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from commonplace.history.base import check_limit, stored_moment
 from commonplace.history.normalize import valid_utf8
-from commonplace.history.sql.conversations import SqlUsage, forget_named
+from commonplace.history.sql.conversations import ConversationRecord, SqlUsage, forget_named
 from commonplace.history.sql.transaction import ALL_ROWS, SqlTransaction, first_row
 from commonplace.model.learning import (
     ExtractedFact,
@@ -103,9 +104,13 @@ class SqlLearning(SqlUsage):
     def begin_learning(self, batch: LearnedBatch, *, now: datetime) -> bool:
         """Store what was extracted and how far the source was read; False if that is no longer as the batch says."""
         state = LearningState(source=batch.source, turns=batch.until, stamp=batch.stamp, paragraphs=batch.paragraphs)
-        with self._database.write_transaction() as transaction:
-            if not state.is_note and not _begins_there(transaction, batch):
-                return False
+        with self._changing() as change:
+            transaction = change.transaction
+            if not state.is_note:
+                if not _begins_there(transaction, batch):
+                    return False
+                read = ConversationRecord(batch.source, stored_moment(now), learned=batch.until)
+                change.keep(read, now=now, is_forced=False)
             transaction.change(_SAVE_STATE, _state_row(state))
             number: int = first_row(transaction, _ADD_BATCH, _batch_row(batch, at=stored_moment(now)))[0]
             rows = _item_rows(batch, at=stored_moment(now))

@@ -7,7 +7,7 @@
 `sum` is the beginning of the sha256 of the bytes of the record. A line is written with one call and forced to the disk
 before the call that recorded it returns. A last line without its end was never acknowledged, and is cut off. A record
 with `erased` has a hash of the id of a conversation that is gone; its records are removed from the files then. One with
-`memory` says what a conversation is used for from then on.
+`memory` says what a conversation is used for from then on, one with `learned` up to which message facts were learned.
 The tables in `history.db` are made from these files, and say how much of each they contain. What the files have more is
 added when `history.db` is opened and before each change; what the files lack is written again from the tables.
 """
@@ -50,6 +50,11 @@ INSERT INTO conversation_files (name, size, last, sum) VALUES (:name, :size, :la
 ON CONFLICT (name) DO UPDATE SET size = excluded.size, last = excluded.last, sum = excluded.sum
 """
 _COPY: Final = "Nothing needs to be done; a copy of the old history.db, put in place of the new one, brings these back."
+_LOST: Final = (
+    "Lost are facts that were extracted and not saved yet, the log of what was learned, how often facts were used, the "
+    "topics of sessions, the logs of model calls and of jobs, and the mirror of calendars; marked notes are read again."
+)
+_COUNT_LEARNED: Final = "SELECT count(*) FROM learning_sources WHERE turns > 0"
 _BEGUN: Final = ""  # the name in `conversation_files` by which a history knows that its files were looked at
 
 
@@ -250,8 +255,9 @@ class FileSync:
         """One record more is what a killed process leaves; more of them were in a `history.db` that is gone."""
         if any(each.erased for each in records):
             self.drop_erased(connection)
-        if len(records) > 1:
-            restored = counted(sum(len(each.messages) for each in records), "message")
+        count = sum(len(each.messages) for each in records)
+        if len(records) > 1 and count:
+            restored = counted(count, "message")
             self._tell(connection, f"history.db was older than the conversation files: {restored} restored from them.")
 
     def restore(self, connection: apsw.Connection, *, is_used: bool = True) -> None:
@@ -261,6 +267,7 @@ class FileSync:
         _set_file(connection, _BEGUN, FileState())
         seen: dict[str, set[str]] = defaultdict(set)
         uses: dict[str, MemoryUse] = {}
+        learned: dict[str, int] = {}
         damaged, has_erased = list[str](), False
         for name in self.files.sizes():
             for record in self._replay(connection, name, FileState()):
@@ -273,25 +280,34 @@ class FileSync:
                 else:
                     seen[record.id].update(each.identity for each in record.messages)
                     uses[record.id] = _use_after(record, uses.get(record.id, "on"))
+                    learned[record.id] = max(record.learned, learned.get(record.id, 0))
         for name in dict.fromkeys(damaged):
             aside, state = self.files.set_damage_aside(name)
             _set_file(connection, name, state)
             self._tell_damaged(connection, str(aside), is_whole=had_threads)
         if has_erased:
             self.drop_erased(connection)
-        written = self._write_missing(connection, seen, uses)
+        written = self._write_missing(connection, seen, uses, learned)
         if is_used:
             self._tell_restored(connection, is_missing=is_missing, written=written)
 
     def _write_missing(
-        self, connection: apsw.Connection, seen: Mapping[str, set[str]], uses: Mapping[str, MemoryUse]
+        self,
+        connection: apsw.Connection,
+        seen: Mapping[str, set[str]],
+        uses: Mapping[str, MemoryUse],
+        learned: Mapping[str, int],
     ) -> int:
-        """Write the messages and the uses of conversations that only the tables have; returns how many messages."""
+        """Write what only the tables have: messages of conversations, their uses, and how far they were learned.
+
+        Returns how many messages.
+        """
         count = 0
         for record in self.stored(connection):
             missing = tuple(each for each in record.messages if each.identity not in seen.get(record.id, ()))
             is_other_use = record.thread is not None and record.thread.memory != uses.get(record.id)
-            if missing or record.id not in seen or is_other_use:
+            is_read_further = record.learned > learned.get(record.id, 0)
+            if missing or record.id not in seen or is_other_use or is_read_further:
                 self._append(connection, replace(record, messages=missing), now=datetime.fromisoformat(record.at))
                 count += len(missing)
         return count
@@ -326,9 +342,10 @@ class FileSync:
     def _tell_restored(self, connection: apsw.Connection, *, is_missing: bool, written: int) -> None:
         if is_missing:
             restored = counted(_count(connection), "conversation")
+            learned = int(connection.execute(_COUNT_LEARNED).get)
             said = (
-                f"history.db was missing, empty or damaged: {restored} restored from the conversation files. How often "
-                "facts were used, the topics of sessions and the log of model calls begin anew."
+                f"history.db was missing, empty or damaged: {restored} restored from the conversation files, and how "
+                f"far {learned} of them were learned. {_LOST}"
             )
             self._tell(connection, said, remedy=_COPY)
         elif written:
@@ -405,6 +422,7 @@ def _line(record: ConversationRecord) -> bytes:
     values |= {"closed": record.closed} if record.closed else {}
     values |= {"erased": True} if record.erased else {}
     values |= {"memory": record.memory} if record.memory else {}
+    values |= {"learned": record.learned} if record.learned else {}
     body = json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
     return b"".join((_BEFORE_SUM, _sum(body), _AFTER_SUM, body, b"}\n"))
 
@@ -452,6 +470,7 @@ def _parse(line: bytes) -> ConversationRecord | None:
             closed=values.get("closed", ""),
             erased=values.get("erased", False),
             memory=values.get("memory"),
+            learned=int(values.get("learned", 0)),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

@@ -447,6 +447,11 @@ BEGIN
 END;
 """
 
+# The files say how far conversations were learned, too. With other sums they are read again, and get what they lack.
+_17_LEARNED_IN_FILES = """
+UPDATE conversation_files SET sum = '' WHERE name <> '';
+"""
+
 MIGRATIONS: Final = (
     _1_AUDIT_AND_GRANTS,
     _2_MODEL_CALLS,
@@ -464,6 +469,7 @@ MIGRATIONS: Final = (
     _14_CALENDARS,
     _15_CONTEXTS,
     _16_PERSONS,
+    _17_LEARNED_IN_FILES,
 )
 
 HISTORY_ERRORS: Final = ErrorWording(

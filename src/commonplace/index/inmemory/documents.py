@@ -300,6 +300,7 @@ class InMemoryFactReader(InMemoryLinkReader):
             and document.source_id.startswith(query.folder)
             and query.fingerprint in ("", fact.fingerprint)
             and _is_among(query.claims, self.rules.claim(fact) or None)
+            and (not query.bond or query.bond in {bond for bond, _ in fact_bonds(fact)})
             and (not query.names or self._is_about(fact, query.names) or self._links_to(stored, paths))
             and query.predicate in ("", fact.predicate)
             and (not query.topics or bool({*map(fold_label, fact.topics)} & {*map(fold_label, query.topics)}))

@@ -122,6 +122,7 @@ _SELECTIVE: Final = {
     "paths": "INDEXED BY memory_facts_by_path",
     "folder": "INDEXED BY memory_facts_by_path",
     "always_load": "INDEXED BY memory_facts_loaded_always",
+    "bond": "NOT INDEXED",  # by their keys
 }
 _LESS_SELECTIVE: Final = {
     "predicate": "INDEXED BY memory_facts_by_predicate",
@@ -294,6 +295,7 @@ def _conditions(query: FactQuery) -> tuple[list[str], dict[str, Any]]:
         "paths": ("f.path " + _IN, _texts(query.paths)),
         "fingerprint": ("f.fingerprint <> '' AND f.fingerprint = :{name}", valid_unicode(query.fingerprint)),
         "claims": ("f.claim <> '' AND f.claim " + _IN, _texts(query.claims)),
+        "bond": ("f.key IN (SELECT fact FROM memory_bonds WHERE bond = :{name})", query.bond),
         "predicate": ("f.predicate <> '' AND f.predicate = :{name}", valid_unicode(query.predicate)),
         "topics": (_HAS_TOPIC, _labels(query.topics)),
         "statuses": ("f.status " + _IN, _texts(query.statuses)),

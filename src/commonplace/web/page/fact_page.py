@@ -1,10 +1,11 @@
 """The pages of facts: the list with its filters, one with its versions and evidence, and what can be done to it."""
 
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from fastapi import APIRouter, Request, Response
 
 from commonplace.errors import UsageError
+from commonplace.memory.fact_shapes import neighbour_shape
 from commonplace.memory.facts import FactFilter
 from commonplace.model import TRUSTS, FactState
 from commonplace.model.text import counted
@@ -23,6 +24,7 @@ from commonplace.web.page.view import (
 ENTRY: Final = NavigationEntry("Facts", "/facts", group="know", key="f")
 _STATES: Final[tuple[FactState, ...]] = get_args(FactState)
 _MOST_TOPICS: Final = 30
+_VERDICTS: Final = ("replaces", "covers", "same", "both")
 router = APIRouter()
 
 
@@ -65,11 +67,24 @@ def show_facts(
     )
 
 
+@router.post("/facts/save")
+def save_fact(request: Request, memory: PageMemory, form: PageForm) -> Response:
+    """Save one thing worth knowing, and show what is near it."""
+    result = memory.entries.save(form.required("text"), interface="page", project="")
+    said = "Saved as your own word." if result.action != "confirm" else "Known already, and confirmed."
+    return redirect(request, f"/facts/{result.fact.id}?near=1", said, undo=result.commit, undo_to="/facts")
+
+
 @router.get("/facts/{id}")
-def show_fact(request: Request, memory: PageMemory, id: str) -> Response:
-    """One fact: what it says, since when, on which evidence, its versions and what it is bound to."""
+def show_fact(request: Request, memory: PageMemory, id: str, near: str = "") -> Response:
+    """One fact: what it says, since when, on which evidence, its versions and what it is bound to.
+
+    With `near` also the entries near to it, to be settled.
+    """
     chain = memory.entries.show(id)
     now = next((each for each in chain.versions if each.fact.id == chain.fact.id), None)
+    can_settle = chain.fact.origin == "entry" and chain.fact.status == "active"
+    found = memory.entries.neighbours(chain.fact.id) if near and can_settle else None
     others = {each.source if each.target == chain.fact.id else each.target for each in chain.edges}
     return render(
         request,
@@ -83,7 +98,23 @@ def show_fact(request: Request, memory: PageMemory, id: str) -> Response:
         others={other: _text(memory, other) for other in others},
         doubt=memory.facts.doubts([now]).get(chain.fact.id, "") if now else "",
         obsidian=memory.notes.link(chain.fact.path),
+        near=[(each.fact, neighbour_shape(each)) for each in found.neighbours] if found else [],
+        by_words=bool(found and found.by_words),
     )
+
+
+@router.post("/facts/settle")
+def settle_fact(request: Request, memory: PageMemory, form: PageForm) -> Response:
+    """Say how a fact relates to an older one, after reading both."""
+    id, verdict = form.required("id"), form.required("verdict")
+    if verdict not in _VERDICTS:
+        raise UsageError(f"no such verdict: {verdict!r}", hint=f"Choose from: {', '.join(_VERDICTS)}.")
+    given: dict[str, Any] = {verdict: (form.required("older"),)}
+    result = memory.entries.settle(id, **given)
+    ended = "; ".join(f"“{each.text}”" for each in result.ended)
+    said = f"Ended: {ended}. It is kept in the archive." if ended else "Both hold."
+    to = f"/facts/{result.fact.id}" + ("?near=1" if result.fact.id == id else "")
+    return redirect(request, to, said, undo=result.commit, undo_to=f"/facts/{id}")
 
 
 @router.post("/facts/confirm")
@@ -99,7 +130,7 @@ def correct_fact(request: Request, memory: PageMemory, form: PageForm) -> Respon
     old, reason = form.required("id"), form.text("reason") or "corrected on the page"
     result = memory.entries.evolve(old, form.required("text"), reason=reason)
     said = "Corrected; the old version is kept."
-    return redirect(request, f"/facts/{result.fact.id}", said, undo=result.commit, undo_to=f"/facts/{old}")
+    return redirect(request, f"/facts/{result.fact.id}?near=1", said, undo=result.commit, undo_to=f"/facts/{old}")
 
 
 @router.post("/facts/end")

@@ -1,6 +1,7 @@
 """The page of what waits: approve, reject or edit each, with its evidence beside it; keys go through it quickly.
 
-A form sends what the person saw (`seen`): an entry or a proposal that has changed meanwhile is not decided.
+A form sends what the person saw (`seen`): an entry, an ending or a proposal that has changed meanwhile is not decided.
+The id of a group names what was seen of it.
 """
 
 import hashlib
@@ -10,7 +11,8 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from commonplace.errors import Conflict, NotFound, UsageError
-from commonplace.model.fact import WaitingEntry
+from commonplace.memory.fact_shapes import speaker_and_day
+from commonplace.model.fact import GROUP_VERDICTS, ReviewResult, WaitingEntry
 from commonplace.model.proposal import Proposal
 from commonplace.web.page.view import NavigationEntry, PageForm, PageMemory, SentForm, redirect, render
 
@@ -28,28 +30,57 @@ def show_queue(request: Request, memory: PageMemory) -> Response:
         "review.html",
         title="Review",
         entries=[(each, seen_entry(each)) for each in queue.entries[:_SHOWN]],
+        endings=[(each, seen_entry(each)) for each in queue.endings[:_SHOWN]],
+        groups=queue.groups[:_SHOWN],
         proposals=[(each, seen_proposal(each)) for each in queue.proposals[:_SHOWN]],
         notes=queue.notes,
-        more=max(0, len(queue.entries) - _SHOWN) + max(0, len(queue.proposals) - _SHOWN),
+        ended=memory.reviews.ended(),
+        shown=_SHOWN,
+        spoken=speaker_and_day,
+        more=sum(max(0, len(each) - _SHOWN) for each in (queue.entries, queue.endings, queue.groups, queue.proposals)),
     )
 
 
 @router.post("/review/entry")
 def decide_entry(request: Request, memory: PageMemory, form: PageForm) -> Response:
-    """Approve, reject or reword one entry, and go on with the next."""
+    """Approve, reject or reword one entry or ending, and go on with the next."""
     id, deed = form.required("id"), form.required("deed")
     _require_same(lambda: seen_entry(memory.reviews.show(id)), form)
     keep_old = form.is_set("keep_old")
-    if deed == "approve":
-        result = memory.reviews.approve(id, keep_old=keep_old)[0]
+    if deed == "forget":
+        forgotten = memory.entries.forget(id, reason="never true")
+        return redirect(request, f"/review#{_place(form)}", f"Forgotten: {forgotten.fact.text}", undo=forgotten.commit)
+    if deed in ("approve", "known"):
+        result = memory.reviews.approve(id, keep_old=keep_old, confirm_known=deed == "known")[0]
     elif deed == "reject":
         result = memory.reviews.reject(id, reason=form.text("reason"))[0]
     elif deed == "edit":
         result = memory.reviews.edit(id, form.required("text"), keep_old=keep_old)
     else:
         raise _unknown(deed)
-    said = " ".join((_SAID[result.action], result.fact.text, *result.remarks))
-    return redirect(request, f"/review#{_place(form)}", said, undo=result.commit)
+    return redirect(request, f"/review#{_place(form)}", _said(result), undo=result.commit)
+
+
+@router.post("/review/group")
+def decide_group(request: Request, memory: PageMemory, form: PageForm) -> Response:
+    """Say how the entries of a group relate, and go on with the next."""
+    deed = form.required("deed")
+    verdict = next((each for each in GROUP_VERDICTS if each == deed), None)
+    if verdict is None:
+        raise _unknown(deed)
+    result = memory.reviews.settle(form.required("id"), verdict)
+    return redirect(request, f"/review#{_place(form)}", _said(result), undo=result.commit)
+
+
+@router.post("/review/ended")
+def decide_ended(request: Request, memory: PageMemory, form: PageForm) -> Response:
+    """Bring back an entry that was replaced, or agree with an ending that an old rule made."""
+    id, deed = form.required("id"), form.required("deed")
+    back = form.text("back") or f"/review#{_place(form)}"
+    if deed not in ("back", "agree"):
+        raise _unknown(deed)
+    result = (memory.reviews.bring_back if deed == "back" else memory.reviews.leave_ended)(id)[0]
+    return redirect(request, back, _said(result), undo=result.commit)
 
 
 @router.post("/review/proposal")
@@ -85,9 +116,9 @@ def show_proposal(request: Request, memory: PageMemory, id: str) -> Response:
 
 def seen_entry(waiting: WaitingEntry) -> str:
     """A hash of what the person sees of an entry: the words, how it is loaded, and what it would replace."""
-    fact = waiting.fact
+    fact, known = waiting.fact, (waiting.known,) if waiting.known else ()
     shown = (fact.id, fact.text, fact.subject, fact.predicate, fact.object, fact.kind, str(fact.always_load))
-    return _hash(*shown, *(each.id for each in waiting.against))
+    return _hash(*shown, *(f"{each.id} {each.fingerprint}" for each in (*waiting.against, *known)))
 
 
 def seen_proposal(proposal: Proposal) -> str:
@@ -100,7 +131,18 @@ _SAID: Final = {
     "confirm": "Known already, and confirmed:",
     "edit": "Approved in your words:",
     "reject": "Rejected:",
+    "both": "Both hold:",
+    "replace": "The newest alone holds:",
+    "same": "Kept for all of them:",
+    "back": "Brought back:",
+    "agree": "It stays ended:",
 }
+
+
+def _said(result: ReviewResult) -> str:
+    """What became of it, and of what it replaced."""
+    ended = tuple(f"Ended: {each.text}" for each in result.ended)
+    return " ".join((_SAID[result.action], result.fact.text, *ended, *result.remarks))
 
 
 def _hash(*parts: str) -> str:

@@ -36,7 +36,7 @@ def show_today(request: Request, memory: PageMemory, all: str = "") -> Response:
         title="Today",
         digest=digest,
         groups=[(title, [(line, *_remedy(line)) for line in lines]) for title, lines in groups if lines],
-        waiting=queue.entries[:_MOST],
+        waiting=(*queue.entries, *queue.endings)[:_MOST],
         waiting_count=memory.reviews.count(),
         proposals=queue.proposals[:_MOST],
         due=memory.commitments.list(states=("overdue", "open")),

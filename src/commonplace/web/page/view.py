@@ -77,6 +77,8 @@ BOND_WORDS: Final[Mapping[str, tuple[str, str]]] = {
     "extend": ("adds to", "more about it:"),
     "derive": ("follows from", "from it follows"),
     "contradict": ("contradicts", "contradicted by"),
+    "both": ("holds beside", "holds beside"),
+    "end": ("is said to end", "is said to be ended by"),
 }
 """How one fact is bound to another, in words for people: by its own bond, and by one of the other fact."""
 _MOST_FIELDS: Final = 2000

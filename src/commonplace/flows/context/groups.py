@@ -1,0 +1,133 @@
+"""What nobody has settled, as a context shows it: a group newest first, each with its day, and what waits.
+
+Who says otherwise than another one is named where the speakers differ. An entry that waits for the person is not shown;
+the person's word that it speaks against says in the prompt's own part that it waits.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from commonplace.facts.claims import is_own_word, kind_of_speaker
+from commonplace.facts.groups import DISPUTES, Group, giving_way, said_last
+from commonplace.facts.validity import holds
+from commonplace.flows.memory.groups import groups_among, nearest_among
+from commonplace.flows.stores import Session
+from commonplace.index.base import FactQuery, IndexReader
+from commonplace.model import Fact
+from commonplace.model.context import Piece
+from commonplace.model.moment import spoken_day
+
+OLDER_LINE: Final = 80
+"""Characters that the profile shows of an older entry of a group; a prompt about it brings the whole."""
+
+_PER_PLACE: Final = 1e-6  # of a score, by which an older entry comes after a newer one
+_MOST_WAITING: Final = 200  # entries, the last updated first
+
+
+def show_undecided(pieces: Sequence[Piece], session: Session) -> list[Piece]:
+    """The pieces in the same order; those of one group with their days, those that something waits against with that.
+
+    Raises IndexDamaged.
+    """
+    ids = tuple(sorted({piece.fact for piece in pieces if piece.fact}))
+    if not ids:
+        return [*pieces]
+    with session.stores.index.reader() as reader:
+        records = reader.facts(FactQuery(ids=ids, sensitive=False))
+        facts = {each.fact.id: each.fact for each in records if holds(each, session.now)}
+        waiting = _waiting(facts, reader, session)
+    shown = [_with_waiting(piece, waiting, session) for piece in pieces]
+    for group in groups_among(facts.values(), session):
+        shown = _with_days(shown, group, session)
+    return shown
+
+
+def _with_days(pieces: Sequence[Piece], group: Group, session: Session) -> list[Piece]:
+    """The pieces, where those of the group have their days and stand together."""
+    places = {fact.id: place for place, fact in enumerate(group.entries)}
+    own = [piece for piece in pieces if piece.fact in places]
+    scores = defaultdict[str, float](float)
+    headings = {piece.section: piece.group for piece in own if piece.fact == group.newest.id}
+    for piece in own:
+        scores[piece.section] = max(piece.score, scores[piece.section])
+    differ = len({kind_of_speaker(fact) for fact in group.entries}) > 1
+    days = {fact.id: _said(fact, session, with_speaker=differ) for fact in group.entries}
+    yielding = giving_way([group])
+    return [
+        _placed(
+            _with_day(piece, days[piece.fact], is_older=places[piece.fact] > 0),
+            score=scores[piece.section] - places[piece.fact] * _PER_PLACE,
+            newest=group.newest.id if places[piece.fact] else "",
+            heading=headings.get(piece.section, piece.group),
+            yields=piece.fact in yielding,
+        )
+        if piece.fact in places
+        else piece
+        for piece in pieces
+    ]
+
+
+def _with_day(piece: Piece, said: str, *, is_older: bool) -> Piece:
+    text = piece.text
+    if is_older and piece.section == "profile" and len(text) > OLDER_LINE:
+        text = f"{text[:OLDER_LINE].rpartition(' ')[0] or text[:OLDER_LINE]} ..."
+    return replace(piece, text=text, said=said)
+
+
+def _placed(piece: Piece, *, score: float, newest: str, heading: str, yields: bool) -> Piece:
+    """The piece behind the newest one of its group; where room is short it yields, if it gives way."""
+    if piece.section == "user":
+        return piece
+    if not newest:
+        return replace(piece, score=score)
+    yields = piece.yields or (yields and piece.section in ("facts", "profile", "playbooks"))
+    return replace(piece, score=score, newest=newest, group=heading, yields=yields)
+
+
+def _said(fact: Fact, session: Session, *, with_speaker: bool) -> str:
+    """`3 November`, or `an agent, 3 November`; only the speaker if the day is unknown, as that of a line of a note."""
+    last = said_last(fact)
+    is_named = with_speaker and not fact.origins.author  # the line names the author
+    parts = (kind_of_speaker(fact) if is_named else "", spoken_day(last, now=session.now) if last else "")
+    return ", ".join(filter(None, parts))
+
+
+def _with_waiting(piece: Piece, waiting: dict[str, Fact], session: Session) -> Piece:
+    """The piece of the prompt's own part, which says that something waits against it."""
+    other = waiting.get(piece.fact) if piece.section == "facts" else None
+    if other is None:
+        return piece
+    day = spoken_day(other.recorded, now=session.now)
+    return replace(piece, text=f"{piece.text} ({kind_of_speaker(other)} reported another value on {day}; it waits)")
+
+
+def _waiting(facts: dict[str, Fact], reader: IndexReader, session: Session) -> dict[str, Fact]:
+    """For the person's word among these facts, by id, the newest waiting entry that says otherwise.
+
+    One that says who the person is may name nothing that it speaks against: then it is the nearest that does so, too.
+    """
+    active = FactQuery(origins=("entry",), statuses=("active",), sensitive=False, limit=_MOST_WAITING)
+    query = replace(active, staged=True, only_staged=True)
+    own = {id: fact for id, fact in facts.items() if is_own_word(fact)}
+    found: dict[str, Fact] = {}
+    for record in sorted(reader.facts(query), key=lambda each: each.fact.recorded) if own else ():
+        fact = record.fact
+        targets = [fact.supersedes, *(target for bond, target in fact.bonds if bond in DISPUTES)]
+        if not any(targets) and _is_identity(fact):
+            near = nearest_among(fact, _identities(reader, session), session)
+            targets = [near.id] if near else []
+        found |= {target: fact for target in targets if target in own}
+    return found
+
+
+def _identities(reader: IndexReader, session: Session) -> Iterable[Fact]:
+    """What the person said of who they are, as it holds."""
+    records = reader.facts(FactQuery(origins=("entry",), statuses=("active",), sensitive=False))
+    held = (each.fact for each in records if holds(each, session.now))
+    return (fact for fact in held if is_own_word(fact) and _is_identity(fact))
+
+
+def _is_identity(fact: Fact) -> bool:
+    return "identity" in (fact.kind, fact.fact)

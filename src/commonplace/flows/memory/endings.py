@@ -1,0 +1,256 @@
+"""Endings that the person decides: those that programs want, and those that an old rule made.
+
+An active entry that is said to end another one stands beside it with the bond `end`. The person allows the ending, or
+says that both hold. Earlier versions of this program ended entries that were only alike; which rule ended an entry is
+in the reason that its successor has. Nothing returns by itself: the person brings an entry back, or agrees.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from commonplace.errors import Conflict
+from commonplace.facts.entry_paths import entry_path, entry_slug, id_digits
+from commonplace.facts.validity import state_of
+from commonplace.flows.memory.facts import entry_reader, find_fact
+from commonplace.flows.memory.verdicts import change_entries, settled_fact, with_bonds, write_settled
+from commonplace.flows.notes.write import commit_message
+from commonplace.flows.stores import Session
+from commonplace.index.base import FactQuery, IndexReader
+from commonplace.model import Bond, Fact, FactRecord, Terms
+from commonplace.model.fact import OldEnding, ReviewResult, WaitingEntry
+from commonplace.model.layout import place_of
+
+LIVE: Final = ("current", "future")
+"""States of a fact that something can speak against."""
+
+_END: Final[Bond] = "end"
+_APPROVED: Final = "The person approved it."
+_BOTH: Final = "The person says that both hold."
+_AGREED: Final = "The person agrees that it ended."
+
+_OLD_RULES: Final = frozenset(
+    {
+        "It says the same more precisely.",
+        "It says that this has changed.",
+        "It says otherwise of the same thing.",
+    }
+)
+"""What the rules that compared sentences gave as the reason for an ending."""
+
+_STATED: Final = frozenset(
+    {
+        "It is said to replace this fact.",
+        "The caller says that it replaces this fact.",
+        "It was said to replace that one.",
+    }
+)
+"""What they gave where a caller named the entry; learning named one with 80 % of the words of what was over."""
+
+_MERGED: Final = "Merge "
+"""How the reason of an entry begins that `dream` made of several; of other words, once."""
+
+_OLD_WAITS: Final = frozenset(
+    {
+        "It would replace the person's own word.",
+        "It would end what a note of the person says.",
+        "It contradicts what is known.",
+        *(f"It contradicts what is known. {reason}" for reason in _OLD_RULES),
+        "It is said to contradict a known fact.",
+    }
+)
+"""Why entries waited as a whole that would stand beside the others today."""
+
+
+# ---------------------------------------------------------------- endings that wait
+
+
+def waiting_endings(session: Session) -> tuple[WaitingEntry, ...]:
+    """The entries that hold and are said to end others that hold, oldest first. Raises IndexDamaged."""
+    with entry_reader(session.stores) as reader:
+        records = reader.facts(FactQuery(bond=_END, statuses=("active",), origins=("entry",)))
+        found = [ending_of(each, reader, session) for each in records]
+    waiting = [each for each in found if each]
+    return tuple(sorted(waiting, key=lambda each: (each.fact.recorded, each.fact.id)))
+
+
+def ending_of(record: FactRecord, reader: IndexReader, session: Session) -> WaitingEntry | None:
+    """What the entry is said to end, in the latest versions; None if nothing of it holds any more.
+
+    A version that began after the entry is newer than what was said: nothing is asked about it.
+    """
+    fact = record.fact
+    if fact.place == "staging" or state_of(record, at=session.now) not in LIVE:
+        return None
+    against: dict[str, Fact] = {}
+    remarks: list[str] = []
+    for target in (target for bond, target in fact.bonds if bond == _END):
+        latest = latest_version(target, reader)
+        if latest is None or state_of(latest, at=session.now) not in LIVE or latest.fact.id == fact.id:
+            continue
+        old = latest.fact
+        if old.id != target and old.begins > fact.begins:
+            continue
+        against[old.id] = old
+        if old.id != target:
+            remarks.append(replaced_since(target, old))
+        if old.origin == "line":
+            remarks.append(line_stays(old))
+    return WaitingEntry(fact, tuple(against.values()), remarks=tuple(remarks)) if against else None
+
+
+def latest_version(id: str, reader: IndexReader) -> FactRecord | None:
+    """The newest version of the entry of that id; None if there is none."""
+    record: FactRecord | None = None
+    seen: set[str] = set()
+    while id and id not in seen:
+        seen.add(id)
+        records = reader.facts(FactQuery(ids=(id,)))
+        record = records[0] if records else record
+        id = records[0].fact.superseded_by if records else ""
+    return record
+
+
+def replaced_since(target: str, newest: Fact) -> str:
+    """The remark that another version is meant than the one that was named."""
+    return f"{id_digits(target)} was replaced by {id_digits(newest.id)} since it was saved."
+
+
+def line_stays(line: Fact) -> str:
+    """The remark that a line of a note stays as it is."""
+    return f"{line.path}:{line.line} says otherwise: only you can change that line."
+
+
+def decide_ending(waiting: WaitingEntry, session: Session, *, ends: bool, dry_run: bool) -> ReviewResult:
+    """End what the entry is said to end, and make the entry the person's own word; or let both hold.
+
+    One commit; the caller has the save lock. Nobody asks again in either case.
+    """
+    fact = waiting.fact
+    ended = tuple(each for each in waiting.against if each.origin == "entry") if ends else ()
+    both = () if ends else waiting.against
+    why = _APPROVED if ends else _BOTH
+    asked = replace(fact, bonds=tuple(each for each in fact.bonds if each[0] != _END))
+    settled = settled_fact(asked, ended, session, both=both, reason=why)
+    if ends:
+        days = dict.fromkeys((*settled.confirmed, session.now[:10]))
+        settled = replace(settled, confirmed=tuple(days), origins=replace(settled.origins, trust="told"))
+    settled = replace(settled, updated=session.now)
+    result = write_settled(fact, settled, ended, session, reason=why, dry_run=dry_run)
+    return ReviewResult(
+        "approve" if ends else "both",
+        settled,
+        ended,
+        waiting.remarks,
+        commit=result.commit,
+        changed=result.changed,
+        difference=result.difference,
+    )
+
+
+# ---------------------------------------------------------------- what old rules did
+
+
+def waits_by_old_rule(fact: Fact) -> bool:
+    """True for a staged entry that would stand beside the others today; who somebody is waits still."""
+    return fact.reason in _OLD_WAITS and "identity" not in (fact.kind, fact.fact)
+
+
+def old_endings(session: Session) -> tuple[OldEnding, ...]:
+    """The endings that an old rule made and the person has not looked at, the newest first. Raises IndexDamaged."""
+    with entry_reader(session.stores) as reader:
+        records = reader.facts(FactQuery(statuses=("superseded",), origins=("entry",)))
+        ended = [each.fact for each in records if each.fact.superseded_by]
+        ids = tuple({each.superseded_by for each in ended})
+        heirs = {each.fact.id: each.fact for each in reader.facts(FactQuery(ids=ids))} if ids else {}
+    found = [OldEnding(each, heirs[each.superseded_by]) for each in ended if each.superseded_by in heirs]
+    guessed = [each for each in found if _is_by_old_rule(each)]
+    return tuple(sorted(guessed, key=lambda each: (each.fact.superseded_at, each.fact.id), reverse=True))
+
+
+def _is_by_old_rule(ending: OldEnding) -> bool:
+    fact, heir = ending.fact, ending.by
+    if heir.reason.startswith(_MERGED):
+        return ("derive", fact.id) in heir.bonds and fact.fingerprint != heir.fingerprint
+    if heir.supersedes != fact.id:
+        return False
+    return heir.reason in _OLD_RULES or (heir.reason in _STATED and heir.origins.trust == "mined")
+
+
+def bring_back(id: str, session: Session, *, dry_run: bool) -> ReviewResult:
+    """Let a replaced entry hold again beside the newest version, with the bond `both`, in one commit.
+
+    Raises NotFound, Conflict if the entry was not replaced, and VaultUnavailable; the caller has the save lock.
+    """
+    fact, heirs = _replaced(id, session)
+    back = _before_ending(fact, session)
+    pairs = [(fact, back), *_without(fact, heirs, session)]
+    message = commit_message(session.stores, verb="bring back", path=back.path)
+    changed = change_entries(pairs, session, Terms(message=message, why="The person brought it back.", dry_run=dry_run))
+    return ReviewResult("back", back, commit=changed.commit, changed=changed.changed, difference=changed.difference)
+
+
+def agree_to_ending(id: str, session: Session, *, dry_run: bool) -> ReviewResult:
+    """Note that the person agrees with the ending of a replaced entry, so that nobody asks again."""
+    fact, heirs = _replaced(id, session)
+    heir = heirs[0] if heirs else None
+    if heir is None or not _is_by_old_rule(OldEnding(fact, heir)):
+        raise Conflict(f"no old rule ended {fact.id}", path=fact.path, hint="`commonplace review --ended` lists them.")
+    agreed = replace(heir, reason=_AGREED, updated=session.now)
+    message = commit_message(session.stores, verb="settle", path=heir.path)
+    changed = change_entries([(heir, agreed)], session, Terms(message=message, why=_AGREED, dry_run=dry_run))
+    return ReviewResult("agree", fact, commit=changed.commit, changed=changed.changed, difference=changed.difference)
+
+
+def _replaced(id: str, session: Session) -> tuple[Fact, list[Fact]]:
+    """The replaced entry, and the versions that came after it, its own successor first."""
+    with entry_reader(session.stores) as reader:
+        fact = find_fact(id, reader, session).fact
+        heirs = [*_heirs(fact, reader)]
+    if fact.origin != "entry" or fact.status != "superseded":
+        hint = "`commonplace show` has its versions; `commonplace undo` takes back other changes."
+        raise Conflict(f"the entry {fact.id} was not replaced", path=fact.path, hint=hint)
+    return fact, heirs
+
+
+def _heirs(fact: Fact, reader: IndexReader) -> Iterator[Fact]:
+    seen, next_ = {fact.id}, fact.superseded_by
+    while next_ and next_ not in seen:
+        seen.add(next_)
+        records = reader.facts(FactQuery(ids=(next_,)))
+        if not records:
+            return
+        yield records[0].fact
+        next_ = records[0].fact.superseded_by
+
+
+def _before_ending(fact: Fact, session: Session) -> Fact:
+    """The entry as it was before another one replaced it, in its old place."""
+    path = entry_path(
+        fact.kind, id=fact.id, slug=entry_slug(fact), recorded=fact.recorded, always_load=fact.always_load
+    )
+    return replace(
+        fact,
+        path=path,
+        place=place_of(path),
+        status="active",
+        reason=fact.reason if fact.supersedes else "",  # else it says why the entry was put away
+        superseded_by="",
+        superseded_at="",
+        valid_until=fact.was_valid_until if fact.invalidated_at else fact.valid_until,
+        invalidated_at="",
+        was_valid_until="",
+        updated=session.now,
+    )
+
+
+def _without(fact: Fact, heirs: Iterable[Fact], session: Session) -> Iterator[tuple[Fact, Fact]]:
+    """The versions that change if the entry holds again: the next one replaces nothing, the newest holds with it."""
+    for heir in heirs:
+        changed = heir
+        if heir.supersedes == fact.id:
+            changed = replace(changed, supersedes="", reason="")
+        if heir.status == "active":
+            changed = replace(changed, bonds=with_bonds(heir, "both", [fact]))
+        if changed != heir:
+            yield heir, replace(changed, updated=session.now)
