@@ -20,7 +20,6 @@ from commonplace.flows.memory import save as saving
 from commonplace.memory import Memory
 from commonplace.model import Candidate, Fact
 from commonplace.model.entry_field import made_from
-from commonplace.model.fact import Neighbour
 from commonplace.model.request import NewEntry
 
 FLOORS: Final = (0.0, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
@@ -75,18 +74,6 @@ def by_meaning_and_words(scores: Sequence[Score], *, weight: float, floor: float
     return _first([((each.cosine or 0.0) + weight * each.words, each.id) for each in counted], floor)
 
 
-def most_by_meaning(scores: Sequence[Score], *, floor: float) -> list[str]:
-    """The ids that the product shows: the nearest by meaning, and in the last place the one that shares most words."""
-    weight = product._SHARED_WORDS  # noqa: SLF001 (the constant that is measured)
-    near = [each for each in scores if (each.cosine or 0.0) + weight * each.words >= floor]
-    shown = product.most_telling(product.Near(Neighbour(_fact(each.id), each.cosine), each.words) for each in near)
-    return [each.fact.id for each in shown]
-
-
-def _fact(id: str) -> Fact:
-    return Fact(id=id, path=f"{id}.md", line=0, origin="entry", text="")
-
-
 def by_words(scores: Sequence[Score], *, floor: float) -> list[str]:
     """The ids that are shown where there is no encoder."""
     return _first([(each.words, each.id) for each in scores if each.words > 0], floor)
@@ -105,7 +92,6 @@ def neighbour_figures(compared: Sequence[Compared]) -> dict[str, Any]:
         "as built": [each.shown for each in compared],
         "by cosine alone": [by_meaning_and_words(each.scores, weight=0.0, floor=floor) for each in compared],
         "by cosine alone, no floor": [by_meaning_and_words(each.scores, weight=0.0, floor=-1.0) for each in compared],
-        "by the sum of both": [by_meaning_and_words(each.scores, weight=weight, floor=floor) for each in compared],
         "by words alone": [by_words(each.scores, floor=alone) for each in compared],
     }
     return {
@@ -117,7 +103,9 @@ def neighbour_figures(compared: Sequence[Compared]) -> dict[str, Any]:
         "floors": [
             {
                 "floor": each,
-                "built": _shown(compared, [most_by_meaning(one.scores, floor=each) for one in compared]),
+                "built": _shown(
+                    compared, [by_meaning_and_words(one.scores, weight=weight, floor=each) for one in compared]
+                ),
                 "cosine": _shown(
                     compared, [by_meaning_and_words(one.scores, weight=0.0, floor=each) for one in compared]
                 ),

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from bench.changes_neighbours import Score, by_meaning_and_words, by_words, most_by_meaning
+from bench.changes_neighbours import Score, by_meaning_and_words, by_words
 from bench.changes_saves import is_dated
 from bench.changes_sets import deciding_set
 from bench.readers import CASES, drawn, score
@@ -25,13 +25,6 @@ def test_shared_words_raise_an_entry_and_cosine_alone_counts_only_what_has_one()
     assert by_meaning_and_words(NEAR, weight=0.5, floor=0.3) == ["b", "a", "c"]
     assert by_meaning_and_words(NEAR, weight=0.0, floor=0.3) == ["a", "b"]
     assert by_words(NEAR, floor=0.5) == ["c"]
-
-
-def test_the_last_place_is_of_the_entry_that_shares_most_words() -> None:
-    """The others are the nearest by meaning."""
-    crowd = [Score(name, 0.9 - place / 100, 0.0) for place, name in enumerate("efghij")]
-
-    assert most_by_meaning([*crowd, *NEAR], floor=0.3) == ["e", "f", "g", "h", "c"]
 
 
 def test_a_line_is_dated_by_figures_or_by_the_name_of_the_month() -> None:

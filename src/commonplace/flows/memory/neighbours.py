@@ -3,7 +3,7 @@
 Nearness decides nothing. It only finds what somebody who can read should see beside a new statement.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -45,24 +45,6 @@ class Nearest(NamedTuple):
     by_words: bool
 
 
-class Near(NamedTuple):
-    """An entry that may be shown, what shared words add to its cosine, and whether it has the statement's subject."""
-
-    neighbour: Neighbour
-    words: float
-    is_own: bool = False
-
-    @property
-    def group(self) -> tuple[bool, bool]:
-        """What comes first has a lower one."""
-        return not self.neighbour.is_same, not self.is_own
-
-    @property
-    def meaning(self) -> float:
-        """The cosine; 0 if only words were compared."""
-        return self.neighbour.cosine or 0.0
-
-
 def neighbours(
     statement: Candidate | Fact, session: Session, *, without: Collection[str] = ()
 ) -> tuple[tuple[Neighbour, ...], bool]:
@@ -74,7 +56,7 @@ def neighbours(
     found, rules = nearest(candidate, session), session.stores.rules
     subject = rules.entity(candidate.subject)
     comparison = compare(candidate, [], rules=rules, now=session.now)
-    near = []
+    shown = []
     for record, score, cosine in found.entries:
         fact = record.fact
         is_live = state_of(record, at=session.now) in _LIVE and fact.id not in without
@@ -82,18 +64,9 @@ def neighbours(
         is_same = comparison.is_nearly_the_same(record)
         if is_live and (is_near or is_same) and not is_elsewhere(fact, candidate, session):
             own = bool(subject) and rules.entity(fact.subject) == subject
-            near.append(Near(Neighbour(fact, cosine, is_same), score - (cosine or 0.0), own))
-    return most_telling(near), found.by_words
-
-
-def most_telling(near: Iterable[Near]) -> tuple[Neighbour, ...]:
-    """At most MOST: the nearest by meaning, and in the last place the one that shares most words.
-
-    First of all what may say the same, then what has the same subject.
-    """
-    ranked = sorted(near, key=lambda each: (*each.group, -each.meaning, -each.words, each.neighbour.fact.id))
-    last = sorted(ranked[MOST - 1 :], key=lambda each: (*each.group, -each.words))[:1]
-    return tuple(each.neighbour for each in (*ranked[: MOST - 1], *last))
+            shown.append((not is_same, not own, -score, Neighbour(fact, cosine, is_same)))
+    shown.sort(key=lambda each: (*each[:3], each[3].fact.id))
+    return tuple(each[3] for each in shown[:MOST]), found.by_words
 
 
 def nearest(
