@@ -10,16 +10,8 @@ from tests.integration.web.conftest import ClientFor
 ASKS: Final = {"search", "context", "start_context"}
 """Operations that carry a body and change nothing."""
 
-REVIEWS: Final = {
-    "list_waiting",
-    "show_waiting",
-    "show_proposal",
-    "approve_waiting",
-    "edit_waiting",
-    "reject_waiting",
-    "list_ended",
-}
-OWN: Final = {*REVIEWS, "run_job", "run_template", "read_digest", "sync_calendars"}
+REVIEWS: Final = {"list_waiting", "show_waiting", "show_proposal", "approve_waiting", "edit_waiting", "reject_waiting"}
+OWN: Final = {*REVIEWS, "list_ended", "run_job", "run_template", "read_digest", "sync_calendars"}
 """Operations of the person alone."""
 
 STREAMS: Final = {"live_events"}
