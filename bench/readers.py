@@ -46,8 +46,8 @@ CASES: Final = {"changed": 64, "opposite": 40, "same": 40, "restriction": 30, "i
 
 SAVES_A_FILE: Final = 60
 TOOLS: Final = {"saves": ("memory_save",), "corrections": ("memory_save", "memory_search", "memory_forget")}
-_KNOWN_SINCE: Final = datetime(2025, 6, 1, 8, tzinfo=UTC)
-_TODAY: Final = datetime(2026, 11, 19, 9, tzinfo=UTC)
+_KNOWN_SINCE: Final = datetime(2024, 10, 1, 8, tzinfo=UTC)  # before the first day of a chain: a clock only goes on
+_TODAY: Final = datetime(2026, 12, 15, 9, tzinfo=UTC)  # after the last one
 _DIGITS: Final = 6
 
 SAVES_TASK: Final = """\

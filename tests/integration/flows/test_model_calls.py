@@ -53,10 +53,10 @@ def session(folder: Path, server: ModelScript, clock: Calendar, **values: object
     return Session(replace(stores, models=make_models(options)), Actor(), clock)
 
 
-def ask(here: Session, *, task: Task = "judge", text: str = "PRIVATE words") -> object:
+def ask(here: Session, *, task: Task = "consolidate", text: str = "PRIVATE words") -> object:
     """The answer of that task's model."""
     prompts = (PROMPTS[0], Prompt("user", text))
-    return ask_model(task, prompts, SCHEMA, here, prompt_version="judge.v1").value
+    return ask_model(task, prompts, SCHEMA, here, prompt_version="consolidate.v1").value
 
 
 def failure(here: Session, **words: str) -> ProviderFailed:
@@ -73,8 +73,8 @@ def test_a_call_is_logged_with_what_it_came_to_and_without_its_words(
     here = session(tmp_path, server, clock, price_in=2.0, price_out=10.0)
 
     assert ask(here) == {"action": "extend"}
-    (call,) = here.stores.history.calls(task_type="judge")
-    assert (call.model_alias, call.version) == (f"{MODEL}@127.0.0.1", "judge.v1")
+    (call,) = here.stores.history.calls(task_type="consolidate")
+    assert (call.model_alias, call.version) == (f"{MODEL}@127.0.0.1", "consolidate.v1")
     assert call.tokens == TOKENS_IN + TOKENS_OUT
     assert call.cost == pytest.approx((TOKENS_IN * 2 + TOKENS_OUT * 10) / 1_000_000)
     assert call.duration_ms > 0
@@ -107,11 +107,11 @@ def test_events_hold_neither_the_words_nor_the_key(
 def test_without_a_model_nothing_is_asked(tmp_path: Path, server: ModelScript, clock: Calendar) -> None:
     """The settings ask for none, or not for this task."""
     off = session(tmp_path, server, clock, provider="none")
-    half = session(tmp_path, server, clock, **{"judge.provider": "none"})
+    half = session(tmp_path, server, clock, **{"consolidate.provider": "none"})
 
-    assert model_of("judge", off) is None
-    assert model_of("judge", half) is None
-    assert "no model is set for judge" in failure(off).message
+    assert model_of("consolidate", off) is None
+    assert model_of("consolidate", half) is None
+    assert "no model is set for consolidate" in failure(off).message
     assert ask(half, task="extract") == {"action": "extend"}
     assert len(server.requests) == 1
 
@@ -123,10 +123,10 @@ def test_sensitive_words_go_to_no_other_machine(tmp_path: Path, server: ModelScr
     local = session(tmp_path, server, clock)
 
     with pytest.raises(Refused) as caught:
-        ask_model("judge", PROMPTS, SCHEMA, remote, prompt_version="judge.v1", is_sensitive=True)
+        ask_model("consolidate", PROMPTS, SCHEMA, remote, prompt_version="consolidate.v1", is_sensitive=True)
     assert caught.value.reason == "sensitive"
     assert remote.stores.history.count_calls() == 0
-    assert ask_model("judge", PROMPTS, SCHEMA, local, prompt_version="judge.v1", is_sensitive=True).value
+    assert ask_model("consolidate", PROMPTS, SCHEMA, local, prompt_version="consolidate.v1", is_sensitive=True).value
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_calls_at_once_do_not_exceed_the_budget_together(tmp_path: Path, server:
 def test_a_call_that_may_have_been_billed_stays_reserved(tmp_path: Path, server: ModelScript, clock: Calendar) -> None:
     """The server had the request and never said what it cost; one that was refused costs nothing."""
     server.turns = [Answer({"action": "x"}, delay=2.5), Failure(400), Failure(400), Failure(400)]
-    here = session(tmp_path, server, clock, **{"judge.timeout_seconds": 1})
+    here = session(tmp_path, server, clock, **{"consolidate.timeout_seconds": 1})
 
     assert failure(here).reason == "unreachable"
     reserved = here.stores.history.spending(clock()).tokens
@@ -284,17 +284,17 @@ def test_the_prompt_of_a_task_may_be_a_file_of_the_person(tmp_path: Path, server
     """Named in the settings."""
     (tmp_path / "mine.md").write_text("As I do.")
 
-    here = session(tmp_path, server, clock, **{"judge.prompt_file": str(tmp_path / "mine.md")})
+    here = session(tmp_path, server, clock, **{"consolidate.prompt_file": str(tmp_path / "mine.md")})
 
-    assert prompt_for("judge", here).text == "As I do."
+    assert prompt_for("consolidate", here).text == "As I do."
     assert prompt_for("extract", here).version.startswith("extract.v")
 
 
 def test_a_lent_model_has_no_budget_and_is_logged(tmp_path: Path, server: ModelScript, clock: Calendar) -> None:
     """The host pays for its own; nothing else of the settings counts for it."""
-    lent = model_of("judge", session(tmp_path, server, clock))
+    lent = model_of("consolidate", session(tmp_path, server, clock))
     here = session(tmp_path, server, clock, provider="none", daily_tokens=0)
-    answer = ask_model("judge", PROMPTS, SCHEMA, here, prompt_version="judge.v1", model=lent)
+    answer = ask_model("consolidate", PROMPTS, SCHEMA, here, prompt_version="consolidate.v1", model=lent)
 
     assert answer.value == {"action": "extend"}
     assert here.stores.history.calls()[0] == _logged(here)
@@ -302,7 +302,7 @@ def test_a_lent_model_has_no_budget_and_is_logged(tmp_path: Path, server: ModelS
 
 
 def _identity(here: Session) -> str:
-    route = here.stores.models.route("judge")
+    route = here.stores.models.route("consolidate")
     assert route
     return route.identity
 
@@ -325,9 +325,9 @@ def test_the_spending_report_has_each_task_and_what_is_left_today(
     report, one = Learning(here).spending(days=30), TOKENS_IN + TOKENS_OUT
 
     assert [(row.day, row.task, row.calls, row.tokens) for row in report.rows] == [
-        ("2026-03-01", "judge", 1, one),
+        ("2026-03-01", "consolidate", 1, one),
+        ("2026-03-02", "consolidate", 1, one),
         ("2026-03-02", "extract", 1, one),
-        ("2026-03-02", "judge", 1, one),
     ]
     assert (report.since, report.total.calls, report.left.tokens) == ("2026-02-01", 3, 100_000 - 2 * one)
     assert Learning(here).spending(days=1).total.calls == 2

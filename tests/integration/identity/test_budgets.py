@@ -61,7 +61,7 @@ def session(folder: Path, vault: str, server: ModelScript, clock: Calendar, pers
 def ask(here: Session) -> str:
     """What becomes of one question."""
     try:
-        ask_model("judge", (Prompt("user", "words"),), SCHEMA, here, prompt_version="judge.v1")
+        ask_model("consolidate", (Prompt("user", "words"),), SCHEMA, here, prompt_version="consolidate.v1")
     except ProviderFailed as failure:
         return f"{failure.reason}: {failure.message}"
     return "answered"

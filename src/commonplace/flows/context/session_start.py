@@ -271,15 +271,16 @@ def _source(line: ProfileLine) -> str:
 
 def session_pieces(session: Session, *, project: str, conversation: str) -> tuple[Piece, ...]:
     """Where the work of the project stands, its last session, and how much waits for review: three, three, one line."""
-    lines = [*_work_state(session, project=project)] if project else []
-    lines += _last_session(session, project=project, conversation=conversation) if project else ()
+    lines = [(text, "the project's state") for text in _work_state(session, project=project)] if project else []
+    last = _last_session(session, project=project, conversation=conversation) if project else ()
+    lines += [(text, "the last session") for text in last]
     waiting = waiting_count(session)
     news = session_line(session, waiting=waiting)
     if not news and waiting:
-        lines.append(waiting_text(waiting, proposals=proposal_count(session.stores)))
+        lines.append((waiting_text(waiting, proposals=proposal_count(session.stores)), "it waits for review"))
     pieces = [
-        Piece(section="session", key=f"session#{number}", document="", source="", text=text, why="the last session")
-        for number, text in enumerate(lines)
+        Piece(section="session", key=f"session#{number}", document="", source="", text=text, why=why)
+        for number, (text, why) in enumerate(lines)
     ]
     if due := deadline_line(session):
         pieces.append(Piece(section="session", key="session#due", document="", source="", text=due, why="a deadline"))
