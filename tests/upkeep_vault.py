@@ -1,9 +1,11 @@
 """A vault in which every scheduled job and skill has something to do, made once and copied for each test."""
 
+import json
 import shutil
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from commonplace.memory import Memory
 from commonplace.model import Actor, Message
@@ -31,6 +33,7 @@ _HARMED: Final = (
     "Bakes bread on Sundays with rye.",
     "Sings in a choir.",
 )
+_CHANGED: Final = ("The ferry to Hven leaves at {0}.", "Baker Skov unlocks his shop door at {0}.", "Uses {0} as editor.")
 _EXPLAINED: Final = "For the record, this is how we deploy the {0}:\n1. Run tests.\n2. Build the {0}.\n3. Copy it over."
 _SPOKEN: Final = (
     "Please fix the valve of the greenhouse",
@@ -55,7 +58,7 @@ _CHANNELS: Final = ("crew", "team")
 
 
 def open_lived(folder: Path, *, models: ModelScript, at: datetime = NOW) -> Memory:
-    """The person's memory in that folder, with its clock stopped; the model curates and does nothing else."""
+    """The person's memory in that folder, with its clock stopped; the model curates and judges, and nothing else."""
     block = {"provider": "openai", "base_url": models.openai, "model": MODEL}
     settings: dict[str, object] = {
         "upkeep.zone": "UTC",
@@ -63,15 +66,24 @@ def open_lived(folder: Path, *, models: ModelScript, at: datetime = NOW) -> Memo
         "upkeep.links.suggest": 0,
         "skills.meeting_note.lookback_minutes": 1440,
         "calendar.calendars": [f"{name} path={folder / f'{name}.ics'}" for name in _HOURS],
-        **{f"llm.curate.{name}": value for name, value in block.items()},
+        **{f"llm.{task}.{name}": value for task in ("curate", "judge") for name, value in block.items()},
     }
     return make_memory(folder, clock=Calendar(at), settings=settings)
 
 
-def curation(asked: Received) -> Answer:
-    """What the model answers: a section with a line of its own for each profile note."""
+def model_answer(asked: Received) -> Answer:
+    """What the model answers: of near entries the newest replaces the others; a line of its own for each profile."""
+    if '"groups"' in asked.words:
+        return Answer({"verdicts": [*_verdicts(json.loads(asked.body["messages"][1]["content"])["groups"])]})
     place = next((name for name in _CHANNELS if f"channel {name}" in asked.words), "bees")
     return Answer({"ops": [{"op": "add_heading", "heading": "Habits", "lines": [f"Speaks of {place} on Sundays."]}]})
+
+
+def _verdicts(groups: Sequence[Sequence[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    for newest, *others in groups:
+        for older in others:
+            pair = {"newer": newest["number"], "older": older["number"]}
+            yield {**pair, "reasoning": "It says another hour.", "verdict": "replaces"}
 
 
 def live(folder: Path, *, models: ModelScript) -> None:
@@ -122,6 +134,9 @@ def _live_lately(vault: Path, person: Memory) -> None:
     agent = person.acting(Actor("agent", "codex"))
     for text in _LOVED:
         use_daily(person.entries.save(text, kind="preference").fact.id, person, Calendar(NOW), days=15)
+    for text in _CHANGED:
+        for hour in ("nine", "ten"):
+            agent.entries.save(text.format(hour), kind="fact")
     _harm(vault, *(agent.entries.save(text, kind="preference").fact.path for text in _HARMED))
     for number, text in enumerate(_SPOKEN):
         at = NOW - timedelta(days=number + 1)

@@ -19,7 +19,7 @@ from tests.faults.killing import killed_after
 from tests.gitvault import git
 from tests.llm_server import ModelScript, serving_models
 from tests.run_length import rounds
-from tests.upkeep_vault import NOW, copied, curation, live, open_lived
+from tests.upkeep_vault import NOW, copied, model_answer, live, open_lived
 
 KILLS = rounds(1, long=40)
 KILLED = rounds(6, long=100)  # jobs; of a short run, some that are always the same
@@ -92,7 +92,7 @@ def _lines(file: Path) -> str:
 def lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
     folder = tmp_path_factory.mktemp("lived")
     with serving_models() as models:
-        models.answers = curation
+        models.answers = model_answer
         live(folder, models=models)
         yield Lived(folder, copied(folder, tmp_path_factory.mktemp("saved") / "folder"), models)
 

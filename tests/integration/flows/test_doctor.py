@@ -157,7 +157,7 @@ def test_a_part_that_fails_does_not_end_the_look(stores: Stores, root: Path, tmp
     failing = CountingEncoder(fails=True)
     found = wrong(stores.using(encoders=replace(stores.encoders, current=failing)))
 
-    assert found.keys() == {"git", "encoder", "index", "facts", "learning"}
+    assert found.keys() == {"git", "encoder", "index", "facts", "review", "learning"}
     assert "rebuild" in found["index"].remedy
     assert "does not answer" in found["encoder"].said
 

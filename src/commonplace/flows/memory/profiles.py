@@ -135,7 +135,8 @@ class _Run:
         stores = self._session.stores
         there = read_existing(self._at, stores.vault.read)
         is_staged = self._look(there)
-        remarks = (*_bypass(self._at.path, there, stores), *self._approved())
+        bypass = _bypass(self._at.path, there, stores)
+        remarks = (*bypass, *self._approved())
         written = None if is_staged or not self._edit.is_changed else self._write()
         results, waiting = self._propose(is_staged=is_staged, content=self._content_after(there, written))
         changed = ProfileChange(
@@ -149,7 +150,7 @@ class _Run:
             remarks=remarks,
         )
         if not self._dry_run:
-            self._record(changed, there, remarks)
+            self._record(changed, there, bypass)
             emit("profile_edited", path=self._at.path, actor=self._session.actor.kind, said=changed.summary)
         return changed
 
@@ -270,11 +271,11 @@ class _Run:
 
     # the log
 
-    def _record(self, changed: ProfileChange, there: Blob | None, remarks: Sequence[str]) -> None:
+    def _record(self, changed: ProfileChange, there: Blob | None, bypass: Sequence[str]) -> None:
         """Add a row to the history for each operation; a failure is an event, since the change is done."""
         before = there.version if there else None
-        bypass = [_row({"op": "edited_elsewhere"}, "noticed", remark) for remark in remarks]
-        rows = [*bypass, *(_row(_redacted(each), each.outcome, each.reason, each.review) for each in changed.results)]
+        noticed = [_row({"op": "edited_elsewhere"}, "noticed", remark) for remark in bypass]
+        rows = [*noticed, *(_row(_redacted(each), each.outcome, each.reason, each.review) for each in changed.results)]
         actor, history = self._session.actor, self._session.stores.history
         entries = [
             AuditEntry(
