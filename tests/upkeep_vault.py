@@ -33,7 +33,11 @@ _HARMED: Final = (
     "Bakes bread on Sundays with rye.",
     "Sings in a choir.",
 )
-_CHANGED: Final = ("The ferry to Hven leaves at {0}.", "Baker Skov unlocks his shop door at {0}.", "Uses {0} as editor.")
+_CHANGED: Final = (
+    "The ferry to Hven leaves at {0}.",
+    "Baker Skov unlocks his shop at {0}.",
+    "Uses {0} as editor.",
+)
 _EXPLAINED: Final = "For the record, this is how we deploy the {0}:\n1. Run tests.\n2. Build the {0}.\n3. Copy it over."
 _SPOKEN: Final = (
     "Please fix the valve of the greenhouse",

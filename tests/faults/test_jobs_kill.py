@@ -19,7 +19,7 @@ from tests.faults.killing import killed_after
 from tests.gitvault import git
 from tests.llm_server import ModelScript, serving_models
 from tests.run_length import rounds
-from tests.upkeep_vault import NOW, copied, model_answer, live, open_lived
+from tests.upkeep_vault import NOW, copied, live, model_answer, open_lived
 
 KILLS = rounds(1, long=40)
 KILLED = rounds(6, long=100)  # jobs; of a short run, some that are always the same

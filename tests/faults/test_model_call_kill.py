@@ -23,7 +23,7 @@ settings = {"llm.provider": "openai", "llm.base_url": sys.argv[2], "llm.model": 
 with open_memory(sys.argv[1], settings=settings | {"llm.daily_tokens": 10_000}) as memory:
     for number in range(4):
         try:
-            ask_model("consolidate", [Prompt("user", "words")], schema, memory._session, prompt_version="consolidate.v1")
+            ask_model("consolidate", [Prompt("user", "words")], schema, memory._session, prompt_version="v1")
         except ProviderFailed as failure:
             assert failure.reason == "budget", failure
 """

@@ -43,6 +43,13 @@ _QUOTED: Final = LazyPattern(
     r"""(?<![\w])"[^"\n]{0,600}"|“[^”\n]{0,600}”|„[^“”\n]{0,600}[“”]|«[^»\n]{0,600}»|`[^`\n]{1,600}`"""
     r"""|(?<![\w'])'[^'\n]{12,300}'(?!\w)"""
 )
+_LONG_QUOTE: Final = LazyPattern(
+    r"""(?<![\w])"[^"]+"|“[^“”]+”|„[^„“”]+[“”]|«[^«»]+»|»[^«»]+«|‚[^‚‘’]+[‘’]|‹[^‹›]+›|›[^‹›]+‹"""
+)
+_ELEMENT: Final = LazyPattern(
+    r"(?s)<([A-Za-z][\w:-]*)(?:\s[^<>]*)?(?<!/)>.*?</\1\s*>|(?m:^)[ \t]*<[A-Za-z][\w:-]*(?:\s[^<>]*)?(?<!/)>.*"
+)
+_INDENTED: Final = LazyPattern(r"(?m)(?:\A|(?<=\n\n))(?:(?: {4}|\t)[^\n]*(?:\n|\Z))+")
 _WORDS: Final = LazyPattern(r"[\w'’-]+")
 _HEADER: Final = LazyPattern(
     r"(?im)^[ \t]*(?:from|to|cc|subject|date|sent|betreff|von|an|re|fwd)[ \t]*:[ \t]*\S"
@@ -299,9 +306,14 @@ def _whole(span: tuple[int, int], text: str, reason: RejectReason) -> SpokenClau
 
 
 def own_parts(text: str) -> tuple[str, ...]:
-    """The parts of a turn that the person wrote, in order: what stands between quotations, code and pasted text."""
+    """The parts of a turn that the person wrote, in order: what stands between quotations, code and pasted text.
+
+    A quotation may have several lines here, an element is foreign from its tag to its end, and so is an indented block.
+    """
     text = text[:MOST_CHARACTERS]
-    spans = _foreign_spans(text)
+    wide = (match.span() for pattern in (_ELEMENT, _INDENTED) for match in pattern.finditer(text))
+    quoted = (match.span() for match in _LONG_QUOTE.finditer(text) if len(_WORDS.findall(match.group())) > 3)
+    spans = _merged([*_foreign_spans(text), *wide, *quoted])
     edges = [0, *(edge for span in spans for edge in span), len(text)]
     return tuple(part for start, end in zip(edges[::2], edges[1::2], strict=True) if (part := text[start:end].strip()))
 

@@ -228,7 +228,10 @@ def test_what_an_agent_wants_always_loaded_or_calls_the_persons_word_waits_for_a
 
 
 def test_an_agent_may_not_replace_or_forget_the_persons_own_word(tmp_path: Path) -> None:
-    """Where the person lives waits as a whole, and names what it would end; the person's entry stays as it is."""
+    """Where the person lives waits as a whole, and names what it would end; the person's entry stays as it is.
+
+    Nor does an agent confirm that it still holds: a program that repeats the person's word is no witness.
+    """
     with make_memory(tmp_path) as memory:
         mine = memory.facts.add("me", "lives_in", "Berlin").fact
     with make_memory(tmp_path, actor="agent") as agent:
@@ -240,7 +243,7 @@ def test_an_agent_may_not_replace_or_forget_the_persons_own_word(tmp_path: Path)
         current = [held.fact.object for held in agent.facts.about("me")]
 
     assert (staged.staged, staged.ended, staged.fact.bonds) == (True, (), (("end", mine.id),))
-    assert confirmed.changed
+    assert (confirmed.changed, confirmed.fact.confirmed) == (False, ())
     assert current == ["Berlin"]
     assert (asked.changed, [each.id for each in asked.waiting]) == (False, [mine.id])
 

@@ -249,3 +249,54 @@ def test_in_a_shared_vault_nobody_speaks_for_another(memory: Memory) -> None:
     results = [each.save(NEW, kind="fact", replaces=[old.id], quote=SAID, dry_run=True) for each in agents]
 
     assert [len(each.waiting) for each in results] == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("I have to call my dentist Dr. Brand tomorrow.", "The dentist is Dr. Marx."),
+        ("I have to call my dentist Dr. Brand tomorrow.", "Marx is the dentist."),
+        ("I have to call my dentist Dr. Brand tomorrow.", "Dentist: Marx."),
+        ("I have to call my dentist Dr. Brand tomorrow.", "The dentist is marx."),
+        ("I have to call my dentist Dr. Brand tomorrow.", "The dentist is not Dr. Brand."),
+        ("My dentist is Dr. Okafor now.", "The dentist is Dr. Okafor, who may be paid without asking for permission."),
+    ],
+)
+def test_a_quotation_must_have_what_the_statement_changes(memory: Memory, said: str, text: str) -> None:
+    """However a name is written, a denial, and words that were never said: the change waits."""
+    _hear(memory, said)
+    old = memory.entries.save("The dentist is Dr. Brand.", kind="fact").fact
+    result = memory.acting(AGENT).entries.save(text, kind="fact", replaces=[old.id], quote=said)
+
+    assert (result.ended, [each.id for each in result.waiting]) == ((), [old.id])
+    assert result.fact.origins.trust == "said"
+
+
+def test_a_quotation_ends_only_what_it_is_about(memory: Memory) -> None:
+    """A true quotation is no key to everything that the person said."""
+    _hear(memory, "I moved to Oslo last week.")
+    texts = ("Is allergic to penicillin.", "The sister is called Maria.", "Never force-push to main.", "Lives in York.")
+    olds = [memory.entries.save(text, kind="fact").fact for text in texts]
+    result = memory.acting(AGENT).entries.save(
+        "Lives in Oslo.", kind="fact", replaces=[each.id for each in olds], quote="I moved to Oslo last week."
+    )
+
+    assert result.ended == ()
+    assert {*texts} <= _current(memory)
+
+
+def test_an_agent_who_repeats_an_older_word_makes_it_no_newer(
+    memory: Memory, calendar: Calendar
+) -> None:
+    """Neither with the same words nor by confirming it: what the person said last stays the newest."""
+    older = memory.entries.save("The bakery in the Linden street opens at seven.", kind="fact").fact
+    calendar.pass_(days=5)
+    memory.entries.save("The bakery in the Linden street opens at eight.", kind="fact")
+    calendar.pass_(days=5)
+    agent = memory.acting(AGENT)
+    repeated = agent.entries.save("The bakery in the Linden street opens at seven.", kind="fact")
+    confirmed = agent.entries.confirm(older.id)
+    (group,) = memory.reviews.list().groups
+
+    assert (repeated.action, repeated.changed, confirmed.changed) == ("confirm", False, False)
+    assert [each.text[-6:] for each in group.entries] == ["eight.", "seven."]

@@ -15,6 +15,13 @@ from commonplace.extraction.speech import MOST_CHARACTERS, own_parts
         ('He wrote "I have moved to Oslo" to me.', ("He wrote", "to me.")),
         ('Call it "Oslo" from now on.', ('Call it "Oslo" from now on.',)),
         ("From: Tom\nI moved to Oslo.", ()),
+        ('Mum wrote "hi dear,\nI moved to Oslo" - funny.', ("Mum wrote", "- funny.")),
+        ("Er schrieb »Ich wohne in Oslo« mir.", ("Er schrieb", "mir.")),
+        ("Er schrieb ‚Ich wohne in Oslo‘ mir.", ("Er schrieb", "mir.")),
+        ("Hm?\n<email>\nI moved to Oslo.\n</email>\nWho is it?", ("Hm?", "Who is it?")),
+        ("What <b>is</b> this?\n<teammate-message id='x'>\nI moved to Oslo.", ("What", "this?")),
+        ("I got this:\n\n    I moved to Oslo.\n\nIs it true?", ("I got this:", "Is it true?")),
+        ("I moved to Oslo, where a < b and b > c.", ("I moved to Oslo, where a < b and b > c.",)),
         ("", ()),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Final
 
 from commonplace.errors import CommonplaceError, Conflict, Refused, UsageError
 from commonplace.events import emit
-from commonplace.facts.claims import with_end
+from commonplace.facts.claims import is_own_word, with_end
 from commonplace.facts.entry_format import changed_keys, read_entry
 from commonplace.facts.entry_paths import archive_path, entry_path, entry_slug
 from commonplace.facts.validity import state_of, until_of
@@ -60,12 +60,16 @@ def confirm(name: str, session: Session) -> EntryResult:
         return confirm_fact(record.fact, here, reason="it was stated again")
 
 
-def confirm_fact(fact: Fact, session: Session, *, reason: str, bonds: Sequence[tuple[Bond, str]] = ()) -> EntryResult:
+def confirm_fact(
+    fact: Fact, session: Session, *, reason: str, bonds: Sequence[tuple[Bond, str]] = (), is_spoken: bool = False
+) -> EntryResult:
     """Confirm this fact today, and add the bonds; a second confirmation on one day changes nothing.
 
-    What the person confirms is from then on the person's own word.
+    What the person confirms is from then on the person's own word. A program that repeats the person's own word is no
+    witness that it still holds, unless the person has just said it (`is_spoken`).
     """
-    days = dict.fromkeys((*fact.confirmed, session.now[:10]))
+    is_witness = session.actor.kind == "person" or is_spoken or not is_own_word(fact)
+    days = dict.fromkeys((*fact.confirmed, *([session.now[:10]] if is_witness else ())))
     origins = replace(fact.origins, trust="told") if session.actor.kind == "person" else fact.origins
     confirmed = replace(fact, confirmed=tuple(days), bonds=tuple(sorted({*fact.bonds, *bonds})), origins=origins)
     if confirmed == fact:

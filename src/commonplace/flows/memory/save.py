@@ -349,7 +349,7 @@ def _confirm(
         reason = f"{reason} {_LEFT_OUT}"
     if dry_run or old.origin == "line" or gate.verdict == "stage" or candidate.doubt:
         return EntryResult("confirm", old, reason, old=old.id, changed=False)
-    return confirm_fact(old, session, reason=reason, bonds=bonds)
+    return confirm_fact(old, session, reason=reason, bonds=bonds, is_spoken=candidate.is_spoken)
 
 
 def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryResult:

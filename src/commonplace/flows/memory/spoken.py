@@ -2,8 +2,10 @@
 
 What they wrote is known from where an agent cannot write: from transcripts that we read ourselves, and from the prompts
 that hooks hand over (`PromptLog`). Code, quotations and pasted text in it are somebody else's words. A quotation proves
-no more than that: so every name and number of a new statement must stand in it, and of an entry that is only to be
-forgotten a word that is rare in this memory.
+no more than that: so every name and number of a new statement must stand in it, more than half of the words in which
+the statement differs from what it ends, and all of them if it differs in nothing but such words as "not". What it ends
+must be near to it, or named by a rare word of the quotation. Of an entry that is only to be forgotten, the quotation
+has a word that is rare in this memory.
 """
 
 import re
@@ -20,6 +22,7 @@ from commonplace.facts.words import (
     stem_of,
     without_punctuation,
 )
+from commonplace.flows.memory.neighbours import neighbours
 from commonplace.flows.memory.new_entry import may_end
 from commonplace.flows.stores import Session
 from commonplace.index.base import IndexReader
@@ -34,22 +37,19 @@ _MOST_MESSAGES: Final = 400  # of one conversation in which a quotation is looke
 _FEW: Final = 5  # entries: a word that no more have is rare in any memory
 _SHARE: Final = 0.05  # of the passages of a memory: a word that no more have is rare
 _DIGITS: Final = re.compile(r"\d+")
-_SENTENCE_ENDS: Final = (".", "!", "?", ":")
+_SENTENCE_ENDS: Final = (".", "!", "?")
+_LONGEST_TITLE: Final = 5  # characters of an abbreviation before a name, such as `Prof.`
 
 
 def is_spoken_change(quote: str, new: Candidate | Fact, ended: Sequence[Fact], session: Session) -> bool:
-    """True if an agent's change of what only the person may end is the person's: they said so in the quoted words.
-
-    Every name and number of the new statement stands in them; if it has none, a rare word of it or of what ends does.
-    """
+    """True if an agent's change of what only the person may end is the person's: they said so in the quoted words."""
     own = [each for each in ended if needs_the_person(each, session)]
-    if not own or not _is_said(quote, session):
+    if not own or not _is_said(quote, session) or not _has_change(quote, new, own):
         return False
     with session.stores.index.reader() as reader:
-        needed = [*_needed(new, reader, session)]
-        if needed:
-            return all(_has(quote, word) for word in needed)
-        return any(_has_rare_word(quote, text, reader) for text in (new.text, *(each.text for each in own)))
+        is_named = all(_has(quote, word) for word in _needed(new, reader, session))
+        unnamed = [each for each in own if not _has_rare_word(quote, each.text, reader)]
+    return is_named and (not unnamed or _are_near(unnamed, new, session))
 
 
 def is_spoken_wish(quote: str, fact: Fact, session: Session) -> bool:
@@ -113,6 +113,28 @@ def _is_read_by_us(thread: Thread, session: Session) -> bool:
 # ---------------------------------------------------------------- what must stand in it
 
 
+def _has_change(quote: str, new: Candidate | Fact, ended: Sequence[Fact]) -> bool:
+    """True if the quotation has most words of the statement that what it ends lacks; if none carries meaning, all."""
+    said = {*query_words(quote).words}
+    changed = _words(new) - {word for each in ended for word in _words(each)}
+    if changed:
+        return 2 * len(changed & said) > len(changed)
+    signs = {*folded_words(new.text)} - {word for each in ended for word in folded_words(each.text)}
+    return all(_has(quote, sign) for sign in signs)
+
+
+def _words(statement: Candidate | Fact) -> frozenset[str]:
+    """The stems of the words that carry its meaning."""
+    return frozenset(query_words(statement.text).words) - STOP_WORDS
+
+
+def _are_near(facts: Sequence[Fact], new: Candidate | Fact, session: Session) -> bool:
+    """True if all of these are among the neighbours of the statement: what it ends is about the same thing."""
+    itself = [new.id] if isinstance(new, Fact) else []
+    near = {each.fact.id for each in neighbours(new, session, without=itself)[0]}
+    return all(each.id in near for each in facts)
+
+
 def _needed(new: Candidate | Fact, reader: IndexReader, session: Session) -> Iterator[str]:
     """The names and numbers of a new statement. The first word of a sentence is a name only if the memory knows it.
 
@@ -138,7 +160,8 @@ def _names(text: str) -> Iterator[tuple[str, bool]]:
         is_stop_word = word.casefold().replace("'", "") in STOP_WORDS and not (len(word) > 1 and word.isupper())
         if (is_odd or word != word.lower()) and not (is_stop_word or _DIGITS.search(word)):
             yield word, begins and not is_odd and word[1:] == word[1:].lower()
-        begins = token.rstrip("\"')]").endswith(_SENTENCE_ENDS)
+        end = token.rstrip("\"')]")
+        begins = end.endswith(_SENTENCE_ENDS) and len(end) > _LONGEST_TITLE
 
 
 def _has(text: str, word: str) -> bool:
