@@ -8,6 +8,7 @@ The table of the law of memory, on sets whose authors had not seen the program, 
 - contradictions: what an agent says against the person's own word;
 - neighbours, development_neighbours: whether a save shows the entry that it is about; the curves of the floors;
 - chains: values that nobody settles;
+- queue: what waits for one person of `memory2` at the end of each of four weeks;
 - walk: the functions and files of ours that one save runs.
 
 Run it as `python bench/changes.py`; `--only neighbours,chains` for parts, `--verbose` lists what went wrong, `--save`
@@ -25,6 +26,7 @@ from typing import Any, Final
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import figures
 from bench.changes_neighbours import compare_all, neighbour_figures
+from bench.changes_queue import measure_queue
 from bench.changes_saves import PERSON, measure_chains, measure_contradictions, measure_losses, measure_said_before
 from bench.changes_sets import deciding_set, development_memory, development_sets
 from bench.changes_tables import tables
@@ -40,6 +42,7 @@ PARTS: Final = (
     "neighbours",
     "development_neighbours",
     "chains",
+    "queue",
     "walk",
 )
 
@@ -63,10 +66,11 @@ def measure(chosen: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Any
         "neighbours": lambda: neighbour_figures(compare_all(told, opener, folder / "neighbours")),
         "development_neighbours": lambda: neighbour_figures(compare_all(everything, opener, folder / "development")),
         "chains": lambda: measure_chains(told, opener, folder / "chains"),
+        "queue": lambda: measure_queue(chosen.data, opener, folder / "queue"),
         "walk": lambda: _walk(model),
     }
     for part in chosen.only:
-        if development or not part.startswith("development"):
+        if development or not part.startswith(("development", "queue")):
             figures.say(part)
             yield part, makers[part]()
 
@@ -107,7 +111,7 @@ def _parts(text: str) -> list[str]:
 def _options() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--only", type=_parts, default=list(PARTS), help=f"parts of {','.join(PARTS)}")
-    options.add_argument("--data", type=Path, default=figures.DATA, help="folder with judgement/")
+    options.add_argument("--data", type=Path, default=figures.DATA, help="folder with judgement/ and memory2/")
     options.add_argument("--model", type=Path, default=figures.MODEL, help="folder with the encoder's weights")
     options.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting to try")
     options.add_argument("--verbose", action="store_true", help="list what went wrong")

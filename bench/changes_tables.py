@@ -82,6 +82,8 @@ def _rows(look: Figures) -> Iterator[tuple[str, str]]:
         yield from _found(look["neighbours"])
     if "chains" in look:
         yield from _chains(look["chains"])
+    for whose, weeks in look.get("queue", {}).items():
+        yield f"waits at the end of weeks 1 to {len(weeks)}: {whose}", "; ".join(map(_waiting, weeks))
     if walk := look.get("walk"):
         yield (
             "functions and files of ours that one `save` runs (1,757 in 157)",
@@ -165,6 +167,10 @@ def _chains(told: Figures) -> Iterator[tuple[str, str]]:
         f"{told['newest there']} {of}; {told['newest first']} {of}",
     )
     yield "chains nobody settles: the newest first, with its day", f"{told['with its day']} {of}"
+
+
+def _waiting(week: Figures) -> str:
+    return f"{sum(week.values())} ({', '.join(f'{number} {what}' for what, number in week.items() if number)})"
 
 
 def _neighbours(look: Figures, part: str, title: str) -> Iterator[str]:
