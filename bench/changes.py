@@ -50,7 +50,7 @@ PARTS: Final = (
 def measure(chosen: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Any]]:
     """The figures of the chosen parts, each as soon as it is measured."""
     model = figures.with_model(chosen.model)
-    opener, told = Opener(settings_of(model, chosen.set)), deciding_set()
+    opener, told = Opener(settings_of(model, chosen.set)), deciding_set(chosen.authors)
     development = development_sets(chosen.data)
     everything = development_memory(development, chosen.data)
     makers: dict[str, Callable[[], Any]] = {
@@ -89,16 +89,16 @@ def main() -> None:
         for part, measured in measure(chosen, folder):
             told[part] = measured
             if chosen.save:
-                _keep(part, measured)
+                _keep("changes" if chosen.authors == "ab" else f"changes_{chosen.authors}", part, measured)
     print("\n".join(tables([told], verbose=chosen.verbose)))
 
 
-def _keep(part: str, measured: Any) -> None:
+def _keep(name: str, part: str, measured: Any) -> None:
     """Save the part beside those that were measured before at this commit: all together take long."""
-    file = figures.HERE / f"results/changes-{figures.CODE['commit']}.json"
+    file = figures.HERE / f"results/{name}-{figures.CODE['commit']}.json"
     before = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     parts = {name: before[name] for name in PARTS if name in before}
-    figures.say(f"saved in {figures.save('changes', {**parts, part: measured})}")
+    figures.say(f"saved in {figures.save(name, {**parts, part: measured})}")
 
 
 def _parts(text: str) -> list[str]:
@@ -114,6 +114,9 @@ def _options() -> argparse.ArgumentParser:
     options.add_argument("--data", type=Path, default=figures.DATA, help="folder with judgement/ and memory2/")
     options.add_argument("--model", type=Path, default=figures.MODEL, help="folder with the encoder's weights")
     options.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting to try")
+    options.add_argument(
+        "--authors", default="ab", help="whose sets decide: letters of the files in bench/sets/changes"
+    )
     options.add_argument("--verbose", action="store_true", help="list what went wrong")
     options.add_argument("--save", action="store_true", help="keep the figures in bench/results/changes-<commit>.json")
     return options

@@ -5,8 +5,8 @@ folder, under `judgement`, with the memories of `needs_*.jsonl` as what else is 
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -61,9 +61,17 @@ class ChangeSet:
         return tuple(pair for pair in self.pairs if pair.kind in kinds)
 
 
-def deciding_set() -> ChangeSet:
-    """Both deciding sets in one memory."""
-    lines = [line for file in sorted(DECIDING.glob("*.jsonl")) for line in _lines(file)]
+def deciding_set(authors: str = "ab") -> ChangeSet:
+    """The deciding sets of these authors in one memory, filled up with what the other authors' memories hold."""
+    files = sorted(DECIDING.glob("author_*.jsonl"), key=lambda file: (file.stem[-1] not in authors, file.stem))
+    lines = [line for file in files if file.stem[-1] in authors for line in _lines(file)]
+    rest = [line["known"] for file in files if file.stem[-1] not in authors for line in _lines(file) if "known" in line]
+    told = _deciding(lines)
+    room = max(0, MEMORY - len(told.known))
+    return replace(told, others=(*told.others, *[text for text in rest if text not in told.known][:room]))
+
+
+def _deciding(lines: Sequence[Mapping[str, Any]]) -> ChangeSet:
     chains = (line for line in lines if line["kind"] == "chain")
     corrections = (line for line in lines if line["kind"] == "correction")
     return ChangeSet(

@@ -170,7 +170,7 @@ def drawn(told: ChangeSet, *, seed: int) -> ChangeSet:
 
 async def prepare(chosen: argparse.Namespace, folder: Path) -> None:
     """Write what readers see, and the key."""
-    told = deciding_set()
+    told = deciding_set(chosen.authors)
     new_vault(folder)
     with Opener(settings_of(figures.with_model(chosen.model), [])).on_disk(folder) as (memory, clock):
         agent = Agent(memory, clock)
@@ -326,6 +326,7 @@ def _options() -> argparse.ArgumentParser:
     preparing.add_argument("folder", type=Path, help="a new folder for what readers see")
     preparing.add_argument("--key", type=Path, required=True, help="file for the labels, outside of that folder")
     preparing.add_argument("--wording", type=Path, help="a JSON object of texts to try")
+    preparing.add_argument("--authors", default="ab", help="whose sets: letters of the files in bench/sets/changes")
     preparing.add_argument("--seed", type=int, default=1, help="which pairs, and their order")
     preparing.add_argument("--model", type=Path, default=figures.MODEL, help="folder with the encoder's weights")
     scoring = verbs.add_parser("score", help="count what readers answered")
