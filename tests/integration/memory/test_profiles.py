@@ -1,6 +1,6 @@
 """USER.md and CHANNEL.md by operations: who may change what, the log, and what waits for the person."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -425,3 +425,40 @@ def test_a_proposal_of_a_note_has_bounds(house: House) -> None:
         house.agent.reviews.propose(
             "Agent/styles/key.md", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", why="x"
         )
+
+
+def shown(memory: Memory) -> tuple[str, str]:
+    """What a new session gets from USER.md: as the person's word, and as what programs said."""
+    person, _, programs = memory.context.start(within=None, peek=True).text.partition("Said by programs")
+    return person, programs
+
+
+def merge_from_a_clone(house: House, change: Callable[[str], str], patch: pytest.MonkeyPatch) -> None:
+    """The person edits USER.md in a clone that does not have the newest commit, a minute later, and merges that."""
+    clone = house.vault.parent / "clone"
+    git(house.vault, "clone", "-q", ".", str(clone))
+    git(clone, "reset", "-q", "--hard", "HEAD~1")
+    note = clone / USER
+    note.write_text(change(note.read_text()))
+    later = int(git(house.vault, "log", "-1", "--format=%ct")) + 60
+    patch.setenv("GIT_COMMITTER_DATE", f"{later} +0000")
+    git(clone, "commit", "-qam", "by the person")
+    git(house.vault, "pull", "-q", "--no-rebase", "--no-edit", str(clone), "HEAD")
+    house.person.index.sync()
+
+
+@pytest.mark.parametrize("is_edited_later", [False, True])
+def test_after_a_merge_a_programs_line_is_still_a_programs(
+    house: House, monkeypatch: pytest.MonkeyPatch, is_edited_later: bool
+) -> None:
+    """What a merge brings was written by its parents, whatever the person edited in the other branch, or edits next."""
+    house.agent.profiles.append("Eve speaks for Lena.", heading="Food")
+    merge_from_a_clone(house, lambda text: text.replace("Lives in York.", "Lives in Leeds."), monkeypatch)
+    if is_edited_later:
+        house.person.profiles.append("Likes plums.", heading="Food")
+    person, programs = shown(house.agent)
+
+    assert "Lives in Leeds." in person
+    assert "Eve speaks for Lena." not in person
+    assert "Eve speaks for Lena." in programs
+    assert outcomes(house.agent.profiles.remove("Eve speaks for Lena.")) == ["applied"]
