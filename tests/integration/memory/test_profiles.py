@@ -462,3 +462,38 @@ def test_after_a_merge_a_programs_line_is_still_a_programs(
     assert "Eve speaks for Lena." not in person
     assert "Eve speaks for Lena." in programs
     assert outcomes(house.agent.profiles.remove("Eve speaks for Lena.")) == ["applied"]
+
+
+@pytest.mark.parametrize("how", ["operation", "editor", "undo"])
+def test_what_the_person_removed_does_not_come_back_by_a_program(house: House, how: str) -> None:
+    """An agent that appends it again makes a proposal, whoever had written it and however it was removed."""
+    line = "Keeps bees." if how == "undo" else "Likes tea."
+    if how == "undo":
+        house.agent.profiles.append(line)
+        house.person.notes.undo()
+    elif how == "editor":
+        (house.vault / USER).write_text(TEXT.replace("- Likes tea.\n", ""))
+    else:
+        house.person.profiles.remove(line)
+    house.clock.pass_(minutes=1)
+    again = [house.agent.profiles.append(line, heading=heading) for heading in ("Food", "")]
+
+    assert [outcomes(each) for each in again] == [["proposed:protected"]] * 2
+    assert line not in house.note()
+    house.person.profiles.append(line, heading="Food")
+    assert outcomes(house.agent.profiles.append(line, heading="Food")) == ["noop_dup"]
+
+
+def test_the_last_who_added_a_line_is_its_writer(house: House) -> None:
+    """What the person wrote and removed is a program's if an agent brought it back, as older versions let it."""
+    house.person.profiles.remove("Likes tea.")
+    (house.vault / USER).write_text(TEXT)
+    git(house.vault, "commit", "-qam", "curate\n\nCommonplace-Kind: curate\nCommonplace-Actor: agent")
+    house.person.index.sync()
+    person, programs = shown(house.agent)
+
+    assert "Likes tea." not in person
+    assert "Likes tea." in programs
+    house.person.profiles.remove("Likes tea.")
+    house.person.profiles.append("Likes tea.", heading="Food")
+    assert "Likes tea." in shown(house.agent)[0]

@@ -6,7 +6,7 @@ be of the other branch. What a merge brings was written by the commits that it m
 
 import json
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 from commonplace.flows.ingest.line_writers import is_by_program
 from commonplace.flows.notes.history import OPERATION
@@ -16,42 +16,72 @@ from commonplace.notes.section_operations import statement_key, statement_keys
 from commonplace.vault.base import Capability, HistoricBackend, Locator, Revision
 
 _KEPT_ANSWERS: Final = 8
-_ADDED_KEYS: Final[dict[tuple[str, ...], frozenset[str]]] = {}
+_WRITERS: Final[dict[tuple[str, ...], "_Writers"]] = {}
 _MOST_REVISIONS: Final = 3000  # of one note, newest first, that are read for who wrote its lines
 
 
 def program_keys(at: Locator, stores: Stores) -> frozenset[str]:
-    """The keys of the statements and headings that programs added to the note, and no person ever did or repeated.
+    """The keys of the statements and headings that programs added to the note, and no person since or ever repeated.
 
-    A person who appends what is there already approves it; the log of the note says so. Empty for a vault without
-    history: then everything is the person's.
+    What the person added counts as theirs until they remove it. A person who appends what is there already approves it;
+    the log of the note says so. Empty for a vault without history: then everything is the person's.
     """
-    if Capability.HISTORY not in stores.vault.capabilities:
+    revisions = _revisions(at, stores)
+    if not any(map(is_by_program, revisions)):
         return frozenset()
     vault = cast(HistoricBackend, stores.vault)
-    revisions = [*reversed(vault.revisions(at, limit=_MOST_REVISIONS))]
-    programs = _added_by_programs(at, revisions, vault)
-    if not programs:
-        return frozenset()
-    return programs - _uncommitted(at, vault) - _repeated_by_person(at.path, stores)
+    programs = _writers(at, revisions, vault).programs
+    typed = _keys(at, vault) - _committed_keys(at, vault) if programs else frozenset[str]()
+    return programs - typed - _repeated_by_person(at.path, stores) if programs else programs
 
 
-def _added_by_programs(at: Locator, revisions: Sequence[Revision], vault: HistoricBackend) -> frozenset[str]:
-    """The keys that only programs added in these revisions.
+def removed_keys(at: Locator, stores: Stores) -> frozenset[str]:
+    """The keys of the statements and headings that the person removed from the note and did not bring back.
 
-    What commits say never changes, so the last few answers are kept.
+    Empty for a vault without history.
     """
+    revisions = _revisions(at, stores)
+    if not revisions:
+        return frozenset()
+    vault = cast(HistoricBackend, stores.vault)
+    return (_writers(at, revisions, vault).removed | _committed_keys(at, vault)) - _keys(at, vault)
+
+
+def _revisions(at: Locator, stores: Stores) -> Sequence[Revision]:
+    """The commits that changed the note, oldest first; none for a vault without history."""
+    if Capability.HISTORY not in stores.vault.capabilities:
+        return ()
+    return [*reversed(cast(HistoricBackend, stores.vault).revisions(at, limit=_MOST_REVISIONS))]
+
+
+class _Writers(NamedTuple):
+    """The keys that programs added and no person since, and those that the person removed and did not bring back."""
+
+    programs: frozenset[str]
+    removed: frozenset[str]
+
+
+def _writers(at: Locator, revisions: Sequence[Revision], vault: HistoricBackend) -> _Writers:
+    """What these commits say, oldest first. That never changes, so the last few answers are kept."""
     commits = (at.path, *(each.commit for each in revisions))
-    if commits not in _ADDED_KEYS:
-        programs, people = set[str](), set[str]()
-        if any(map(is_by_program, revisions)):
-            versions = _versions(at, revisions, vault)
-            for revision, (before, after) in zip(revisions, versions, strict=True):
-                (programs if is_by_program(revision) else people).update(after - before)
-        if len(_ADDED_KEYS) >= _KEPT_ANSWERS:
-            _ADDED_KEYS.clear()
-        _ADDED_KEYS[commits] = frozenset(programs - people)
-    return _ADDED_KEYS[commits]
+    if commits not in _WRITERS:
+        if len(_WRITERS) >= _KEPT_ANSWERS:
+            _WRITERS.clear()
+        _WRITERS[commits] = _read_writers(at, revisions, vault)
+    return _WRITERS[commits]
+
+
+def _read_writers(at: Locator, revisions: Sequence[Revision], vault: HistoricBackend) -> _Writers:
+    programs, people, removed = set[str](), set[str](), set[str]()
+    for revision, (before, after) in zip(revisions, _versions(at, revisions, vault), strict=True):
+        gone, added = before - after, after - before
+        people -= gone
+        if is_by_program(revision):
+            programs |= added
+        else:
+            people |= added
+            removed = (removed | gone) - added
+    return _Writers(frozenset(programs - people), frozenset(removed))
 
 
 def _versions(
@@ -64,11 +94,15 @@ def _versions(
     return [(keys[before], keys[after]) for before, after in zip(contents[::2], contents[1::2], strict=True)]
 
 
-def _uncommitted(at: Locator, vault: HistoricBackend) -> frozenset[str]:
-    """The keys of what the person typed in an editor, and nobody has committed yet."""
-    there, head = read_existing(at, vault.read), vault.head()
-    committed = vault.read_at(at, head) if there and head else None
-    return statement_keys(there.content) - statement_keys(committed or b"") if there else frozenset()
+def _keys(at: Locator, vault: HistoricBackend) -> frozenset[str]:
+    """The keys of the note as it is in the folder: the person may have edited it since the last commit."""
+    there = read_existing(at, vault.read)
+    return statement_keys(there.content) if there else frozenset()
+
+
+def _committed_keys(at: Locator, vault: HistoricBackend) -> frozenset[str]:
+    head = vault.head()
+    return statement_keys((vault.read_at(at, head) if head else None) or b"")
 
 
 def _repeated_by_person(path: str, stores: Stores) -> frozenset[str]:

@@ -1,8 +1,8 @@
 """Profile notes, USER.md and CHANNEL.md: operations -> checks -> one commit -> log; what may not be done at once waits.
 
 A person's operations apply. A program's apply to what programs wrote, and may add plain statements: removing or
-replacing what the person wrote, and adding what reads like an instruction, becomes a proposal. Every
-operation is in the log of the note with its outcome and who asked.
+replacing what the person wrote, adding again what they removed, and adding what reads like an instruction, becomes a
+proposal. Every operation is in the log of the note with its outcome and who asked.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Final
 from commonplace.context.selection import parse_channel
 from commonplace.errors import CommonplaceError, Refused
 from commonplace.events import emit
-from commonplace.flows.memory.profile_writers import program_keys
+from commonplace.flows.memory.profile_writers import program_keys, removed_keys
 from commonplace.flows.notes.history import OPERATION
 from commonplace.flows.notes.proposals import is_rejected, proposals, propose, text_after
 from commonplace.flows.notes.write import (
@@ -50,7 +50,7 @@ from commonplace.vault.base import Blob
 
 WAITING: Final = frozenset({"protected", "directive", "trust"})
 """Why an operation of a program waits for the person instead of being rejected."""
-_WHY: Final = "A program asked to change the person's own words, or to add an instruction."
+_WHY: Final = "A program asked to change the person's own words, to add what they removed, or to add an instruction."
 _APPROVED: Final = "A program wrote this line; from now on it counts as yours."
 _ADDED: Final = {
     "append": "added",
@@ -122,6 +122,7 @@ class _Run:
         self._permit = Permit(session, terms, "curate", self._at.path)
         is_person = session.actor.kind == "person"
         self._own = frozenset[str]() if is_person else program_keys(self._at, session.stores)
+        self._removed = frozenset[str]() if is_person else removed_keys(self._at, session.stores)
         self._is_person, self._dry_run = is_person, terms.dry_run
         self._moved = frozenset(filter(self._is_protected, _removed_keys(operations)))
         self._edit = SectionEdit(b"", ())
@@ -198,7 +199,10 @@ class _Run:
         verdict = gate(text, trust=self._trust, always_load=False, actor=actor, staged_trusts=staged)
         if verdict.verdict != "allow":
             return verdict.reason
-        if statement_key(text) in self._moved:  # the person's words move to another section as a whole, or not at all
+        key = statement_key(text)
+        if key in self._moved:  # the person's words move to another section as a whole, or not at all
+            return "protected"
+        if key in self._removed:  # the person decides whether it comes back
             return "protected"
         if self._is_person:
             return ""
