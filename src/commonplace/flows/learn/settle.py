@@ -4,7 +4,7 @@ A process may be killed between the save and the record of it: an item is recogn
 that saving it again changes nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,6 +15,7 @@ from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.neighbours import nearest
 from commonplace.flows.memory.new_entry import complete_candidate
 from commonplace.flows.memory.save import save
+from commonplace.flows.read import stat_or_none
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.model import Actor, Bond, Candidate, EntryResult, Fact, Origins, Thread
@@ -32,6 +33,7 @@ _OUTCOMES: Final[dict[str, LearnOutcome]] = {"confirm": "confirmed", "supersede"
 _CLAIMED: Final = "Only the program that recorded the conversation says who spoke in it."
 _BY_PROGRAM: Final = "A program has written to the note that says it."
 _FORGOTTEN: Final = "It was learned before, and forgotten or rejected."
+_REPLACED: Final = "It was replaced before, and a note does not say when it was written: does it hold again?"
 _OFF: Final = "memory is off for this conversation"
 
 
@@ -72,8 +74,11 @@ def item_outcome(item: LearnedItem, fact: ExtractedFact, session: Session, *, dr
     """
     try:
         candidate = complete_candidate(_candidate(item, fact, session), session)
-        if saved := _saved_before(candidate, session) or _reworded_since(candidate, item, session):
+        known = _with_the_words(candidate, session)
+        if saved := _saved_before(candidate, known, session) or _reworded_since(candidate, item, session):
             return _of_saved(item, saved)
+        if candidate.origins.note and not candidate.doubt and _are_replaced(known):
+            candidate = replace(candidate, doubt=_REPLACED)
         result = save(candidate, session, dry_run=dry_run)
     except (Refused, UsageError, NotFound) as error:
         return replace(item, outcome="refused", reason=error.message)
@@ -93,15 +98,32 @@ def _of_saved(item: LearnedItem, saved: Fact) -> LearnedItem:
     return replace(item, outcome=outcome, reason=saved.reason, fact=saved.id, old=saved.supersedes)
 
 
-def _saved_before(candidate: Candidate, session: Session) -> Fact | None:
-    """The entry with the same words and the same evidence, whatever became of it; one that was ended may come back."""
+def _with_the_words(candidate: Candidate, session: Session) -> tuple[Fact, ...]:
+    """The entries with the same words, whatever became of them."""
     hash = session.stores.rules.fingerprint(
         subject=candidate.subject, predicate=candidate.predicate, object=candidate.object, text=candidate.text
     )
     with entry_reader(session.stores) as reader:  # with what a killed process has committed and not indexed
         records = reader.facts(FactQuery(fingerprint=hash, origins=("entry",), staged=True))
-    facts = (each.fact for each in records if _has_evidence(each.fact.origins, candidate.origins))
-    return next((each for each in facts if not (each.invalidated_at and each.status == "active")), None)
+    return tuple(each.fact for each in records)
+
+
+def _saved_before(candidate: Candidate, known: Sequence[Fact], session: Session) -> Fact | None:
+    """The one of these entries that has the same evidence; one that was ended may come back."""
+    origins = candidate.origins
+    same = [e for e in known if _has_evidence(e.origins, origins) or _was_renamed(e.origins, origins, session)]
+    return next((each for each in same if not (each.invalidated_at and each.status == "active")), None)
+
+
+def _was_renamed(old: Origins, new: Origins, session: Session) -> bool:
+    """True if both quote the same words of a note, and the note that had them first is gone."""
+    is_quoted = bool(old.note and new.note and old.quote) and old.quote == new.quote
+    return is_quoted and stat_or_none(old.note, session.stores.vault) is None
+
+
+def _are_replaced(known: Sequence[Fact]) -> bool:
+    """True if an entry with these words was replaced, and none has them now."""
+    return {"superseded"} <= {each.status for each in known} <= {"superseded", "deleted"}
 
 
 def _reworded_since(candidate: Candidate, item: LearnedItem, session: Session) -> Fact | None:
