@@ -486,14 +486,28 @@ def test_what_the_person_removed_does_not_come_back_by_a_program(house: House, h
 
 def test_the_last_who_added_a_line_is_its_writer(house: House) -> None:
     """What the person wrote and removed is a program's if an agent brought it back, as older versions let it."""
-    house.person.profiles.remove("Likes tea.")
-    (house.vault / USER).write_text(TEXT)
-    git(house.vault, "commit", "-qam", "curate\n\nCommonplace-Kind: curate\nCommonplace-Actor: agent")
-    house.person.index.sync()
+    for _ in range(2):  # the person's first words stand in the file, their second ones in the log of operations
+        house.person.profiles.remove("Likes tea.")
+        (house.vault / USER).write_text(TEXT)
+        git(house.vault, "commit", "-qam", "curate\n\nCommonplace-Kind: curate\nCommonplace-Actor: agent")
+        house.person.index.sync()
+        person, programs = shown(house.agent)
+
+        assert "Likes tea." not in person
+        assert "Likes tea." in programs
+        house.person.profiles.remove("Likes tea.")
+        house.person.profiles.append("Likes tea.", heading="Food")
+        assert "Likes tea." in shown(house.agent)[0]
+
+
+def test_a_programs_line_that_the_person_repeats_or_respells_is_theirs(house: House) -> None:
+    """Both approve it, though its words stay the same."""
+    house.agent.profiles.append("plays the cello", heading="Food")
+    house.agent.profiles.append("Keeps bees.", heading="Food")
+    house.person.profiles.replace("plays the cello", "Plays the cello.")
+    house.person.profiles.append("keeps bees", heading="Food")
     person, programs = shown(house.agent)
 
-    assert "Likes tea." not in person
-    assert "Likes tea." in programs
-    house.person.profiles.remove("Likes tea.")
-    house.person.profiles.append("Likes tea.", heading="Food")
-    assert "Likes tea." in shown(house.agent)[0]
+    assert "Plays the cello." in person
+    assert "Keeps bees." in person
+    assert programs == ""

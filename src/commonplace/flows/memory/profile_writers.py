@@ -5,8 +5,8 @@ be of the other branch. What a merge brings was written by the commits that it m
 """
 
 import json
-from collections.abc import Sequence
-from typing import Final, NamedTuple, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple, cast
 
 from commonplace.flows.ingest.line_writers import is_by_program
 from commonplace.flows.notes.history import OPERATION
@@ -106,8 +106,15 @@ def _committed_keys(at: Locator, vault: HistoricBackend) -> frozenset[str]:
 
 
 def _repeated_by_person(path: str, stores: Stores) -> frozenset[str]:
-    """The keys of what the person said of the note by an operation, whether the note had it already or not."""
+    """The keys of what the person said by an operation of which git says nothing: the note had those words already."""
     rows = stores.history.entries(path=path, actor="person", verb=OPERATION)
-    said = (json.loads(row.reason) for row in rows)
-    operations = (each["operation"] for each in said if each["outcome"] in ("applied", "noop_dup"))
-    return frozenset(statement_key(each["line"]) for each in operations if each.get("line"))
+    said = [json.loads(row.reason) for row in rows]
+    repeats = [each["operation"] for each in said if each["outcome"] == "noop_dup" or _is_respelling(each)]
+    return frozenset(statement_key(each["line"]) for each in repeats if each.get("line"))
+
+
+def _is_respelling(said: Mapping[str, Any]) -> bool:
+    """True if the operation put other punctuation or case in the place of the same words."""
+    operation = said["operation"]
+    is_replaced = said["outcome"] == "applied" and operation["op"] == "replace"
+    return is_replaced and statement_key(operation["match"]) == statement_key(operation["line"])
