@@ -14,11 +14,12 @@ from commonplace.flows.learn.marked_notes import learn_note, mark_note, paragrap
 from commonplace.flows.learn.queue import run_learning
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.review import review_queue
+from commonplace.flows.memory.save import save as save_entry
 from commonplace.flows.notes.move import move_note
 from commonplace.flows.notes.write import write_note
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
-from commonplace.model import Actor, Fact, Terms
+from commonplace.model import Actor, Candidate, Fact, Terms
 from commonplace.notes import parse
 from tests.stores import make_session, save
 
@@ -164,6 +165,37 @@ def test_a_renamed_note_keeps_its_facts(session: Session, root: Path, moves: str
 
     assert {text: fact.id for text, fact in after.items()} == before
     assert {fact.origins.note for fact in after.values()} == {"People/Me.md"}
+
+
+def _replaced(session: Session, root: Path) -> None:
+    """A marked note was read, and the person replaced what it says."""
+    _marked(root, session)
+    run_learning(session)
+    old = _current(session)["Lives in Utrecht."]
+    save_entry(Candidate(text="Lives in Oslo.", kind="fact", bonds=(("update", old.id),)), session)
+
+
+def test_what_the_person_replaced_does_not_come_back_with_a_renamed_note(session: Session, root: Path) -> None:
+    """It is the note that was read before, however often it is renamed: nothing is learned, and nobody is asked."""
+    _replaced(session, root)
+    for old, new in ((NOTE, "Us.md"), ("Us.md", "Others.md")):
+        (root / old).rename(root / new)
+        sync(session.stores)
+        run_learning(session)
+
+    assert sorted(_current(session)) == ["Lives in Oslo.", "Prefers tea to coffee."]
+    assert review_queue(session).entries == ()
+
+
+def test_what_the_person_replaced_waits_if_another_note_says_it(session: Session, root: Path) -> None:
+    """A copy, or a note that says it anew: no note says when it was written."""
+    _replaced(session, root)
+    _edit(root, session, (root / NOTE).read_text(), path="Copy.md")
+    run_learning(session)
+    (waiting,) = review_queue(session).entries
+
+    assert sorted(_current(session)) == ["Lives in Oslo.", "Prefers tea to coffee."]
+    assert (waiting.fact.text, "does it hold again?" in waiting.fact.reason) == ("Lives in Utrecht.", True)
 
 
 @pytest.mark.parametrize("how", ["deleted", "sensitive"])

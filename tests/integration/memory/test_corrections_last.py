@@ -323,3 +323,38 @@ def test_doctor_says_what_was_lost_with_the_history(story: Story) -> None:
 
     assert "4 conversations restored from the conversation files, and how far 4 of them were learned" in said
     assert "Lost are" in said
+
+
+@pytest.mark.parametrize("how", ["undone", "deleted by hand"])
+def test_what_was_learned_and_removed_waits_if_another_copy_says_it(tmp_path: Path, how: str) -> None:
+    """Its note is gone, and git says what learning had written: in another session, and in a clone of the vault."""
+    calendar, vault, projects = Calendar(THEN), tmp_path / "one" / "vault", tmp_path / "host" / "projects"
+    transcripts, said = projects / "-home-ada-garden", ["I live in Ghent.", "My dog is called Rex."]
+    _write_transcript(transcripts, OLD_SESSION, said, THEN)
+    calendar.pass_(hours=2)
+    with make_memory(tmp_path / "one", clock=calendar) as memory:
+        memory.imports.run([projects])
+        memory.learning.run()
+        old = next(each.fact for each in memory.facts.about() if "Ghent" in each.fact.text)
+        if how == "undone":
+            memory.notes.undo(commit=git(vault, "log", "-1", "--format=%H", "--", old.path).strip())
+        else:
+            (vault / old.path).unlink()
+            git(vault, "commit", "-qam", "By hand")
+            memory.index.sync()
+        _write_transcript(transcripts, EARLIER_SESSION, said, THEN - timedelta(days=1))
+        (tmp_path / "two").mkdir()
+        git(tmp_path / "two", "clone", "--quiet", str(vault), "vault")
+        here = _imported_again(memory, projects)
+    with make_memory(tmp_path / "two", clock=calendar) as memory:
+        memory.index.sync()
+        there = _imported_again(memory, projects)
+
+    assert [here, there] == [(["The dog is called Rex."], ["Lives in Ghent."])] * 2
+
+
+def _imported_again(memory: Memory, transcripts: Path) -> tuple[list[str], list[str]]:
+    """What holds and what waits after the transcripts are imported and learned from."""
+    memory.imports.run([transcripts])
+    memory.learning.run()
+    return _find(memory).current, [each.fact.text for each in memory.reviews.list().entries]

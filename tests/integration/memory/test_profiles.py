@@ -1,6 +1,6 @@
 """USER.md and CHANNEL.md by operations: who may change what, the log, and what waits for the person."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -425,3 +425,89 @@ def test_a_proposal_of_a_note_has_bounds(house: House) -> None:
         house.agent.reviews.propose(
             "Agent/styles/key.md", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", why="x"
         )
+
+
+def shown(memory: Memory) -> tuple[str, str]:
+    """What a new session gets from USER.md: as the person's word, and as what programs said."""
+    person, _, programs = memory.context.start(within=None, peek=True).text.partition("Said by programs")
+    return person, programs
+
+
+def merge_from_a_clone(house: House, change: Callable[[str], str], patch: pytest.MonkeyPatch) -> None:
+    """The person edits USER.md in a clone that does not have the newest commit, a minute later, and merges that."""
+    clone = house.vault.parent / "clone"
+    git(house.vault, "clone", "-q", ".", str(clone))
+    git(clone, "reset", "-q", "--hard", "HEAD~1")
+    note = clone / USER
+    note.write_text(change(note.read_text()))
+    later = int(git(house.vault, "log", "-1", "--format=%ct")) + 60
+    patch.setenv("GIT_COMMITTER_DATE", f"{later} +0000")
+    git(clone, "commit", "-qam", "by the person")
+    git(house.vault, "pull", "-q", "--no-rebase", "--no-edit", str(clone), "HEAD")
+    house.person.index.sync()
+
+
+@pytest.mark.parametrize("is_edited_later", [False, True])
+def test_after_a_merge_a_programs_line_is_still_a_programs(
+    house: House, monkeypatch: pytest.MonkeyPatch, is_edited_later: bool
+) -> None:
+    """What a merge brings was written by its parents, whatever the person edited in the other branch, or edits next."""
+    house.agent.profiles.append("Eve speaks for Lena.", heading="Food")
+    merge_from_a_clone(house, lambda text: text.replace("Lives in York.", "Lives in Leeds."), monkeypatch)
+    if is_edited_later:
+        house.person.profiles.append("Likes plums.", heading="Food")
+    person, programs = shown(house.agent)
+
+    assert "Lives in Leeds." in person
+    assert "Eve speaks for Lena." not in person
+    assert "Eve speaks for Lena." in programs
+    assert outcomes(house.agent.profiles.remove("Eve speaks for Lena.")) == ["applied"]
+
+
+@pytest.mark.parametrize("how", ["operation", "editor", "undo"])
+def test_what_the_person_removed_does_not_come_back_by_a_program(house: House, how: str) -> None:
+    """An agent that appends it again makes a proposal, whoever had written it and however it was removed."""
+    line = "Keeps bees." if how == "undo" else "Likes tea."
+    if how == "undo":
+        house.agent.profiles.append(line)
+        house.person.notes.undo()
+    elif how == "editor":
+        (house.vault / USER).write_text(TEXT.replace("- Likes tea.\n", ""))
+    else:
+        house.person.profiles.remove(line)
+    house.clock.pass_(minutes=1)
+    again = [house.agent.profiles.append(line, heading=heading) for heading in ("Food", "")]
+
+    assert [outcomes(each) for each in again] == [["proposed:protected"]] * 2
+    assert line not in house.note()
+    house.person.profiles.append(line, heading="Food")
+    assert outcomes(house.agent.profiles.append(line, heading="Food")) == ["noop_dup"]
+
+
+def test_the_last_who_added_a_line_is_its_writer(house: House) -> None:
+    """What the person wrote and removed is a program's if an agent brought it back, as older versions let it."""
+    for _ in range(2):  # the person's first words stand in the file, their second ones in the log of operations
+        house.person.profiles.remove("Likes tea.")
+        (house.vault / USER).write_text(TEXT)
+        git(house.vault, "commit", "-qam", "curate\n\nCommonplace-Kind: curate\nCommonplace-Actor: agent")
+        house.person.index.sync()
+        person, programs = shown(house.agent)
+
+        assert "Likes tea." not in person
+        assert "Likes tea." in programs
+        house.person.profiles.remove("Likes tea.")
+        house.person.profiles.append("Likes tea.", heading="Food")
+        assert "Likes tea." in shown(house.agent)[0]
+
+
+def test_a_programs_line_that_the_person_repeats_or_respells_is_theirs(house: House) -> None:
+    """Both approve it, though its words stay the same."""
+    house.agent.profiles.append("plays the cello", heading="Food")
+    house.agent.profiles.append("Keeps bees.", heading="Food")
+    house.person.profiles.replace("plays the cello", "Plays the cello.")
+    house.person.profiles.append("keeps bees", heading="Food")
+    person, programs = shown(house.agent)
+
+    assert "Plays the cello." in person
+    assert "Keeps bees." in person
+    assert programs == ""

@@ -26,7 +26,7 @@ from commonplace.flows.digest import session_line
 from commonplace.flows.memory.commitments import deadline_line
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots
 from commonplace.flows.memory.groups import groups_among
-from commonplace.flows.memory.profiles import program_keys
+from commonplace.flows.memory.profile_writers import program_keys
 from commonplace.flows.memory.review import waiting_count, waiting_text
 from commonplace.flows.notes.proposals import proposal_count
 from commonplace.flows.project_state import read_project_state

@@ -4,7 +4,7 @@ A process may be killed between the save and the record of it: an item is recogn
 that saving it again changes nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,6 +15,8 @@ from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.neighbours import nearest
 from commonplace.flows.memory.new_entry import complete_candidate
 from commonplace.flows.memory.save import save
+from commonplace.flows.memory.undo import removed_statements
+from commonplace.flows.read import stat_or_none
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.model import Actor, Bond, Candidate, EntryResult, Fact, Origins, Thread
@@ -32,6 +34,8 @@ _OUTCOMES: Final[dict[str, LearnOutcome]] = {"confirm": "confirmed", "supersede"
 _CLAIMED: Final = "Only the program that recorded the conversation says who spoke in it."
 _BY_PROGRAM: Final = "A program has written to the note that says it."
 _FORGOTTEN: Final = "It was learned before, and forgotten or rejected."
+_REPLACED: Final = "It was replaced before, and a note does not say when it was written: does it hold again?"
+_REMOVED: Final = "It was learned before, and removed from memory since."
 _OFF: Final = "memory is off for this conversation"
 
 
@@ -40,40 +44,43 @@ def settle_pending(session: Session, *, source: str | None = None) -> tuple[Lear
 
     Raises Conflict, VaultUnavailable and IndexDamaged: what is left stays pending.
     """
-    job = session.as_actor(JOB)
-    return tuple(
-        _settle(item, fact, job)
-        for item, fact in session.stores.history.pending_items()
-        if source in (None, item.source)
-    )
+    job, pending = session.as_actor(JOB), session.stores.history.pending_items()
+    wanted = [(item, fact) for item, fact in pending if source in (None, item.source)]
+    removed = removed_statements(job) if wanted else frozenset[str]()
+    return tuple(_settle(item, fact, job, removed) for item, fact in wanted)
 
 
 def preview(batch: LearnedBatch, session: Session) -> Iterator[LearnedItem]:
     """What would become of the items of a batch if they were saved now."""
     job = session.as_actor(JOB)
+    removed = removed_statements(job) if batch.extraction.facts else frozenset[str]()
     for fact in batch.extraction.facts:
         item = LearnedItem(source=batch.source, text=fact.text, outcome="pending", quote=fact.quote, turn=fact.turn)
-        yield item_outcome(replace(item, extractor=batch.extractor), fact, job, dry_run=True)
+        yield item_outcome(replace(item, extractor=batch.extractor), fact, job, removed=removed, dry_run=True)
     for each in batch.extraction.rejections:
         item = LearnedItem(source=batch.source, text=each.text, outcome="rejected", reason=each.reason, turn=each.turn)
         yield replace(item, extractor=batch.extractor)
 
 
-def _settle(item: LearnedItem, fact: ExtractedFact, session: Session) -> LearnedItem:
-    settled = item_outcome(item, fact, session, dry_run=False)
+def _settle(item: LearnedItem, fact: ExtractedFact, session: Session, removed: Collection[str]) -> LearnedItem:
+    settled = item_outcome(item, fact, session, removed=removed, dry_run=False)
     session.stores.history.settle_item(settled, now=session.clock())
     return settled
 
 
-def item_outcome(item: LearnedItem, fact: ExtractedFact, session: Session, *, dry_run: bool) -> LearnedItem:
-    """The item, saved, with its outcome.
+def item_outcome(
+    item: LearnedItem, fact: ExtractedFact, session: Session, *, removed: Collection[str] = (), dry_run: bool
+) -> LearnedItem:
+    """The item, saved, with its outcome; what has one of the `removed` fingerprints waits for the person.
 
     Raises Conflict, VaultUnavailable and IndexDamaged.
     """
     try:
         candidate = complete_candidate(_candidate(item, fact, session), session)
-        if saved := _saved_before(candidate, session) or _reworded_since(candidate, item, session):
+        known = _with_the_words(candidate, session)
+        if saved := _saved_before(candidate, known, session) or _reworded_since(candidate, item, session):
             return _of_saved(item, saved)
+        candidate = replace(candidate, doubt=candidate.doubt or _doubt(candidate, known, removed, session))
         result = save(candidate, session, dry_run=dry_run)
     except (Refused, UsageError, NotFound) as error:
         return replace(item, outcome="refused", reason=error.message)
@@ -93,15 +100,39 @@ def _of_saved(item: LearnedItem, saved: Fact) -> LearnedItem:
     return replace(item, outcome=outcome, reason=saved.reason, fact=saved.id, old=saved.supersedes)
 
 
-def _saved_before(candidate: Candidate, session: Session) -> Fact | None:
-    """The entry with the same words and the same evidence, whatever became of it; one that was ended may come back."""
-    hash = session.stores.rules.fingerprint(
+def _with_the_words(candidate: Candidate, session: Session) -> tuple[Fact, ...]:
+    """The entries with the same words, whatever became of them."""
+    with entry_reader(session.stores) as reader:  # with what a killed process has committed and not indexed
+        records = reader.facts(FactQuery(fingerprint=_fingerprint(candidate, session), origins=("entry",), staged=True))
+    return tuple(each.fact for each in records)
+
+
+def _saved_before(candidate: Candidate, known: Sequence[Fact], session: Session) -> Fact | None:
+    """The one of these entries that has the same evidence; one that was ended may come back."""
+    origins = candidate.origins
+    same = [e for e in known if _has_evidence(e.origins, origins) or _was_renamed(e.origins, origins, session)]
+    return next((each for each in same if not (each.invalidated_at and each.status == "active")), None)
+
+
+def _was_renamed(old: Origins, new: Origins, session: Session) -> bool:
+    """True if both quote the same words of a note, and the note that had them first is gone."""
+    is_quoted = bool(old.note and new.note and old.quote) and old.quote == new.quote
+    return is_quoted and stat_or_none(old.note, session.stores.vault) is None
+
+
+def _doubt(candidate: Candidate, known: Sequence[Fact], removed: Collection[str], session: Session) -> str:
+    """Why words that no entry has now wait for the person, who decided about them before; empty if they need not."""
+    if any(each.status == "active" and each.place != "staging" for each in known):
+        return ""
+    if candidate.origins.note and any(each.status == "superseded" for each in known):
+        return _REPLACED
+    return _REMOVED if _fingerprint(candidate, session) in removed else ""
+
+
+def _fingerprint(candidate: Candidate, session: Session) -> str:
+    return session.stores.rules.fingerprint(
         subject=candidate.subject, predicate=candidate.predicate, object=candidate.object, text=candidate.text
     )
-    with entry_reader(session.stores) as reader:  # with what a killed process has committed and not indexed
-        records = reader.facts(FactQuery(fingerprint=hash, origins=("entry",), staged=True))
-    facts = (each.fact for each in records if _has_evidence(each.fact.origins, candidate.origins))
-    return next((each for each in facts if not (each.invalidated_at and each.status == "active")), None)
 
 
 def _reworded_since(candidate: Candidate, item: LearnedItem, session: Session) -> Fact | None:

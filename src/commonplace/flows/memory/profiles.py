@@ -1,19 +1,19 @@
 """Profile notes, USER.md and CHANNEL.md: operations -> checks -> one commit -> log; what may not be done at once waits.
 
 A person's operations apply. A program's apply to what programs wrote, and may add plain statements: removing or
-replacing what the person wrote, and adding what reads like an instruction, becomes a proposal. Every
-operation is in the log of the note with its outcome and who asked.
+replacing what the person wrote, adding again what they removed, and adding what reads like an instruction, becomes a
+proposal. Every operation is in the log of the note with its outcome and who asked.
 """
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import Final
 
 from commonplace.context.selection import parse_channel
 from commonplace.errors import CommonplaceError, Refused
 from commonplace.events import emit
-from commonplace.flows.ingest.line_writers import is_by_program
+from commonplace.flows.memory.profile_writers import program_keys, removed_keys
 from commonplace.flows.notes.history import OPERATION
 from commonplace.flows.notes.proposals import is_rejected, proposals, propose, text_after
 from commonplace.flows.notes.write import (
@@ -45,17 +45,13 @@ from commonplace.notes.section_operations import (
     lint_sections,
     read_operation,
     statement_key,
-    statement_keys,
 )
-from commonplace.vault.base import Blob, Capability, HistoricBackend, Locator, Revision
+from commonplace.vault.base import Blob
 
 WAITING: Final = frozenset({"protected", "directive", "trust"})
 """Why an operation of a program waits for the person instead of being rejected."""
-_WHY: Final = "A program asked to change the person's own words, or to add an instruction."
+_WHY: Final = "A program asked to change the person's own words, to add what they removed, or to add an instruction."
 _APPROVED: Final = "A program wrote this line; from now on it counts as yours."
-_KEPT_ANSWERS: Final = 8
-_ADDED_KEYS: Final[dict[tuple[str, ...], tuple[frozenset[str], frozenset[str]]]] = {}
-_MOST_REVISIONS: Final = 3000  # of one note, newest first, that are read for who wrote its lines
 _ADDED: Final = {
     "append": "added",
     "add_heading": "heading added",
@@ -126,6 +122,7 @@ class _Run:
         self._permit = Permit(session, terms, "curate", self._at.path)
         is_person = session.actor.kind == "person"
         self._own = frozenset[str]() if is_person else program_keys(self._at, session.stores)
+        self._removed = frozenset[str]() if is_person else removed_keys(self._at, session.stores)
         self._is_person, self._dry_run = is_person, terms.dry_run
         self._moved = frozenset(filter(self._is_protected, _removed_keys(operations)))
         self._edit = SectionEdit(b"", ())
@@ -202,7 +199,10 @@ class _Run:
         verdict = gate(text, trust=self._trust, always_load=False, actor=actor, staged_trusts=staged)
         if verdict.verdict != "allow":
             return verdict.reason
-        if statement_key(text) in self._moved:  # the person's words move to another section as a whole, or not at all
+        key = statement_key(text)
+        if key in self._moved:  # the person's words move to another section as a whole, or not at all
+            return "protected"
+        if key in self._removed:  # the person decides whether it comes back
             return "protected"
         if self._is_person:
             return ""
@@ -368,51 +368,3 @@ def _bypass(path: str, there: Blob | None, stores: Stores) -> tuple[str, ...]:
         return ()
     when = f"{newest.when:%Y-%m-%d %H:%M}"
     return (f"{path} was edited in another program since {when} UTC; those edits are kept as they are.",)
-
-
-def program_keys(at: Locator, stores: Stores) -> frozenset[str]:
-    """The keys of the statements and headings that programs added to the note, and no person ever did or repeated.
-
-    A person who appends what is there already approves it; the log of the note says so. Empty for a vault without
-    history: then everything is the person's.
-    """
-    if Capability.HISTORY not in stores.vault.capabilities:
-        return frozenset()
-    vault = cast(HistoricBackend, stores.vault)
-    revisions = [*reversed(vault.revisions(at, limit=_MOST_REVISIONS))]
-    programs, before = _added_by_programs(at, revisions, vault)
-    if not programs:
-        return frozenset()
-    there = read_existing(at, stores.vault.read)
-    typed = statement_keys(there.content) - before if there else frozenset()  # in an editor, and not committed yet
-    return programs - typed - _repeated_by_person(at.path, stores)
-
-
-def _added_by_programs(
-    at: Locator, revisions: Sequence[Revision], vault: HistoricBackend
-) -> tuple[frozenset[str], frozenset[str]]:
-    """The keys that only programs added in these revisions, oldest first, and those that the note had at last.
-
-    What commits say never changes, so the last few answers are kept.
-    """
-    commits = (at.path, *(each.commit for each in revisions))
-    if commits not in _ADDED_KEYS:
-        before, programs, people = frozenset[str](), set[str](), set[str]()
-        if any(map(is_by_program, revisions)):
-            contents = vault.read_all_at([(at, each.commit) for each in revisions])
-            for revision, content in zip(revisions, contents, strict=True):
-                keys = statement_keys(content) if content is not None else frozenset()
-                (programs if is_by_program(revision) else people).update(keys - before)
-                before = keys
-        if len(_ADDED_KEYS) >= _KEPT_ANSWERS:
-            _ADDED_KEYS.clear()
-        _ADDED_KEYS[commits] = frozenset(programs - people), before
-    return _ADDED_KEYS[commits]
-
-
-def _repeated_by_person(path: str, stores: Stores) -> frozenset[str]:
-    """The keys of what the person said of the note by an operation, whether the note had it already or not."""
-    rows = stores.history.entries(path=path, actor="person", verb=OPERATION)
-    said = (json.loads(row.reason) for row in rows)
-    operations = (each["operation"] for each in said if each["outcome"] in ("applied", "noop_dup"))
-    return frozenset(statement_key(each["line"]) for each in operations if each.get("line"))

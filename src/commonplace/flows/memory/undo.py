@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from commonplace.errors import CommonplaceError, Conflict, NotFound
 from commonplace.facts.claims import is_own_word
-from commonplace.facts.entry_format import parse_id
+from commonplace.facts.entry_format import parse_id, read_entry
 from commonplace.facts.entry_paths import id_digits
 from commonplace.flows.ingest.line_writers import ACTOR
 from commonplace.flows.memory.amend import forget
@@ -20,7 +20,7 @@ from commonplace.flows.notes.write import KIND, ORIGIN, require_history
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery
 from commonplace.model import Changed, Fact, Terms
-from commonplace.model.layout import entry_digits, is_always_loaded, place_of
+from commonplace.model.layout import MEMORY, entry_digits, is_always_loaded, place_of
 from commonplace.notes import parse
 from commonplace.vault.base import Capability, HistoricBackend, Revision
 
@@ -93,7 +93,7 @@ def _undo_heir(heir: Fact, ours: Sequence[Revision], session: Session, terms: Te
 def _adds(revision: Revision, digits: str) -> bool:
     removed = {entry_digits(path) for path, how in revision.paths.items() if how == "removed"}
     added = {entry_digits(path) for path, how in revision.paths.items() if how == "added"}
-    return digits in added - removed
+    return digits in added - removed - {""}
 
 
 def _is_of(revision: Revision, job: str) -> bool:
@@ -104,6 +104,28 @@ def _is_of(revision: Revision, job: str) -> bool:
 
 def _is_proposed_place(path: str) -> bool:
     return place_of(path) == "archive" or is_always_loaded(path)
+
+
+def removed_statements(session: Session) -> frozenset[str]:
+    """The fingerprints of the entries that this job made and that exist no longer: the person undid the job's change,
+    or deleted the note. Those of the newest commits alone; empty for a vault without history.
+    """
+    vault = session.stores.vault
+    if Capability.HISTORY not in vault.capabilities:
+        return frozenset()
+    historic = require_history(vault)
+    try:
+        ours = historic.revisions(ours=True, limit=_FARTHEST_BACK)
+        there = {entry_digits(each.path) for each in vault.list(MEMORY).files}
+    except CommonplaceError:
+        return frozenset()
+    mine = [each for each in ours if each.trailers.get(ORIGIN) == session.actor.origin]
+    made = [(path, each) for each in mine for path in each.paths if _adds(each, entry_digits(path))]
+    gone = [(path, each.commit) for path, each in made if entry_digits(path) not in there]
+    contents = historic.read_all_at([(vault.resolve(path), commit) for path, commit in gone])
+    notes = (parse(content, path=path, mtime=0.0) for (path, _), content in zip(gone, contents, strict=True) if content)
+    facts = (read_entry(note, place="", sensitive=False, rules=session.stores.rules)[0] for note in notes)
+    return frozenset(fact.fingerprint for fact in facts if fact)
 
 
 def undone_by_person(session: Session) -> frozenset[str]:

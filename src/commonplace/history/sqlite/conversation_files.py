@@ -52,7 +52,8 @@ ON CONFLICT (name) DO UPDATE SET size = excluded.size, last = excluded.last, sum
 _COPY: Final = "Nothing needs to be done; a copy of the old history.db, put in place of the new one, brings these back."
 _LOST: Final = (
     "Lost are facts that were extracted and not saved yet, the log of what was learned, how often facts were used, the "
-    "topics of sessions, the logs of model calls and of jobs, and the mirror of calendars; marked notes are read again."
+    "topics of sessions, the logs of model calls and of jobs, the mirror of calendars, and that you repeated lines "
+    "which programs wrote into USER.md; marked notes are read again."
 )
 _COUNT_LEARNED: Final = "SELECT count(*) FROM learning_sources WHERE turns > 0"
 _BEGUN: Final = ""  # the name in `conversation_files` by which a history knows that its files were looked at
