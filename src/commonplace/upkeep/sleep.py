@@ -18,6 +18,7 @@ from commonplace.errors import NotFound, ProviderFailed
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.learn.model_calls import model_of
 from commonplace.flows.learn.settle import item_outcome
+from commonplace.flows.memory.undo import removed_statements
 from commonplace.flows.notes.write import delete_note
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
@@ -309,7 +310,7 @@ def _save_fact(step: Step, session: Session) -> StepResult:
         turn=learned.fact.turn,
         extractor=learned.extractor,
     )
-    settled = item_outcome(item, learned.fact, session, dry_run=False)
+    settled = item_outcome(item, learned.fact, session, removed=removed_statements(session), dry_run=False)
     outcome = _OUTCOMES[settled.outcome]
     if outcome in ("done", "proposed"):
         session.stores.history.add_learned_item(settled, now=session.clock())
