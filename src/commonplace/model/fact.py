@@ -360,10 +360,11 @@ class WaitingGroup:
 
 @dataclass(frozen=True, slots=True)
 class OldEnding:
-    """A fact that an old rule ended, and the one that replaced it."""
+    """A fact that an old rule ended, the one that replaced it, or None if that is erased, and the rule's reason."""
 
     fact: Fact
-    by: Fact
+    by: Fact | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

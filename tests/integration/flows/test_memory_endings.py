@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from commonplace.errors import Conflict, Refused
+from commonplace.flows.memory.amend import archive_entry
 from commonplace.memory import Memory
 from commonplace.model import Actor, Fact
 from commonplace.model.fact import GroupVerdict
@@ -65,6 +66,17 @@ def replaced(house: House, old: str, new: str, *, reason: str = CHANGED) -> tupl
     after = house.person.entries.evolve(before.id, new, reason=reason).fact
     house.clock.pass_(days=1)
     return before, after
+
+
+def put_away(house: House, fact: Fact, verb: str) -> None:
+    """Forget, archive or erase the entry, the first two with a reason."""
+    entries = house.person.entries
+    if verb == "erase":
+        entries.erase(fact.id)
+    elif verb == "forget":
+        entries.forget(fact.id, reason="It was a mistake.")
+    else:
+        archive_entry(fact.id, house.person._session, reason="It was a mistake.")
 
 
 # ---------------------------------------------------------------- endings that wait
@@ -290,7 +302,7 @@ def test_endings_of_old_rules_are_listed_and_counted_and_nothing_returns_by_itse
     (ending,) = house.person.reviews.ended()
     (finding,) = [each.said for each in house.person.index.examine() if "rule that is gone" in each.said]
 
-    assert (ending.fact.id, ending.by.id) == (old.id, new.id)
+    assert (ending.fact.id, ending.by) == (old.id, house.person.entries.show(new.id).fact)
     assert finding == "1 memory was ended by a rule that is gone: `commonplace review --ended` can bring each back"
     assert old.text not in texts(house.person)
     assert house.person.reviews.count() == 0
@@ -338,6 +350,47 @@ def test_an_ending_that_was_right_is_not_listed_again(house: House) -> None:
     assert texts(house.person) == {new.text}
     with pytest.raises(Conflict, match="no old rule ended"):
         house.person.reviews.leave_ended(old.id)
+
+
+@pytest.mark.parametrize("verb", ["forget", "archive", "erase"])
+def test_what_an_old_rule_ended_is_offered_whatever_became_of_its_successor(house: House, verb: str) -> None:
+    """The history says why it ended; the successor itself says why it was put away, or nothing."""
+    old, new = replaced(house, "Nora is allergic to penicillin.", "Nora stopped smoking last year.")
+    put_away(house, new, verb)
+    (ending,) = house.person.reviews.ended()
+    said = [each.said for each in house.person.index.examine() if "rule that is gone" in each.said]
+    (result,) = house.person.reviews.bring_back(old.id)
+
+    assert (ending.fact.id, ending.by and ending.by.id) == (old.id, None if verb == "erase" else new.id)
+    assert (ending.reason, len(said)) == (CHANGED, 1)
+    assert (result.fact.status, texts(house.person)) == ("active", {old.text})
+    assert house.person.reviews.ended() == ()
+    assert house.person.lint().problems == ()
+
+
+@pytest.mark.parametrize("verb", ["forget", "archive", "erase"])
+def test_an_ending_without_a_successor_may_be_right_too(house: House, verb: str) -> None:
+    """Nobody asks again, and why the successor was put away stays."""
+    old, new = replaced(house, "The office is in Oslo.", "The office moved to Bergen.")
+    put_away(house, new, verb)
+    house.person.reviews.leave_ended(old.id)
+
+    assert (house.person.reviews.ended(), texts(house.person)) == ((), set())
+    if verb != "erase":
+        assert house.person.entries.show(new.id).fact.reason.startswith("It was a mistake.")
+
+
+def test_what_was_ended_by_no_old_rule_is_not_offered_when_its_successor_is_put_away(house: House) -> None:
+    """The history says that somebody decided it; where the history is lost, it is offered."""
+    first = replaced(house, "The office is in Oslo.", "The office moved to Bergen.", reason="we moved")
+    second = replaced(house, "The desk is by the window.", "The desk is by the door.", reason="we moved it")
+    put_away(house, first[1], "forget")
+    put_away(house, second[1], "erase")
+    known = house.person.reviews.ended()
+    house.person._session.stores.history.forget_path(house.person.entries.show(first[0].id).fact.path)
+
+    assert known == ()
+    assert [each.fact.id for each in house.person.reviews.ended()] == [first[0].id]
 
 
 def test_what_learning_took_for_over_and_what_dream_merged_are_old_rules_too(house: House) -> None:

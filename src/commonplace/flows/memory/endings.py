@@ -2,7 +2,8 @@
 
 An active entry that is said to end another one stands beside it with the bond `end`. The person allows the ending, or
 says that both hold. Earlier versions of this program ended entries that were only alike; which rule ended an entry is
-in the reason that its successor has. Nothing returns by itself: the person brings an entry back, or agrees.
+in the reason that its successor has, or in the history if the successor is forgotten, archived or erased. Nothing
+returns by itself: the person brings an entry back, or agrees.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,6 +29,7 @@ _END: Final[Bond] = "end"
 _APPROVED: Final = "The person approved it."
 _BOTH: Final = "The person says that both hold."
 _AGREED: Final = "The person agrees that it ended."
+_AGREED_ALONE: Final = "The person agrees that it is over."  # in the entry itself, where no successor is left to say it
 
 _OLD_RULES: Final = frozenset(
     {
@@ -46,6 +48,8 @@ _STATED: Final = frozenset(
     }
 )
 """What they gave where a caller named the entry; learning named one with 80 % of the words of what was over."""
+
+_UNKNOWN: Final = "Nothing says why."
 
 _MERGED: Final = "Merge "
 """How the reason of an entry begins that `dream` made of several; of other words, once."""
@@ -159,22 +163,46 @@ def waits_by_old_rule(fact: Fact) -> bool:
 def old_endings(session: Session) -> tuple[OldEnding, ...]:
     """The endings that an old rule made and the person has not looked at, the newest first. Raises IndexDamaged."""
     with entry_reader(session.stores) as reader:
-        records = reader.facts(FactQuery(statuses=("superseded",), origins=("entry",)))
-        ended = [each.fact for each in records if each.fact.superseded_by]
-        ids = tuple({each.superseded_by for each in ended})
-        heirs = {each.fact.id: each.fact for each in reader.facts(FactQuery(ids=ids))} if ids else {}
-    found = [OldEnding(each, heirs[each.superseded_by]) for each in ended if each.superseded_by in heirs]
-    guessed = [each for each in found if _is_by_old_rule(each)]
+        entries = {each.fact.id: each.fact for each in reader.facts(FactQuery(origins=("entry",)))}
+    replaced = [each for each in entries.values() if each.status == "superseded"]
+    found = (_by_old_rule(each, entries.get(each.superseded_by), session) for each in replaced)
+    guessed = [each for each in found if each]
     return tuple(sorted(guessed, key=lambda each: (each.fact.superseded_at, each.fact.id), reverse=True))
 
 
-def _is_by_old_rule(ending: OldEnding) -> bool:
-    fact, heir = ending.fact, ending.by
-    if heir.reason.startswith(_MERGED):
+def _by_old_rule(fact: Fact, heir: Fact | None, session: Session) -> OldEnding | None:
+    """The ending of the replaced entry, if an old rule made it and the person has not agreed; None for others.
+
+    It is offered, too, if its successor no longer says why it was made, and the history does not either.
+    """
+    if heir.reason.endswith(_AGREED) if heir else fact.reason.endswith(_AGREED_ALONE):
+        return None
+    reason = heir.reason if heir and _tells_reason(heir) else _recorded_reason(fact, session) or _UNKNOWN
+    return OldEnding(fact, heir, reason) if _is_old_rule(reason, fact, heir) else None
+
+
+def _tells_reason(heir: Fact) -> bool:
+    """False for a successor that was forgotten or put away since: why that was done is its reason now."""
+    return heir.status == "active" or (heir.status == "superseded" and heir.valid_until > heir.begins)
+
+
+def _is_old_rule(reason: str, fact: Fact, heir: Fact | None) -> bool:
+    """True if an old rule ended the entry for this reason, or nothing says the reason any more."""
+    if heir is None:
+        return reason in {_UNKNOWN, *_OLD_RULES, *_STATED} or reason.startswith(_MERGED)
+    if reason.startswith(_MERGED):
         return ("derive", fact.id) in heir.bonds and fact.fingerprint != heir.fingerprint
     if heir.supersedes != fact.id:
         return False
-    return heir.reason in _OLD_RULES or (heir.reason in _STATED and heir.origins.trust == "mined")
+    return reason in {_UNKNOWN, *_OLD_RULES} or (reason in _STATED and heir.origins.trust == "mined")
+
+
+def _recorded_reason(fact: Fact, session: Session) -> str:
+    """Why the entry went to the archive, from the history; empty if it does not say that, or no longer."""
+    rows = session.stores.history.entries(path=fact.path)
+    reason = next((row.reason for row in rows if row.destination == fact.path), "")
+    is_message = reason.startswith(session.stores.commit_message.partition("{")[0])  # restored from git: it has no more
+    return "" if is_message else reason
 
 
 def bring_back(id: str, session: Session, *, dry_run: bool) -> ReviewResult:
@@ -194,11 +222,14 @@ def agree_to_ending(id: str, session: Session, *, dry_run: bool) -> ReviewResult
     """Note that the person agrees with the ending of a replaced entry, so that nobody asks again."""
     fact, heirs = _replaced(id, session)
     heir = heirs[0] if heirs else None
-    if heir is None or not _is_by_old_rule(OldEnding(fact, heir)):
+    if _by_old_rule(fact, heir, session) is None:
         raise Conflict(f"no old rule ended {fact.id}", path=fact.path, hint="`commonplace review --ended` lists them.")
-    agreed = replace(heir, reason=_AGREED, updated=session.now)
-    message = commit_message(session.stores, verb="settle", path=heir.path)
-    changed = change_entries([(heir, agreed)], session, Terms(message=message, why=_AGREED, dry_run=dry_run))
+    said, agreed = (heir, _AGREED) if heir else (fact, _AGREED_ALONE)
+    is_overwritten = said.status == "active"
+    why = agreed if is_overwritten else f"{said.reason} {agreed}".strip()
+    pairs = [(said, replace(said, reason=why, updated=session.now))]
+    message = commit_message(session.stores, verb="settle", path=said.path)
+    changed = change_entries(pairs, session, Terms(message=message, why=agreed, dry_run=dry_run))
     return ReviewResult("agree", fact, commit=changed.commit, changed=changed.changed, difference=changed.difference)
 
 
