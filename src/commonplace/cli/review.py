@@ -499,7 +499,7 @@ def group_lines(group: WaitingGroup) -> Iterator[str]:
 def old_ending_lines(ending: OldEnding) -> Iterator[str]:
     """An entry that an old rule ended, and the one that replaced it."""
     fact = ending.fact
-    yield f"ended {day(fact.superseded_at)}  {_spoken(fact)}"
+    yield f"ended {day(ending.at)}  {_spoken(fact)}"
     yield f"   replaced by {_spoken(ending.by) if ending.by else 'a statement that is erased'}"
     yield f"   because: {ending.reason}"
     id = short(fact.id)

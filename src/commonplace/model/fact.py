@@ -366,6 +366,11 @@ class OldEnding:
     by: Fact | None
     reason: str
 
+    @property
+    def at(self) -> str:
+        """When it ended: as it was replaced, or at a later beginning that was announced then."""
+        return self.fact.superseded_at or self.fact.valid_until
+
 
 @dataclass(frozen=True, slots=True)
 class ReviewQueue:

@@ -79,6 +79,18 @@ def put_away(house: House, fact: Fact, verb: str) -> None:
         archive_entry(fact.id, house.person._session, reason="It was a mistake.")
 
 
+def announced(house: House, old: str, new: str, *, begins: str) -> tuple[Fact, Fact]:
+    """What an old rule did: the first statement ends where the second one begins, and neither names the other."""
+    before = house.person.entries.save(old, kind="fact").fact
+    house.clock.pass_(days=1)
+    after = house.person.entries.save(new, kind="fact", valid_from=begins, replaces=[before.id]).fact
+    note = house.vault / after.path
+    note.write_text(note.read_text().replace(after.reason, "The known value is valid until this begins."))
+    house.person.index.sync()
+    house.clock.pass_(days=1)
+    return before, house.person.entries.show(after.id).fact
+
+
 # ---------------------------------------------------------------- endings that wait
 
 
@@ -391,6 +403,52 @@ def test_what_was_ended_by_no_old_rule_is_not_offered_when_its_successor_is_put_
 
     assert known == ()
     assert [each.fact.id for each in house.person.reviews.ended()] == [first[0].id]
+
+
+@pytest.mark.parametrize("days", [0, 40])
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_what_an_old_rule_let_end_at_a_later_beginning_is_offered(house: House, is_forgotten: bool, days: int) -> None:
+    """Before that day and after it, and if the other one is forgotten; it comes back without an end."""
+    python = "Uses Python 3.11 in project A."
+    old, new = announced(house, python, "Uses Python 3.12 in project B.", begins="2026-03-20")
+    if is_forgotten:
+        house.person.entries.forget(new.id)
+    house.clock.pass_(days=days)
+    (ending,) = house.person.reviews.ended()
+    (result,) = house.person.reviews.bring_back(old.id)
+    house.clock.pass_(days=40)
+
+    assert (ending.fact.id, ending.by and ending.by.id, ending.at[:10]) == (old.id, new.id, "2026-03-20")
+    assert (result.fact.valid_until, result.fact.status) == ("", "active")
+    assert texts(house.person) == ({python} if is_forgotten else {python, new.text})
+    assert house.person.reviews.ended() == ()
+    assert house.person.lint().problems == ()
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_an_ending_at_a_later_beginning_may_be_right(house: House, is_forgotten: bool) -> None:
+    """Nobody asks again."""
+    old, new = announced(house, "The office is in Oslo.", "The office is in Bergen.", begins="2026-03-20")
+    if is_forgotten:
+        house.person.entries.forget(new.id)
+    house.person.reviews.leave_ended(old.id)
+
+    assert house.person.reviews.ended() == ()
+    assert house.person.entries.show(old.id).fact.valid_until[:10] == "2026-03-20"
+
+
+def test_an_ending_to_come_that_somebody_stated_is_not_offered(house: House) -> None:
+    """Nor is the next value of a predicate that has one at a time: neither was a guess."""
+    entries = house.person.entries
+    old = entries.save("The office is in Oslo.", kind="fact").fact
+    house.clock.pass_(days=1)
+    entries.save("The office is in Bergen.", kind="fact", valid_from="2026-03-20", replaces=[old.id])
+    house.person.facts.add("Ada", "lives_in", "Oslo")
+    house.person.facts.add("Ada", "lives_in", "Bergen", valid_from="2026-03-20")
+
+    assert house.person.reviews.ended() == ()
+    with pytest.raises(Conflict, match="was not replaced"):
+        house.person.reviews.bring_back(old.id)
 
 
 def test_what_learning_took_for_over_and_what_dream_merged_are_old_rules_too(house: House) -> None:

@@ -6,7 +6,7 @@ in the reason that its successor has, or in the history if the successor is forg
 returns by itself: the person brings an entry back, or agrees.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -39,6 +39,9 @@ _OLD_RULES: Final = frozenset(
     }
 )
 """What the rules that compared sentences gave as the reason for an ending."""
+
+_ANNOUNCED: Final = "The known value is valid until this begins."
+"""What they gave for an ending that was to come, whatever made it; today such an entry has the reason itself."""
 
 _STATED: Final = frozenset(
     {
@@ -165,9 +168,27 @@ def old_endings(session: Session) -> tuple[OldEnding, ...]:
     with entry_reader(session.stores) as reader:
         entries = {each.fact.id: each.fact for each in reader.facts(FactQuery(origins=("entry",)))}
     replaced = [each for each in entries.values() if each.status == "superseded"]
-    found = (_by_old_rule(each, entries.get(each.superseded_by), session) for each in replaced)
-    guessed = [each for each in found if each]
-    return tuple(sorted(guessed, key=lambda each: (each.fact.superseded_at, each.fact.id), reverse=True))
+    found = [_by_old_rule(each, entries.get(each.superseded_by), session) for each in replaced]
+    guessed = [*filter(None, found), *_announced(entries.values())]
+    return tuple(sorted(guessed, key=lambda each: (each.at, each.fact.id), reverse=True))
+
+
+def _announced(entries: Collection[Fact]) -> Iterator[OldEnding]:
+    """The endings of entries that an old rule let end where another one begins: neither of the two names the other.
+
+    Both were written at one moment. Two values of one predicate are no guess.
+    """
+    heirs = {(each.recorded, each.begins): each for each in entries if _was_announced(each)}
+    for fact in entries:
+        heir = heirs.get((fact.invalidated_at, fact.valid_until)) if fact.status in ("active", "expired") else None
+        if heir and ("derive", fact.id) not in heir.bonds and not (fact.predicate and fact.predicate == heir.predicate):
+            yield OldEnding(fact, heir, heir.reason if heir.reason == _ANNOUNCED else _UNKNOWN)
+
+
+def _was_announced(heir: Fact) -> bool:
+    """True for an entry that was to begin later and ended another then; False once the person agreed."""
+    is_silent = not _tells_reason(heir) and not heir.reason.endswith(_AGREED)
+    return heir.begins > heir.recorded and (heir.reason == _ANNOUNCED or is_silent)
 
 
 def _by_old_rule(fact: Fact, heir: Fact | None, session: Session) -> OldEnding | None:
@@ -220,13 +241,12 @@ def bring_back(id: str, session: Session, *, dry_run: bool) -> ReviewResult:
 
 def agree_to_ending(id: str, session: Session, *, dry_run: bool) -> ReviewResult:
     """Note that the person agrees with the ending of a replaced entry, so that nobody asks again."""
-    fact, heirs = _replaced(id, session)
-    heir = heirs[0] if heirs else None
-    if _by_old_rule(fact, heir, session) is None:
+    fact, _ = _replaced(id, session)
+    ending = next((each for each in old_endings(session) if each.fact.id == fact.id), None)
+    if ending is None:
         raise Conflict(f"no old rule ended {fact.id}", path=fact.path, hint="`commonplace review --ended` lists them.")
-    said, agreed = (heir, _AGREED) if heir else (fact, _AGREED_ALONE)
-    is_overwritten = said.status == "active"
-    why = agreed if is_overwritten else f"{said.reason} {agreed}".strip()
+    said, agreed = (ending.by, _AGREED) if ending.by else (fact, _AGREED_ALONE)
+    why = agreed if said.status == "active" else f"{said.reason} {agreed}".strip()
     pairs = [(said, replace(said, reason=why, updated=session.now))]
     message = commit_message(session.stores, verb="settle", path=said.path)
     changed = change_entries(pairs, session, Terms(message=message, why=agreed, dry_run=dry_run))
@@ -237,15 +257,25 @@ def _replaced(id: str, session: Session) -> tuple[Fact, list[Fact]]:
     """The replaced entry, and the versions that came after it, its own successor first."""
     with entry_reader(session.stores) as reader:
         fact = find_fact(id, reader, session).fact
-        heirs = [*_heirs(fact, reader)]
-    if fact.origin != "entry" or fact.status != "superseded":
+        next_ = fact.superseded_by if fact.status == "superseded" else _announced_successor(fact, reader)
+        heirs = [*_heirs(fact, next_, reader)]
+    if fact.origin != "entry" or not (fact.status == "superseded" or next_):
         hint = "`commonplace show` has its versions; `commonplace undo` takes back other changes."
         raise Conflict(f"the entry {fact.id} was not replaced", path=fact.path, hint=hint)
     return fact, heirs
 
 
-def _heirs(fact: Fact, reader: IndexReader) -> Iterator[Fact]:
-    seen, next_ = {fact.id}, fact.superseded_by
+def _announced_successor(fact: Fact, reader: IndexReader) -> str:
+    """The id of the entry at whose beginning an old rule let this one end; empty for none."""
+    if not fact.invalidated_at:
+        return ""
+    later = reader.facts(FactQuery(origins=("entry",), recorded_from=fact.invalidated_at))
+    found = _announced([fact, *(each.fact for each in later if each.fact.id != fact.id)])
+    return next((each.by.id for each in found if each.by and each.fact.id == fact.id), "")
+
+
+def _heirs(fact: Fact, next_: str, reader: IndexReader) -> Iterator[Fact]:
+    seen = {fact.id}
     while next_ and next_ not in seen:
         seen.add(next_)
         records = reader.facts(FactQuery(ids=(next_,)))
@@ -281,6 +311,8 @@ def _without(fact: Fact, heirs: Iterable[Fact], session: Session) -> Iterator[tu
         changed = heir
         if heir.supersedes == fact.id:
             changed = replace(changed, supersedes="", reason="")
+        if heir.reason == _ANNOUNCED:
+            changed = replace(changed, reason="")
         if heir.status == "active":
             changed = replace(changed, bonds=with_bonds(heir, "both", [fact]))
         if changed != heir:
