@@ -339,6 +339,31 @@ def test_what_is_brought_back_holds_beside_the_newest_version(house: House) -> N
         house.person.reviews.bring_back(old.id)
 
 
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("verb", ["save", "settle"])
+def test_of_several_that_one_entry_replaced_each_comes_back_by_itself(house: House, verb: str, first: int) -> None:
+    """The successor still names and explains what it replaces besides, whichever comes back."""
+    entries = house.person.entries
+    olds = [entries.save(text, kind="fact").fact for text in ("Is allergic to penicillin.", "Plays the cello.")]
+    house.clock.pass_(days=1)
+    if verb == "save":
+        new = entries.save("Stopped smoking.", kind="fact", replaces=[each.id for each in olds]).fact
+    else:
+        new = entries.save("Stopped smoking.", kind="fact").fact
+        new = entries.settle(new.id, replaces=[each.id for each in olds]).fact
+    house.clock.pass_(days=1)
+    back, other = olds[first], olds[1 - first]
+    house.person.reviews.bring_back(back.id)
+    half, problems = entries.show(new.id).fact, house.person.lint().problems
+    house.person.reviews.bring_back(other.id)
+    last = entries.show(new.id).fact
+
+    assert (half.supersedes, half.reason, half.bonds) == (other.id, new.reason, (("both", back.id),))
+    assert (last.supersedes, last.reason, len(last.bonds)) == ("", "", 2)
+    assert (problems, house.person.lint().problems) == ((), ())
+    assert texts(house.person) == {back.text, other.text, new.text}
+
+
 def test_of_a_chain_each_version_comes_back_by_itself(house: House) -> None:
     """The verdict stands in the version that holds."""
     first, second = replaced(house, "Rule: never force-push to main.", "Rule: squash commits before merging.")

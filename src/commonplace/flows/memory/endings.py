@@ -306,14 +306,29 @@ def _before_ending(fact: Fact, session: Session) -> Fact:
 
 
 def _without(fact: Fact, heirs: Iterable[Fact], session: Session) -> Iterator[tuple[Fact, Fact]]:
-    """The versions that change if the entry holds again: the next one replaces nothing, the newest holds with it."""
+    """The versions that change if the entry holds again: its successor no longer replaces it, the newest holds with it.
+
+    A successor that replaced several names the next of them instead. Why it was put away itself stays.
+    """
     for heir in heirs:
         changed = heir
         if heir.supersedes == fact.id:
-            changed = replace(changed, supersedes="", reason="")
+            other = _also_replaced(heir, fact, session)
+            is_one_deed = other is not None and other.superseded_at == fact.superseded_at
+            reason = heir.reason if is_one_deed or not _tells_reason(heir) else ""
+            changed = replace(changed, supersedes=other.id if other else "", reason=reason)
         if heir.reason == _ANNOUNCED:
             changed = replace(changed, reason="")
         if heir.status == "active":
             changed = replace(changed, bonds=with_bonds(heir, "both", [fact]))
         if changed != heir:
             yield heir, replace(changed, updated=session.now)
+
+
+def _also_replaced(heir: Fact, fact: Fact, session: Session) -> Fact | None:
+    """Another entry that this one replaced, of the same ending if there is one; None if it replaced one entry."""
+    with entry_reader(session.stores) as reader:
+        records = reader.facts(FactQuery(statuses=("superseded",), origins=("entry",)))
+    known = [each.fact for each in records if each.fact.superseded_by == heir.id and each.fact.id != fact.id]
+    others = [each for each in known if each.recorded <= heir.recorded and ("derive", each.id) not in heir.bonds]
+    return min(others, key=lambda each: (each.superseded_at != fact.superseded_at, each.id), default=None)
