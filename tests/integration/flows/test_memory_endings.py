@@ -229,6 +229,22 @@ def test_they_wait_by_whichever_verb_a_program_ends_them(house: House, verb: str
     assert house.person.reviews.count() == 0
 
 
+def test_a_program_puts_none_of_them_away_as_the_same(house: House) -> None:
+    """The person does."""
+    entries = house.agent.entries
+    oven, mill = "The bread is baked in the oven.", "The bread is baked in the mill."
+    first = entries.save(oven).fact
+    second = entries.evolve(first.id, mill, reason="moved").fact
+    third = entries.evolve(second.id, oven, reason="moved back").fact
+    other = entries.save("It is in the oven that they bake the bread.").fact
+    house.clock.pass_(days=1)
+    with pytest.raises(Conflict, match="only the person may put"):
+        entries.settle(third.id, same=[other.id])
+    house.person.entries.settle(third.id, same=[other.id])
+
+    assert texts(house.person) == {other.text}
+
+
 # ---------------------------------------------------------------- groups
 
 
