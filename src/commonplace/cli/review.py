@@ -344,7 +344,7 @@ def _walk_ended(memory: "Memory", invocation: Invocation) -> None:
     reviews, endings = memory.reviews, memory.reviews.ended()
     for ending in endings:
         print_line()
-        _print_all(old_ending_lines(ending), (ending.fact, ending.by), memory.notes.link)
+        _print_all(old_ending_lines(ending), _facts_of(ending), memory.notes.link)
         id = ending.fact.id
         deeds: _Deeds = {"b": partial(reviews.bring_back, id), "a": partial(reviews.leave_ended, id)}
         if not _ask(_OLD_QUESTION, deeds, memory):
@@ -446,7 +446,7 @@ def _answer_ended(memory: "Memory", invocation: Invocation) -> None:
     endings, link = memory.reviews.ended(), memory.notes.link
 
     def show_endings() -> None:
-        _print_parts([(old_ending_lines(each), (each.fact, each.by)) for each in endings], link)
+        _print_parts([(old_ending_lines(each), _facts_of(each)) for each in endings], link)
         if not endings:
             invocation.inform(_NONE_ENDED)
 
@@ -499,11 +499,15 @@ def group_lines(group: WaitingGroup) -> Iterator[str]:
 def old_ending_lines(ending: OldEnding) -> Iterator[str]:
     """An entry that an old rule ended, and the one that replaced it."""
     fact = ending.fact
-    yield f"ended {day(fact.superseded_at)}  {_spoken(fact)}"
-    yield f"   replaced by {_spoken(ending.by)}"
-    yield f"   because: {ending.by.reason}"
+    yield f"ended {day(ending.at)}  {_spoken(fact)}"
+    yield f"   replaced by {_spoken(ending.by) if ending.by else 'a statement that is erased'}"
+    yield f"   because: {ending.reason}"
     id = short(fact.id)
     yield f"   bring it back: commonplace review bring-back {id}; it is right: commonplace review agree {id}"
+
+
+def _facts_of(ending: OldEnding) -> tuple[Fact, ...]:
+    return (ending.fact, ending.by) if ending.by else (ending.fact,)
 
 
 def _spoken(fact: Fact) -> str:

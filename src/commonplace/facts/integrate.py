@@ -144,7 +144,7 @@ def integrate(
     if verdict.action == "confirm":
         return verdict
     if verdict.action == "supersede" and comparison.begins > now:
-        verdict = replace(verdict, action="insert", reason="The known value is valid until this begins.")
+        verdict = replace(verdict, action="insert")
     return verdict if verdict.until else replace(verdict, until=comparison.until)
 
 

@@ -137,7 +137,15 @@ class Contexts:
         take_back(before, self._session, prompt=prompt)
 
     def note_prompt(self, prompt: str) -> None:
-        """Note what the person typed, as a hook hands it over: so an agent may pass it on while the prompt runs."""
+        """Note what the person typed, as a hook hands it over: so an agent may pass it on while the prompt runs.
+
+        Raises Refused for an agent: what it hands over would count as what its person said.
+        """
+        if self._session.actor.kind == "agent":
+            raise Refused(
+                "an agent may not say what the person typed: the hook of its host does",
+                hint="Pass on the person's words as `quote`; they count if a hook or a transcript has them.",
+            )
         log, text = self._session.stores.prompts, strip_injected(prompt)
         if text:
             log.add(text, author=self._session.author, at=self._session.clock())

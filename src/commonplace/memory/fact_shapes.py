@@ -332,18 +332,18 @@ class GroupShape(TypedDict):
 
 
 class OldEndingShape(TypedDict):
-    """A fact that an old rule ended, the one that replaced it, and the reason that the rule gave."""
+    """A fact that an old rule ended, the one that replaced it, or null if that is erased, and the rule's reason."""
 
     id: str
     fact: SpokenShape
-    by: SpokenShape
+    by: SpokenShape | None
     reason: str
 
 
 def old_ending_shape(ending: OldEnding, link: NoteLink) -> OldEndingShape:
     """An ending that an old rule made."""
-    fact, by = spoken_shape(ending.fact, link), spoken_shape(ending.by, link)
-    return {"id": ending.fact.id, "fact": fact, "by": by, "reason": ending.by.reason}
+    by = spoken_shape(ending.by, link) if ending.by else None
+    return {"id": ending.fact.id, "fact": spoken_shape(ending.fact, link), "by": by, "reason": ending.reason}
 
 
 class QueueShape(TypedDict):

@@ -360,10 +360,16 @@ class WaitingGroup:
 
 @dataclass(frozen=True, slots=True)
 class OldEnding:
-    """A fact that an old rule ended, and the one that replaced it."""
+    """A fact that an old rule ended, the one that replaced it, or None if that is erased, and the rule's reason."""
 
     fact: Fact
-    by: Fact
+    by: Fact | None
+    reason: str
+
+    @property
+    def at(self) -> str:
+        """When it ended: as it was replaced, or at a later beginning that was announced then."""
+        return self.fact.superseded_at or self.fact.valid_until
 
 
 @dataclass(frozen=True, slots=True)

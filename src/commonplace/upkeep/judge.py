@@ -1,9 +1,9 @@
 """The job `judge`: a model that reads both says how near entries relate of which nobody has said it.
 
 One call a night has all groups that are new or changed, with speakers and days; none with a sensitive entry. The model
-ends something by itself only where the newer statement is the person's own or the older one a program's. Otherwise it
-prepares the review: the newer entry gets the bond `end`. A group that it is unsure about waits for the person, and is
-not sent again until it changes.
+ends something by itself only where the older statement is a program's, or the newer one is what the person told and
+told first after the older one began. Otherwise it prepares the review: the newer entry gets the bond `end`. A group
+that it is unsure about waits for the person, and is not sent again until it changes.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from commonplace.errors import ProviderFailed
 from commonplace.events import emit
-from commonplace.facts.claims import is_own_word, speaker_of
+from commonplace.facts.claims import is_own_word, kind_of_speaker
 from commonplace.facts.groups import Group, said_last
 from commonplace.flows.encode import text_hash
 from commonplace.flows.learn.model_calls import ask_model, prompt_for
@@ -141,7 +141,7 @@ def _question(groups: Sequence[Sequence[Fact]], session: Session) -> str:
         for fact in entries:
             number += 1
             words = break_marks(fact.text)[:_LONGEST]
-            said = {"number": number, "statement": words, "speaker": speaker_of(fact), "day": said_last(fact)[:10]}
+            said = {"number": number, "statement": words, "speaker": kind_of_speaker(fact), "day": said_last(fact)[:10]}
             statements.append(said)
         shown.append(statements)
     return json.dumps({"today": session.today, "groups": shown}, ensure_ascii=False)
@@ -158,8 +158,17 @@ def _steps(pairs: Sequence[_Pair]) -> Iterator[Step]:
     for of_one in sorted(settled, key=lambda each: (each[0].newer.recorded, each[0].newer.id)):
         newer = of_one[0].newer
         said = "; ".join(f"{_WORDS[each.verdict]} {label(each.older)}" for each in of_one)
-        values = {"names": [[each.verdict, _name(each.older)] for each in of_one], "own": is_own_word(newer)}
+        is_own = all(_is_newer_word(newer, each.older) for each in of_one)
+        values = {"names": [[each.verdict, _name(each.older)] for each in of_one], "own": is_own}
         yield Step(action="judge", subject=_name(newer), said=f"{label(newer)} {said}", values=values)
+
+
+def _is_newer_word(newer: Fact, older: Fact) -> bool:
+    """True if the person told the newer one, and for the first time after the older one.
+
+    A word of theirs that was only confirmed since, as a program may do, ends nothing that they said in between.
+    """
+    return newer.origins.trust == "told" and newer.begins > older.begins
 
 
 def _as_allowed(pair: _Pair) -> _Pair:

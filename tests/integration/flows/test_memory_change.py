@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
+from commonplace.errors import Conflict, Refused
 from commonplace.memory import Memory
 from commonplace.model import Actor
 from tests.memories import Calendar, make_memory
@@ -111,6 +112,34 @@ def test_against_the_persons_word_an_agents_new_value_stands_and_the_ending_wait
     assert (result.staged, result.ended, [each.id for each in result.waiting]) == (False, (), [mine.id])
     assert result.fact.bonds == (("end", mine.id),)
     assert texts(desk.agent) == {mine.text, new}
+
+
+@pytest.mark.parametrize("verdict", ["replaces", "covers", "both", "same"])
+def test_an_agent_that_settles_two_of_the_persons_own_entries_is_told_the_command_for_the_person(
+    desk: Desk, verdict: str
+) -> None:
+    """It may write into neither of them: nothing changes, and nothing else helps but the person."""
+    old = desk.person.entries.save("For packages: pnpm, never npm.", kind="preference").fact
+    desk.clock.pass_(days=1)
+    new = desk.person.entries.save("For packages: npm, never pnpm.", kind="preference").fact
+    with pytest.raises(Refused, match=f"only the person settles {new.id[-6:]}") as refused:
+        desk.agent.entries.settle(new.id, **{verdict: [old.id]})  # type: ignore[arg-type]
+
+    assert f"`commonplace settle {new.id[-6:]} --{verdict} {old.id[-6:]}`" in (refused.value.hint or "")
+    assert texts(desk.person) == {old.text, new.text}
+
+
+def test_of_the_persons_word_and_an_agents_that_say_the_same_the_agent_is_told_which_gives_way(desk: Desk) -> None:
+    """The person's wording stays."""
+    said = desk.agent.entries.save("The kiln is fired by Dunja.").fact
+    desk.clock.pass_(days=1)
+    own = desk.person.entries.save("Dunja fires the kiln.").fact
+    with pytest.raises(Conflict, match="only the person may put") as conflict:
+        desk.agent.entries.settle(own.id, same=[said.id])
+    desk.agent.entries.settle(said.id, same=[own.id])
+
+    assert f"{said.id[-6:]} says the same as {own.id[-6:]}" in (conflict.value.hint or "")
+    assert texts(desk.person) == {own.text}
 
 
 def test_the_persons_word_ends_at_once_what_they_say_it_ends(desk: Desk) -> None:

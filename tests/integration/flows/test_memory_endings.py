@@ -7,6 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from commonplace.errors import Conflict, Refused
+from commonplace.flows.memory.amend import archive_entry
 from commonplace.memory import Memory
 from commonplace.model import Actor, Fact
 from commonplace.model.fact import GroupVerdict
@@ -65,6 +66,29 @@ def replaced(house: House, old: str, new: str, *, reason: str = CHANGED) -> tupl
     after = house.person.entries.evolve(before.id, new, reason=reason).fact
     house.clock.pass_(days=1)
     return before, after
+
+
+def put_away(house: House, fact: Fact, verb: str) -> None:
+    """Forget, archive or erase the entry, the first two with a reason."""
+    entries = house.person.entries
+    if verb == "erase":
+        entries.erase(fact.id)
+    elif verb == "forget":
+        entries.forget(fact.id, reason="It was a mistake.")
+    else:
+        archive_entry(fact.id, house.person._session, reason="It was a mistake.")
+
+
+def announced(house: House, old: str, new: str, *, begins: str) -> tuple[Fact, Fact]:
+    """What an old rule did: the first statement ends where the second one begins, and neither names the other."""
+    before = house.person.entries.save(old, kind="fact").fact
+    house.clock.pass_(days=1)
+    after = house.person.entries.save(new, kind="fact", valid_from=begins, replaces=[before.id]).fact
+    note = house.vault / after.path
+    note.write_text(note.read_text().replace(after.reason, "The known value is valid until this begins."))
+    house.person.index.sync()
+    house.clock.pass_(days=1)
+    return before, house.person.entries.show(after.id).fact
 
 
 # ---------------------------------------------------------------- endings that wait
@@ -205,6 +229,22 @@ def test_they_wait_by_whichever_verb_a_program_ends_them(house: House, verb: str
     assert house.person.reviews.count() == 0
 
 
+def test_a_program_puts_none_of_them_away_as_the_same(house: House) -> None:
+    """The person does."""
+    entries = house.agent.entries
+    oven, mill = "The bread is baked in the oven.", "The bread is baked in the mill."
+    first = entries.save(oven).fact
+    second = entries.evolve(first.id, mill, reason="moved").fact
+    third = entries.evolve(second.id, oven, reason="moved back").fact
+    other = entries.save("It is in the oven that they bake the bread.").fact
+    house.clock.pass_(days=1)
+    with pytest.raises(Conflict, match="only the person may put"):
+        entries.settle(third.id, same=[other.id])
+    house.person.entries.settle(third.id, same=[other.id])
+
+    assert texts(house.person) == {other.text}
+
+
 # ---------------------------------------------------------------- groups
 
 
@@ -290,7 +330,7 @@ def test_endings_of_old_rules_are_listed_and_counted_and_nothing_returns_by_itse
     (ending,) = house.person.reviews.ended()
     (finding,) = [each.said for each in house.person.index.examine() if "rule that is gone" in each.said]
 
-    assert (ending.fact.id, ending.by.id) == (old.id, new.id)
+    assert (ending.fact.id, ending.by) == (old.id, house.person.entries.show(new.id).fact)
     assert finding == "1 memory was ended by a rule that is gone: `commonplace review --ended` can bring each back"
     assert old.text not in texts(house.person)
     assert house.person.reviews.count() == 0
@@ -313,6 +353,31 @@ def test_what_is_brought_back_holds_beside_the_newest_version(house: House) -> N
     assert house.person.lint().problems == ()
     with pytest.raises(Conflict, match="was not replaced"):
         house.person.reviews.bring_back(old.id)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("verb", ["save", "settle"])
+def test_of_several_that_one_entry_replaced_each_comes_back_by_itself(house: House, verb: str, first: int) -> None:
+    """The successor still names and explains what it replaces besides, whichever comes back."""
+    entries = house.person.entries
+    olds = [entries.save(text, kind="fact").fact for text in ("Is allergic to penicillin.", "Plays the cello.")]
+    house.clock.pass_(days=1)
+    if verb == "save":
+        new = entries.save("Stopped smoking.", kind="fact", replaces=[each.id for each in olds]).fact
+    else:
+        new = entries.save("Stopped smoking.", kind="fact").fact
+        new = entries.settle(new.id, replaces=[each.id for each in olds]).fact
+    house.clock.pass_(days=1)
+    back, other = olds[first], olds[1 - first]
+    house.person.reviews.bring_back(back.id)
+    half, problems = entries.show(new.id).fact, house.person.lint().problems
+    house.person.reviews.bring_back(other.id)
+    last = entries.show(new.id).fact
+
+    assert (half.supersedes, half.reason, half.bonds) == (other.id, new.reason, (("both", back.id),))
+    assert (last.supersedes, last.reason, len(last.bonds)) == ("", "", 2)
+    assert (problems, house.person.lint().problems) == ((), ())
+    assert texts(house.person) == {back.text, other.text, new.text}
 
 
 def test_of_a_chain_each_version_comes_back_by_itself(house: House) -> None:
@@ -338,6 +403,93 @@ def test_an_ending_that_was_right_is_not_listed_again(house: House) -> None:
     assert texts(house.person) == {new.text}
     with pytest.raises(Conflict, match="no old rule ended"):
         house.person.reviews.leave_ended(old.id)
+
+
+@pytest.mark.parametrize("verb", ["forget", "archive", "erase"])
+def test_what_an_old_rule_ended_is_offered_whatever_became_of_its_successor(house: House, verb: str) -> None:
+    """The history says why it ended; the successor itself says why it was put away, or nothing."""
+    old, new = replaced(house, "Nora is allergic to penicillin.", "Nora stopped smoking last year.")
+    put_away(house, new, verb)
+    (ending,) = house.person.reviews.ended()
+    said = [each.said for each in house.person.index.examine() if "rule that is gone" in each.said]
+    (result,) = house.person.reviews.bring_back(old.id)
+
+    assert (ending.fact.id, ending.by and ending.by.id) == (old.id, None if verb == "erase" else new.id)
+    assert (ending.reason, len(said)) == (CHANGED, 1)
+    assert (result.fact.status, texts(house.person)) == ("active", {old.text})
+    assert house.person.reviews.ended() == ()
+    assert house.person.lint().problems == ()
+
+
+@pytest.mark.parametrize("verb", ["forget", "archive", "erase"])
+def test_an_ending_without_a_successor_may_be_right_too(house: House, verb: str) -> None:
+    """Nobody asks again, and why the successor was put away stays."""
+    old, new = replaced(house, "The office is in Oslo.", "The office moved to Bergen.")
+    put_away(house, new, verb)
+    house.person.reviews.leave_ended(old.id)
+
+    assert (house.person.reviews.ended(), texts(house.person)) == ((), set())
+    if verb != "erase":
+        assert house.person.entries.show(new.id).fact.reason.startswith("It was a mistake.")
+
+
+def test_what_was_ended_by_no_old_rule_is_not_offered_when_its_successor_is_put_away(house: House) -> None:
+    """The history says that somebody decided it; where the history is lost, it is offered."""
+    first = replaced(house, "The office is in Oslo.", "The office moved to Bergen.", reason="we moved")
+    second = replaced(house, "The desk is by the window.", "The desk is by the door.", reason="we moved it")
+    put_away(house, first[1], "forget")
+    put_away(house, second[1], "erase")
+    known = house.person.reviews.ended()
+    house.person._session.stores.history.forget_path(house.person.entries.show(first[0].id).fact.path)
+
+    assert known == ()
+    assert [each.fact.id for each in house.person.reviews.ended()] == [first[0].id]
+
+
+@pytest.mark.parametrize("days", [0, 40])
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_what_an_old_rule_let_end_at_a_later_beginning_is_offered(house: House, is_forgotten: bool, days: int) -> None:
+    """Before that day and after it, and if the other one is forgotten; it comes back without an end."""
+    python = "Uses Python 3.11 in project A."
+    old, new = announced(house, python, "Uses Python 3.12 in project B.", begins="2026-03-20")
+    if is_forgotten:
+        house.person.entries.forget(new.id)
+    house.clock.pass_(days=days)
+    (ending,) = house.person.reviews.ended()
+    (result,) = house.person.reviews.bring_back(old.id)
+    house.clock.pass_(days=40)
+
+    assert (ending.fact.id, ending.by and ending.by.id, ending.at[:10]) == (old.id, new.id, "2026-03-20")
+    assert (result.fact.valid_until, result.fact.status) == ("", "active")
+    assert texts(house.person) == ({python} if is_forgotten else {python, new.text})
+    assert house.person.reviews.ended() == ()
+    assert house.person.lint().problems == ()
+
+
+@pytest.mark.parametrize("is_forgotten", [False, True])
+def test_an_ending_at_a_later_beginning_may_be_right(house: House, is_forgotten: bool) -> None:
+    """Nobody asks again."""
+    old, new = announced(house, "The office is in Oslo.", "The office is in Bergen.", begins="2026-03-20")
+    if is_forgotten:
+        house.person.entries.forget(new.id)
+    house.person.reviews.leave_ended(old.id)
+
+    assert house.person.reviews.ended() == ()
+    assert house.person.entries.show(old.id).fact.valid_until[:10] == "2026-03-20"
+
+
+def test_an_ending_to_come_that_somebody_stated_is_not_offered(house: House) -> None:
+    """Nor is the next value of a predicate that has one at a time: neither was a guess."""
+    entries = house.person.entries
+    old = entries.save("The office is in Oslo.", kind="fact").fact
+    house.clock.pass_(days=1)
+    entries.save("The office is in Bergen.", kind="fact", valid_from="2026-03-20", replaces=[old.id])
+    house.person.facts.add("Ada", "lives_in", "Oslo")
+    house.person.facts.add("Ada", "lives_in", "Bergen", valid_from="2026-03-20")
+
+    assert house.person.reviews.ended() == ()
+    with pytest.raises(Conflict, match="was not replaced"):
+        house.person.reviews.bring_back(old.id)
 
 
 def test_what_learning_took_for_over_and_what_dream_merged_are_old_rules_too(house: House) -> None:

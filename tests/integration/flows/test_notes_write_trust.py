@@ -7,6 +7,8 @@ import pytest
 
 from commonplace.errors import CommonplaceError, NotFound, Refused
 from commonplace.memory import Memory
+from commonplace.model import Actor
+from commonplace.model.fact import FactClass
 from tests.memories import make_memory
 
 FORGED = """---
@@ -94,6 +96,23 @@ def test_what_is_worth_less_ends_nothing_that_the_person_said(tmp_path: Path) ->
     assert allergy.path in held
     assert again.staged or again.action == "confirm"
     assert "competing-claims" in codes
+
+
+@pytest.mark.parametrize("given", ["", "fact", "event", "preference"])
+def test_an_agents_triple_about_who_the_person_is_waits_whatever_class_it_gives(
+    tmp_path: Path, given: FactClass
+) -> None:
+    """What has one value at a time says who they are. Other triples do not wait, nor do the person's own."""
+    with make_memory(tmp_path) as memory:
+        memory.entries.save("", subject="me", predicate="name", object="Ada Brand")
+        agent = memory.acting(Actor("agent", "claude-code"))
+        other = agent.entries.save("", subject="me", predicate="name", object="Eve Marx", fact=given)
+        beside = agent.entries.save("", subject="me", predicate="likes", object="tea", fact=given or "fact")
+        mine = memory.entries.save("", subject="me", predicate="works_at", object="Acme", fact="fact")
+
+    assert (other.staged, other.reason, other.fact.fact) == (True, "Only the person says who they are.", "identity")
+    assert (beside.staged, beside.fact.fact) == (False, given or "fact")
+    assert (mine.staged, mine.fact.fact) == (False, "fact")
 
 
 def test_a_line_of_the_persons_note_is_ended_by_no_agent(tmp_path: Path) -> None:

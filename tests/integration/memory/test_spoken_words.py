@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from commonplace.errors import Refused
 from commonplace.memory import Memory
 from commonplace.model import Actor, EntryResult
 from tests.memories import Calendar, make_memory
@@ -64,11 +65,20 @@ def test_a_change_that_the_person_told_an_agent_is_done(memory: Memory) -> None:
 
 def test_the_running_prompt_counts_as_soon_as_its_hook_has_handed_it_over(memory: Memory) -> None:
     """No transcript has it yet."""
-    memory.acting(AGENT).context.note_prompt(f"By the way, {SAID} Please remember.")
+    memory.acting(Actor("job", "claude-code")).context.note_prompt(f"By the way, {SAID} Please remember.")
     result = _change(memory, quote=SAID)
 
     assert _current(memory) == {NEW}
     assert result.waiting == ()
+
+
+def test_an_agent_may_not_say_what_the_person_typed(memory: Memory) -> None:
+    """It could claim any words to be theirs."""
+    with pytest.raises(Refused, match="an agent may not say what the person typed"):
+        memory.acting(AGENT).context.note_prompt(SAID)
+    result = _change(memory, quote=SAID)
+
+    assert [each.text for each in result.waiting] == [OLD]
 
 
 def test_the_prompt_of_a_context_that_an_agent_asks_for_counts_for_nothing(memory: Memory) -> None:

@@ -85,7 +85,7 @@ def test_one_call_has_both_texts_with_speakers_and_days_and_asks_for_reasons_bef
     assert asked["today"] == "2026-03-05"
     assert [[(each["number"], each["speaker"], each["day"]) for each in group] for group in asked["groups"]] == [
         [(1, "the person", "2026-03-05"), (2, "the person", "2026-03-04")],
-        [(3, "claude-code", "2026-03-03"), (4, "the person", "2026-03-02")],
+        [(3, "an agent", "2026-03-03"), (4, "the person", "2026-03-02")],
     ]
     assert asked["groups"][1][0]["statement"] == EIGHT
     assert [*row["properties"]] == ["newer", "older", "reasoning", "verdict"]
@@ -112,6 +112,46 @@ def test_it_ends_a_programs_statement_or_one_of_the_person_by_their_own_newer_on
     assert [each.fact.id for each in left.endings] == ([] if ends else [new.id])
     assert left.groups == ()
     assert house.person.entries.show(old.id).fact.status == ("superseded" if ends else "active")
+
+
+def test_what_an_agent_read_ends_nothing_that_the_person_said(house: House, tmp_path: Path) -> None:
+    """Where the settings let such entries stand at once, they are no less a program's."""
+    old = house.save("person", SEVEN)
+    house.clock.pass_(days=1)
+    note = house.agent.entries.save(EIGHT, kind="fact").fact
+    path = Path(house.person._session.stores.vault_folder) / note.path
+    path.write_text(path.read_text().replace("trust: said", "trust: read"))
+    house.person.index.sync()
+    house.server.turns = [verdicts((1, 2, "replaces"))]
+    house.judge()
+
+    assert house.texts() == {SEVEN, EIGHT}
+    assert [each.against[0].id for each in house.person.reviews.list().endings] == [old.id]
+
+
+def test_a_word_of_the_person_that_a_program_repeats_ends_nothing_that_they_said_since(house: House) -> None:
+    """It is the newest by the day of its confirmation, and not by the day on which they said it."""
+    first, second = house.save("person", SEVEN), house.save("person", EIGHT)
+    house.clock.pass_(days=1)
+    repeated = house.agent.entries.save(SEVEN, kind="fact")
+    house.server.turns = [verdicts((1, 2, "replaces"))]
+    house.judge()
+
+    assert (repeated.action, repeated.fact.id) == ("confirm", first.id)
+    assert house.texts() == {SEVEN, EIGHT}
+    assert [each.against[0].id for each in house.person.reviews.list().endings] == [second.id]
+
+
+def test_no_program_is_shown_to_the_model_as_the_person(house: House) -> None:
+    """A caller names itself; the question says what kind of speaker it is."""
+    house.save("person", SEVEN)
+    house.clock.pass_(days=1)
+    house.person.acting(Actor("agent", "the person")).entries.save(EIGHT, kind="fact")
+    house.server.turns = [verdicts((1, 2, "unsure"))]
+    house.judge()
+    asked = json.loads(house.server.requests[0].body["messages"][1]["content"])
+
+    assert [each["speaker"] for each in asked["groups"][0]] == ["an agent", "the person"]
 
 
 @pytest.mark.parametrize(

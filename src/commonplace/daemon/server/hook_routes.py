@@ -24,7 +24,7 @@ from commonplace.errors import NotFound, Refused, UsageError
 from commonplace.hooks.arguments import EVENTS
 from commonplace.memory import MemoryFor
 from commonplace.memory.context import PROMPT_SECONDS, START_SECONDS, Contexts
-from commonplace.model import Caller, Context
+from commonplace.model import Actor, Caller, Context
 from commonplace.model.change import CALLER
 from commonplace.model.context import SESSION_SECTIONS, Piece
 from commonplace.model.untrusted_text import line_of
@@ -161,9 +161,15 @@ class HookRoutes:
         if hook.event == "session-start":
             return contexts.start(**shared, within=min(call.within, START_SECONDS))
         if not shared["private"]:
-            contexts.note_prompt(call.prompt)
+            self._note_prompt(hook)
         notes = self._options.notes_for(hook.caller.name)
         return contexts(call.prompt, **shared, notes=notes, within=min(call.within, PROMPT_SECONDS))
+
+    def _note_prompt(self, hook: Hook) -> None:
+        """Note what the person typed: a host's hook knows it, where an agent could only claim it."""
+        caller = hook.caller
+        noting = self._memory_for(caller).acting(Actor("job", caller.name, caller.person))
+        noting.context.note_prompt(hook.call.prompt)
 
     async def _reflection(self, hook: Hook) -> dict[str, str]:
         """The reason to go on and look back, if the settings want it; nothing if it cannot be told in time."""

@@ -75,6 +75,7 @@ def refuse_several(new: NewEntry) -> None:
 def complete_candidate(candidate: Candidate, session: Session, *, old_kind: str = "") -> Candidate:
     """The candidate with its statement, class and validity filled in, and without narration around the statement.
 
+    What an agent says of the person with a predicate of one value says who they are, whatever class the agent gives.
     Raises UsageError if it is not consistent, or if its kind is neither a known one nor `old_kind`, that of the entry
     which it replaces.
     """
@@ -95,7 +96,8 @@ def complete_candidate(candidate: Candidate, session: Session, *, old_kind: str 
     if candidate.predicate and not text:
         text = triple_sentence(candidate.subject, candidate.predicate, candidate.object, user=rules.user)
     is_identity = rules.entity(candidate.subject) == ME and rules.predicates.is_single(candidate.predicate)
-    fact = candidate.fact or ("identity" if is_identity else fact_class_of(kind))
+    given = "" if is_identity and session.actor.kind == "agent" else candidate.fact  # else a class opens the door
+    fact = given or ("identity" if is_identity else fact_class_of(kind))
     return replace(candidate, text=text, kind=kind, fact=fact, valid_until=until)
 
 

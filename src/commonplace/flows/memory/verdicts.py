@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from commonplace.errors import Conflict, UsageError
+from commonplace.errors import Conflict, Refused, UsageError
 from commonplace.facts.claims import is_own_word
 from commonplace.facts.entry_format import changed_keys
 from commonplace.facts.entry_paths import archive_path, id_digits
@@ -40,6 +40,7 @@ _COVERS: Final = "It is said to say all that this entry says, and more."
 _BOTH: Final = "Both hold."
 _UNTIL: Final = "It is said to hold for a while."
 _VERDICTS: Final[tuple[Bond, ...]] = ("both", "end")
+_ENDING_OR_BOTH: Final = ("replaces", "covers", "both")  # fields of a settlement, and options of `commonplace settle`
 
 
 def settle(
@@ -70,7 +71,9 @@ def settle(
         olds = {each: shown_entry(each, here) for each in settlement.names}
         _check(new, olds.values(), settlement)
         if settlement.same:
-            return _put_away([new], olds[settlement.same[0]], here, reason=reason, dry_run=dry_run)
+            old = olds[settlement.same[0]]
+            _check_putting_away(new, old, here)
+            return _put_away([new], old, here, reason=reason, dry_run=dry_run)
         ending = {olds[each].id: (olds[each], _REPLACES) for each in settlement.replaces}
         ending |= {olds[each].id: (olds[each], _COVERS) for each in settlement.covers}
         is_quoted = is_spoken_change(quote, new, [each for each, _ in ending.values()], here)
@@ -82,6 +85,9 @@ def settle(
         if is_quoted:  # what the person said is their own word from now on
             origins = replace(new.origins, trust="told", quote=" ".join(quote.split()))
             settled = replace(settled, origins=origins, updated=here.now)
+        if settled != new and _is_only_for_the_person(new, here, is_spoken=is_spoken):
+            given = [(each, olds[name]) for each in _ENDING_OR_BOTH for name in getattr(settlement, each)]
+            raise _left_to_the_person(new, given, until=settlement.until)
         return write_settled(new, settled, ended, here, asked=asked, reason=why, spoken=is_spoken, dry_run=dry_run)
 
 
@@ -154,6 +160,34 @@ def _check(new: Fact, olds: Iterable[Fact], settlement: Settlement) -> None:
     if new.place == "staging":
         hint = "The person approves or rejects it first (`commonplace review`)."
         raise Conflict(f"{id_digits(new.id)} waits for the person", path=new.path, hint=hint)
+
+
+def _check_putting_away(new: Fact, old: Fact, session: Session) -> None:
+    """Raise Conflict if it is the older entry that gives way, and Refused if only the person may put either away."""
+    if not _divided([new], session, is_spoken=False)[1]:
+        return
+    if _divided([old], session, is_spoken=False)[1]:
+        raise _left_to_the_person(new, [("same", old)])
+    raise Conflict(
+        f"only the person may put {id_digits(new.id)} away",
+        path=new.path,
+        hint=f"Settle it the other way round: {id_digits(old.id)} says the same as {id_digits(new.id)}.",
+    )
+
+
+def _is_only_for_the_person(new: Fact, session: Session, *, is_spoken: bool) -> bool:
+    """True if an agent may write nothing into the newer entry, not even that it is meant to end an older one."""
+    is_agent, is_own = session.actor.kind == "agent", new.origins.trust == "told"
+    return is_agent and (new.always_load or (is_own and not is_spoken))
+
+
+def _left_to_the_person(new: Fact, verdicts: Iterable[tuple[str, Fact]], *, until: str = "") -> Refused:
+    """The error that says by which command the person settles the entry with others, each with its verdict."""
+    digits = id_digits(new.id)
+    options = [f"--{verdict} {id_digits(old.id)}" for verdict, old in verdicts] + [f"--until {until}"] * bool(until)
+    command = f"commonplace settle {digits} {' '.join(options)}"
+    hint = f"Ask the person to run `{command}`, or save what is true now as a new statement."
+    return Refused(f"only the person settles {digits}: it is their own word or always loaded", path=new.path, hint=hint)
 
 
 def settled_fact(
@@ -248,17 +282,8 @@ def _edit(old: Fact, new: Fact, permit: Permit, read: Reader) -> Edit:
 
 
 def _put_away(news: Sequence[Fact], old: Fact, session: Session, *, reason: str, dry_run: bool) -> EntryResult:
-    """Put newer entries away in favour of an older one, which is confirmed; their words stay in the archive.
-
-    A newer entry that only the person may put away gives way to nobody: then both stay, and that is said.
-    """
+    """Put newer entries away in favour of an older one, which is confirmed; their words stay in the archive."""
     kind, now = session.actor.kind, session.now
-    if kept := [each for each in news if not may_end(each, actor=kind, is_spoken=False)]:
-        raise Conflict(
-            f"{id_digits(kept[0].id)} is the person's own word",
-            path=kept[0].path,
-            hint=f"Settle it the other way round: {id_digits(old.id)} says the same as {id_digits(kept[0].id)}.",
-        )
     why = reason.strip() or f"It says the same as {id_digits(old.id)}."
     away = [_away(each, old, now, reason=why) for each in news]
     is_witness = kind == "person" or not is_own_word(old)  # a program's words confirm nothing that the person said
