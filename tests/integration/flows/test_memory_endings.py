@@ -245,6 +245,18 @@ def test_a_program_puts_none_of_them_away_as_the_same(house: House) -> None:
     assert texts(house.person) == {other.text}
 
 
+def test_an_agents_wish_to_forget_one_of_them_waits(house: House) -> None:
+    """Another way to end it is no way around the person."""
+    entries = house.agent.entries
+    first = entries.save("The build runs on the old server.").fact
+    second = entries.evolve(first.id, "The build runs on the new server.", reason="moved").fact
+    third = entries.evolve(second.id, "The build runs on the old server.", reason="moved back").fact
+    result = entries.forget(third.id)
+
+    assert [each.id for each in result.waiting] == [third.id]
+    assert texts(house.person) == {third.text}
+
+
 # ---------------------------------------------------------------- groups
 
 

@@ -295,9 +295,7 @@ def test_a_quotation_ends_only_what_it_is_about(memory: Memory) -> None:
     assert {*texts} <= _current(memory)
 
 
-def test_an_agent_who_repeats_an_older_word_makes_it_no_newer(
-    memory: Memory, calendar: Calendar
-) -> None:
+def test_an_agent_who_repeats_an_older_word_makes_it_no_newer(memory: Memory, calendar: Calendar) -> None:
     """Neither with the same words nor by confirming it: what the person said last stays the newest."""
     older = memory.entries.save("The bakery in the Linden street opens at seven.", kind="fact").fact
     calendar.pass_(days=5)

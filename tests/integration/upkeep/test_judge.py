@@ -129,15 +129,14 @@ def test_what_an_agent_read_ends_nothing_that_the_person_said(house: House, tmp_
     assert [each.against[0].id for each in house.person.reviews.list().endings] == [old.id]
 
 
-def test_a_word_of_the_person_that_a_program_repeats_ends_nothing_that_they_said_since(house: House) -> None:
-    """It is the newest by the day of its confirmation, and not by the day on which they said it."""
+def test_a_word_of_the_person_that_was_confirmed_ends_nothing_by_itself_that_they_said_since(house: House) -> None:
+    """It is the newest by the day of its confirmation, and not by the day on which they said it: the ending waits."""
     first, second = house.save("person", SEVEN), house.save("person", EIGHT)
     house.clock.pass_(days=1)
-    repeated = house.agent.entries.save(SEVEN, kind="fact")
+    house.person.entries.confirm(first.id)
     house.server.turns = [verdicts((1, 2, "replaces"))]
     house.judge()
 
-    assert (repeated.action, repeated.fact.id) == ("confirm", first.id)
     assert house.texts() == {SEVEN, EIGHT}
     assert [each.against[0].id for each in house.person.reviews.list().endings] == [second.id]
 

@@ -110,8 +110,8 @@ def test_an_ending_is_allowed_or_both_hold(client: TestClient, memory: Memory) -
 
 def test_a_group_is_decided_by_its_id(client: TestClient, memory: Memory) -> None:
     """A group that is decided is none any more; a verdict that does not exist is refused."""
-    older = memory.entries.save("The library in the Elm street closes at six.").fact.id
-    newer = memory.entries.save("The library in the Elm street closes at nine.").fact.id
+    older = memory.entries.save("Elmwood library closes at six.").fact.id
+    newer = memory.entries.save("Elmwood library closes at nine.").fact.id
     groups = client.get("/review").json()["groups"]
     group = next(each for each in groups if newer in [entry["id"] for entry in each["entries"]])
     wrong = client.post(f"/review/groups/{group['id']}", json={"verdict": "maybe"})
@@ -129,12 +129,12 @@ def test_what_an_old_rule_ended_comes_back_or_stays_ended(client: TestClient, me
     who = "Nora" if agree else "Ada"
     old = memory.entries.save(f"{who} is allergic to penicillin.").fact.id
     memory.entries.evolve(old, f"{who} stopped smoking.", reason="It says that this has changed.")
-    listed = client.get("/review/ended").json()
+    listed = [each for each in client.get("/review/ended").json()["ended"] if each["id"] == old]
     done = _done(client, "/review/ended", ids=[old], agree=agree)
 
-    assert [(each["id"], each["reason"]) for each in listed["ended"]] == [(old, "It says that this has changed.")]
+    assert [each["reason"] for each in listed] == ["It says that this has changed."]
     assert (done["action"], done["fact"]["status"]) == (("agree", "superseded") if agree else ("back", "active"))
-    assert client.get("/review/ended").json()["count"] == 0
+    assert old not in [each["id"] for each in client.get("/review/ended").json()["ended"]]
 
 
 def test_errors_have_the_status_of_their_reason(client: TestClient) -> None:

@@ -15,7 +15,7 @@ from commonplace.facts.entry_paths import archive_path, entry_path, entry_slug
 from commonplace.facts.validity import state_of, until_of
 from commonplace.flows.ingest.index_notes import index_notes, refresh_note
 from commonplace.flows.memory.facts import entry_reader, find_fact
-from commonplace.flows.memory.new_entry import may_end, with_keys
+from commonplace.flows.memory.new_entry import flipped_among, may_end, with_keys
 from commonplace.flows.memory.spoken import is_spoken_wish
 from commonplace.flows.notes.erase import begin_erasure, erase_places, erasing, finish_erasure
 from commonplace.flows.notes.proposals import proposals_of, propose
@@ -42,7 +42,7 @@ from commonplace.notes import parse
 from commonplace.policy.write_policy import Decision
 
 _FORGET: Final = "forget"  # what a proposal is about
-_WAITS: Final = "It is the person's own word: whether to forget it waits for them."
+_WAITS: Final = "Whether to forget it is the person's decision: it waits for them."
 
 
 def confirm(name: str, session: Session) -> EntryResult:
@@ -110,15 +110,16 @@ def forget(name: str, session: Session, *, reason: str = "", quote: str = "") ->
         is_spoken = is_spoken_wish(said, fact, here)
         why = " ".join(filter(None, (reason.strip(), f'The person: "{said}"'))) if is_spoken else reason
         forgotten = replace(fact, status="deleted", deleted_at=here.now, reason=why, updated=here.now)
-        if here.actor.kind == "agent" and not is_spoken and _is_protected(fact):
+        if here.actor.kind == "agent" and not is_spoken and _is_protected(fact, here):
             return _propose_forgetting(fact, forgotten, here, reason=reason)
         why = why or "it was requested"
         return _amend(fact, forgotten, here, verb="forget", action="forget", reason=why, spoken=is_spoken)
 
 
-def _is_protected(fact: Fact) -> bool:
+def _is_protected(fact: Fact, session: Session) -> bool:
     """True if only the person may end the entry; one that waits for them is not in use yet."""
-    return fact.place != "staging" and not may_end(fact, actor="agent", is_spoken=False)
+    is_flipped = bool(flipped_among([fact], session))
+    return fact.place != "staging" and not may_end(fact, actor="agent", is_spoken=False, is_flipped=is_flipped)
 
 
 def _propose_forgetting(fact: Fact, forgotten: Fact, session: Session, *, reason: str) -> EntryResult:
