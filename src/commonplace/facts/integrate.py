@@ -177,8 +177,7 @@ def _verdict(comparison: Comparison) -> Verdict:
         is_dated = comparison.candidate.valid_from or not comparison.candidate.said
         if not is_dated and comparison.says_the_same(similar) and comparison.adds_no_dates(similar):
             return Verdict("confirm", similar.fact.id, "This is already known.")
-    is_single = comparison.is_single and not comparison.candidate.bonds
-    verdict = _integrate_single(comparison) if is_single else _integrate_other(comparison)
+    verdict = _integrate_single(comparison) if comparison.is_single else _integrate_other(comparison)
     return _apply_stated_bond(comparison, verdict)
 
 
@@ -197,13 +196,20 @@ def _integrate_repeat(comparison: Comparison, similar: FactRecord) -> Verdict:
 
 
 def _apply_stated_bond(comparison: Comparison, verdict: Verdict) -> Verdict:
-    """The verdict, or the bond that the caller stated: first of all that it replaces something."""
+    """The verdict, or the bond that the caller stated: first of all that it replaces something.
+
+    What the candidate ends as another value of a triple ends beside what it is said to replace. Any other bond changes
+    no ending: it is kept with the entry.
+    """
     stated = [each for each in comparison.candidate.bonds if each[0] in _ACTIONS]
     if not stated:
         return verdict
     bond, target = next((each for each in stated if each[0] == "update"), stated[0])
+    if bond != "update" and verdict.target:
+        return verdict
     action, reason = _ACTIONS[bond]
-    return replace(verdict, action=action, target=target, reason=reason)
+    also = tuple(each for each in verdict.also if each != target)
+    return replace(verdict, action=action, target=target, reason=reason, also=also)
 
 
 def _integrate_single(comparison: Comparison) -> Verdict:

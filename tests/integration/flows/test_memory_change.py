@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from commonplace.memory import Memory
-from commonplace.model import Actor
+from commonplace.model import Actor, Fact
+from commonplace.model.request import NewEntry
 from tests.memories import Calendar, make_memory
 
 BESIDE = (
@@ -147,3 +148,39 @@ def test_the_persons_next_value_ends_the_one_that_an_agent_wanted_instead(desk: 
     assert (beside, then, held()) == ({"Acme", "Beta"}, {"Acme", "Gamma"}, {"Delta"})
     assert {each.id for each in last.ended} == {mine.id, second.fact.id}
     assert desk.person.lint().problems == ()
+
+
+def value_related_to(other: Fact, relation: str) -> NewEntry:
+    """That Robin lives in Kiel, and a relation to another entry."""
+    related: dict[str, Any] = {relation: [other.id]}
+    return NewEntry("", subject="Robin", predicate="lives_in", object="Kiel", **related)
+
+
+@pytest.mark.parametrize("relation", ["derived_from", "extends", "contradicts", "replaces"])
+def test_a_value_with_a_relation_to_something_else_names_the_value_that_it_ends(desk: Desk, relation: str) -> None:
+    """Of a triple with one value: no ending goes without its name in the answer, and the two notes agree."""
+    trip = desk.person.entries.save("Robin likes the sea.").fact
+    oslo = desk.person.facts.add("Robin", "lives_in", "Oslo").fact
+    desk.clock.pass_(days=1)
+    result = desk.person.entries.add(value_related_to(trip, relation))
+
+    ended = [oslo.id, *([trip.id] if relation == "replaces" else [])]
+    assert {each.id for each in result.ended} == {*ended}
+    assert not {each.fact.id for each in desk.person.entries.neighbours(result.fact.id).neighbours} & {*ended}
+    assert desk.person.lint().problems == ()
+
+
+@pytest.mark.parametrize("relation", ["derived_from", "extends", "replaces"])
+def test_an_agents_value_with_a_relation_waits_to_end_the_persons_and_stands_until_then(
+    desk: Desk, relation: str
+) -> None:
+    """It is not dead on arrival, and the answer and the review say what only the person may end."""
+    trip = desk.agent.entries.save("Robin likes the sea.").fact
+    oslo = desk.person.facts.add("Robin", "lives_in", "Oslo").fact
+    desk.clock.pass_(days=1)
+    result = desk.agent.entries.add(value_related_to(trip, relation))
+    held = {each.fact.object for each in desk.person.facts.about("Robin", predicate="lives_in")}
+
+    assert [each.id for each in result.waiting] == [oslo.id]
+    assert held == {"Oslo", "Kiel"}
+    assert [[each.id for each in waiting.against] for waiting in desk.person.reviews.list().endings] == [[oslo.id]]

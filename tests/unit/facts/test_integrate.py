@@ -369,6 +369,23 @@ def test_of_several_stated_bonds_the_replacement_comes_first() -> None:
     assert decided(Candidate(text="Ben sings.", bonds=bonds)) == ("supersede", "three")
 
 
+@pytest.mark.parametrize("bond", ["update", "extend", "derive", "contradict"])
+def test_a_stated_bond_to_something_else_hides_no_ending_of_the_other_value(bond: Bond) -> None:
+    """The value before is among what ends, whatever else the new one is said to stand to."""
+    verdict = decide(replace(triple("Globex"), bonds=((bond, "other"),)), known("Acme"))
+
+    assert verdict.action == "supersede"
+    assert "old" in (verdict.target, *verdict.also)
+    assert (verdict.target == "other") == (bond == "update")
+
+
+def test_what_is_said_to_replace_the_other_value_ends_it_once() -> None:
+    """The caller says what follows from the triple alone."""
+    verdict = decide(replace(triple("Globex"), bonds=(("update", "old"),)), known("Acme"))
+
+    assert (verdict.action, verdict.target, verdict.also) == ("supersede", "old", ())
+
+
 def test_the_same_words_are_known_whatever_bond_is_stated() -> None:
     """What is known already is not said twice."""
     candidate = Candidate(text="I like coffee.", bonds=(("derive", "other"),))
