@@ -69,12 +69,12 @@ class Comparison:
     def is_rival(self, similar: FactRecord) -> bool:
         """True if the known fact is another value of the candidate's subject and predicate.
 
-        So is one that is said to end another, which only the person may allow.
+        So is one that is said to end another, which only the person may allow, and one that holds with a third one.
         """
         candidate, fact = self.candidate, similar.fact
         if predicate_key(candidate.predicate) != predicate_key(fact.predicate) or rivals_nothing(fact):
             return False
-        is_beside = any(bond == "both" for bond, _ in fact.bonds)
+        is_beside = ("both", fact.id) in candidate.bonds
         return not is_beside and self.rules.entity(candidate.subject) == self.rules.entity(fact.subject)
 
     def says_the_same(self, similar: FactRecord) -> bool:

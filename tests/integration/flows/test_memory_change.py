@@ -184,3 +184,23 @@ def test_an_agents_value_with_a_relation_waits_to_end_the_persons_and_stands_unt
     assert [each.id for each in result.waiting] == [oslo.id]
     assert held == {"Oslo", "Kiel"}
     assert [[each.id for each in waiting.against] for waiting in desk.person.reviews.list().endings] == [[oslo.id]]
+
+
+def test_both_with_one_value_spares_no_value_from_another_one(desk: Desk) -> None:
+    """The next value ends both that were said to hold together and names both, also after one got a new version."""
+    song = desk.person.entries.save("Robin likes the zoo.").fact
+    first = desk.person.facts.add("Robin", "lives_in", "Leipzig").fact
+    desk.person.entries.settle(first.id, both=[song.id])
+    desk.clock.pass_(days=1)
+    second = desk.person.facts.add("Robin", "lives_in", "Kiel", both=[first.id]).fact
+    desk.clock.pass_(days=1)
+    moved = desk.person.entries.evolve(first.id, "Leipzig-Plagwitz", reason="the quarter")
+    held = {each.fact.object for each in desk.person.facts.about("Robin", predicate="lives_in")}
+    desk.clock.pass_(days=1)
+    third = desk.person.facts.add("Robin", "lives_in", "Bonn")
+
+    assert [each.id for each in moved.ended] == [first.id]
+    assert held == {"Leipzig-Plagwitz", "Kiel"}
+    assert {each.id for each in third.ended} == {second.id, moved.fact.id}
+    assert [each.fact.object for each in desk.person.facts.about("Robin", predicate="lives_in")] == ["Bonn"]
+    assert desk.person.lint().problems == ()

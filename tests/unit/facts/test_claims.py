@@ -72,12 +72,31 @@ def test_what_holds_beside_other_values_claims_its_own(beside: dict[str, Any]) -
     assert RULES.claim(other) == "ada|works_at|globex"
 
 
-def test_what_is_said_to_hold_with_another_ends_none_and_not_even_its_own_words() -> None:
+def test_what_is_said_to_hold_with_another_ends_not_even_its_own_words() -> None:
     """The person may keep both of two that say the same."""
-    other = replace(fact(object="Globex"), bonds=(("both", "b"),))
+    liked = fact(predicate="likes", object="tea")
+    other = replace(liked, id="b", bonds=(("both", "a"),))
 
-    assert not is_rivalling(other)
-    assert RULES.claim(other) not in (RULES.claim(fact(object="Globex")), "")
+    assert RULES.claim(other) not in (RULES.claim(liked), "")
+
+
+def test_two_values_that_are_said_to_hold_together_end_each_other_never_and_a_third_ends_both() -> None:
+    """Whoever says it of two says nothing of a third; what each of them begins with does not matter."""
+    first, second = fact("a"), replace(fact("b", begins=MARCH), bonds=(("both", "a"), ("both", "a song")))
+    third = fact("c", begins=MAY)
+
+    assert len({RULES.claim(each) for each in (first, second, third)}) == 1
+    assert RULES.ends([first, second]) == {}
+    assert RULES.ends([first, replace(second, valid_from=JANUARY)]) == {}
+    assert RULES.ends([first, second, third]) == {"a": FactEnd(MAY, "c"), "b": FactEnd(MAY, "c")}
+
+
+def test_a_programs_value_that_is_said_to_hold_with_the_persons_holds() -> None:
+    """A less trusted one ends where a more trusted one begins, unless both hold."""
+    mine, other = fact("mine"), replace(fact("other", begins=MARCH), origins=Origins(trust="said"))
+
+    assert RULES.ends([mine, other]) == {"other": FactEnd(MARCH, "mine")}
+    assert RULES.ends([mine, replace(other, bonds=(("both", "mine"),))]) == {}
 
 
 def test_an_end_that_another_entry_caused_is_no_stated_one() -> None:

@@ -258,10 +258,27 @@ def test_what_is_said_to_hold_beside_the_known_value_ends_nothing(beside: dict[s
     assert decided(replace(triple("Globex"), **beside), known("Acme")) == ("insert", "")
 
 
-@pytest.mark.parametrize("beside", [{"valid_until": AUGUST}, {"fact": "event"}, {"bonds": (("both", "other"),)}])
+@pytest.mark.parametrize("beside", [{"valid_until": AUGUST}, {"fact": "event"}])
 def test_a_known_value_that_holds_beside_others_is_not_replaced(beside: dict[str, Any]) -> None:
-    """It was said to stand beside others, or to end by itself."""
+    """It is an event, or ends by itself."""
     assert decided(triple("Globex"), replace(known("Acme"), **beside)) == ("insert", "")
+
+
+def test_both_is_said_of_two_values_and_spares_neither_from_a_third() -> None:
+    """What holds with another one is replaced like that one, unless the new value is said to hold with it, too."""
+    first = known("Acme", "first")
+    second = replace(known("Globex", "second", begins=MARCH), bonds=(("both", "first"), ("both", "a song")))
+    third = triple("Initech")
+
+    verdict = decide(third, first, second)
+    assert (verdict.action, {verdict.target, *verdict.also}) == ("supersede", {"first", "second"})
+    verdict = decide(replace(third, bonds=(("both", "second"),)), first, second)
+    assert (verdict.target, verdict.also) == ("first", ("first",))
+
+
+def test_both_with_something_else_leaves_the_other_value_to_be_replaced() -> None:
+    """It is no word about the value that is known."""
+    assert decided(replace(triple("Globex"), bonds=(("both", "a song"),)), known("Acme")) == ("supersede", "old")
 
 
 def test_what_was_said_earlier_ends_nothing_that_was_recorded_later() -> None:

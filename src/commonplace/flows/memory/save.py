@@ -5,7 +5,7 @@ overwritten: a new statement becomes a new entry, and one that it replaces goes 
 Nothing is ended on a guess (`facts.integrate`): who has read both says what ends, here or later (`verdicts`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -42,7 +42,7 @@ from commonplace.flows.notes.write import (
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import FactQuery, IndexReader
-from commonplace.model import Candidate, EntryResult, Fact, FactRecord, Terms, Verdict
+from commonplace.model import Bond, Candidate, EntryResult, Fact, FactRecord, Terms, Verdict
 from commonplace.model.entry_field import entry_fields, inherited
 from commonplace.model.layout import was_staged
 from commonplace.model.moment import parse_moment
@@ -163,7 +163,7 @@ def _decide(
     stated = {target for bond, target in candidate.bonds if bond == "update"}
     too_late = {each.fact.id for each in known if each.fact.id in stated and was_said_before(candidate, each.fact)}
     bonds = tuple(each for each in candidate.bonds if each[0] != "update" or each[1] not in too_late)
-    candidate = replace(candidate, bonds=bonds)
+    candidate = replace(candidate, bonds=(*bonds, *_held_with(instead_of, compared)))
     other_days = _said_of_other_days(candidate, compared, session)
     verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now, other_days=other_days)
     endings = {verdict.target, *verdict.also} | (stated - too_late)
@@ -189,6 +189,13 @@ def _decide(
         flipped=flipped_among(concerned, session) if session.actor.kind != "person" else frozenset(),
     )
     return entry, not stale
+
+
+def _held_with(old: Fact | None, known: Iterable[FactRecord]) -> Iterator[tuple[Bond, str]]:
+    """The bonds by which a new version of the entry holds with all that was said to hold with the old one."""
+    for each in known:
+        if old and ("both", old.id) in each.fact.bonds:
+            yield "both", each.fact.id
 
 
 def _as_spoken(candidate: Candidate, ended: Sequence[Fact], session: Session) -> Candidate:
