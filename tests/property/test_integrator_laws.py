@@ -47,12 +47,14 @@ class Store:
         new = _fact_of(candidate, id=f"{len(self.facts):04}", now=now, until=verdict.until)
         if verdict.target:
             self._end(self.facts[verdict.target], new, is_superseded=verdict.action == "supersede", now=now)
+        for id in {*verdict.also} - {verdict.target}:
+            self._end(self.facts[id], new, is_superseded=False, now=now)
         supersedes = verdict.target if verdict.action == "supersede" else ""
         self.facts[new.id] = replace(new, supersedes=supersedes)
         return verdict
 
     def _end(self, old: Fact, new: Fact, *, is_superseded: bool, now: str) -> None:
-        until = min(filter(None, (old.valid_until, new.begins)))
+        until = max(min(filter(None, (old.valid_until, new.begins))), old.begins)
         stated = old.was_valid_until if old.invalidated_at else old.valid_until
         old = replace(old, valid_until=until, invalidated_at=now, was_valid_until=stated)
         if is_superseded:

@@ -7,7 +7,7 @@ import pytest
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.integrate import compare, integrate
-from commonplace.model import Action, Bond, Candidate, Fact, FactEnd, FactRecord, Verdict
+from commonplace.model import Action, Bond, Candidate, Fact, FactEnd, FactRecord, Origins, Verdict
 
 RULES = FactRules()
 JANUARY, FEBRUARY, MARCH = "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"
@@ -300,6 +300,52 @@ def test_a_stated_beginning_outranks_what_was_recorded_later() -> None:
     candidate = replace(triple("Acme", begins=MARCH), said=FEBRUARY)
 
     assert decided(candidate, known("Globex", begins=JANUARY, recorded=APRIL)) == ("supersede", "old")
+
+
+def undated(object: str, id: str = "old", *, recorded: str, **fields: Any) -> Fact:
+    """What is known of Ada, without a word about when it began."""
+    return replace(known(object, id, begins="", recorded=recorded), **fields)
+
+
+@pytest.mark.parametrize("begins", ["2026-03-01T00:00:00Z", JANUARY])
+def test_a_stated_beginning_outranks_one_that_is_only_the_moment_of_recording(begins: str) -> None:
+    """ "Since today" or "since January", said later: when the known value was written down says nothing of before."""
+    verdict = decide(triple("Globex", begins=begins), undated("Acme", recorded="2026-03-01T15:01:00Z"))
+
+    assert (verdict.action, verdict.target, verdict.until) == ("supersede", "old", "")
+    assert verdict.reason == "`works_at` has one value at a time, and this one was said later."
+
+
+def test_what_states_a_later_beginning_or_was_said_later_is_not_outranked() -> None:
+    """Then the new value is part of the past, up to there."""
+    past = triple("Globex", begins=JANUARY)
+    cases = [
+        decide(past, known("Acme", begins=MARCH)),
+        decide(replace(past, said=FEBRUARY), undated("Acme", recorded=MARCH)),
+        decide(past, undated("Globex", recorded=MARCH)),
+    ]
+
+    assert [(each.action, each.target, each.until) for each in cases] == [("insert", "", MARCH)] * 3
+
+
+def test_what_was_learned_states_no_beginning_by_the_moment_of_its_message() -> None:
+    """It begins as it was said; a day that it names is another thing."""
+    learned = undated("Acme", recorded=APRIL, valid_from="2026-03-01T09:30:00Z", origins=Origins(trust="mined"))
+
+    assert decided(triple("Globex", begins=JANUARY), learned) == ("supersede", "old")
+    assert decided(triple("Globex", begins=JANUARY), replace(learned, valid_from=MARCH)) == ("insert", "")
+
+
+def test_all_values_without_a_stated_beginning_since_then_are_outranked() -> None:
+    """A chain that nobody dated ends where the stated value begins, up to the next one that is dated."""
+    fields = {"status": "superseded", "place": "archive", "superseded_by": "second", "superseded_at": APRIL}
+    chain = (ended(undated("Acme", "first", recorded=MARCH), APRIL, **fields), undated("Ci", "second", recorded=APRIL))
+
+    verdict = decide(triple("Globex", begins=FEBRUARY), *chain)
+    assert (verdict.target, {*verdict.also}, verdict.until) == ("second", {"first", "second"}, "")
+    dated = ended(known("Do", "dated", begins="2026-03-15T00:00:00Z"), APRIL, **fields)
+    verdict = decide(triple("Globex", begins=FEBRUARY), *chain, dated)
+    assert (verdict.target, {*verdict.also}, verdict.until) == ("first", {"first"}, "2026-03-15T00:00:00Z")
 
 
 def test_the_same_words_confirm() -> None:

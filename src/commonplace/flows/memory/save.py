@@ -370,7 +370,7 @@ def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryR
     terms = Terms(message=message, why=why, spoken=spoken, dry_run=dry_run)
     at, permit = locate(fact.path, stores.vault), Permit(session, terms, "remember", fact.path)
     refuse_redirect(permit.ask(incoming=note), fact.path)
-    endings = [] if waits else [Ending(each, fact, session, terms, is_over=entry.replaces_now) for each in entry.ended]
+    endings = [] if waits else [_ending(each, entry, fact, session, terms) for each in entry.ended]
 
     def plan(read: Reader) -> tuple[Edit, ...]:
         return (Edit(at, None, content, parsed=note), *(ending.edit(read) for ending in endings))
@@ -391,6 +391,11 @@ def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryR
         ended=() if waits else entry.ended,
         waiting=entry.asked,
     )
+
+
+def _ending(old: Fact, entry: JudgedCandidate, new: Fact, session: Session, terms: Terms) -> "Ending":
+    """The ending of an entry; one that was replaced before ends earlier, and keeps the versions that followed it."""
+    return Ending(old, new, session, terms, is_over=entry.replaces_now and old.status == "active")
 
 
 def _content(entry: JudgedCandidate, fact: Fact, stores: Stores) -> bytes:
