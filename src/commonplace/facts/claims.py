@@ -36,17 +36,18 @@ class FactRules:
     def claim(self, fact: Fact) -> str:
         """A key for what only this fact may say at a time; empty if the fact claims nothing.
 
-        A plain statement speaks of its own project only, a triple of its subject, wherever it was saved. An event, and
-        what holds until a stated day, stand beside every other one; what is said to hold with others, beside these
-        (`ends` compares values of a predicate that has one at a time).
+        A plain statement speaks of its own project only, a triple of its subject, wherever it was saved. What holds
+        until a stated day stands beside every other one, an event and what is true for a while beside those of other
+        days, what is said to hold with others beside these (of a predicate with one value at a time, see `ends`).
         """
         if not _has_claim(fact):
             return ""
         subject, predicate = self.entity(fact.subject), predicate_key(fact.predicate)
         beside = sorted(target for bond, target in fact.bonds if bond == "both")
+        if beside or fact.fact == "event" or self.predicates.is_temporary(predicate):
+            beside = [fact.begins[:10], *beside]
         if not predicate:
-            day = fact.begins[:10] if fact.fact == "event" else ""
-            said = (subject, fingerprint(fact.text), fact.project.casefold(), day, *beside)
+            said = (subject, fingerprint(fact.text), fact.project.casefold(), *beside)
             return "=" + "|".join(filter(None, said))
         if self.predicates.is_single(predicate) and is_rivalling(fact):
             return f"{subject}|{predicate}"

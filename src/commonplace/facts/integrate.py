@@ -64,7 +64,7 @@ class Comparison:
     def until(self) -> str:
         """When a known later fact replaces the candidate; empty if none does, or if the candidate ends before."""
         replaces = self._follows if self.is_single else self.says_the_same
-        following = [each.fact.begins for each in self.later if replaces(each) and not _is_asked_for(each)]
+        following = [each.fact.begins for each in self.later if replaces(each) and not self._is_beside(each)]
         ends = self.candidate.valid_until
         return "" if not following or (ends and ends <= following[0]) else following[0]
 
@@ -95,6 +95,9 @@ class Comparison:
             return False
         is_beside = ("both", fact.id) in candidate.bonds
         return not is_beside and self.rules.entity(candidate.subject) == self.rules.entity(fact.subject)
+
+    def _is_beside(self, similar: FactRecord) -> bool:
+        return _is_asked_for(similar) or similar.fact.id in self.other_days
 
     def _follows(self, similar: FactRecord) -> bool:
         return self.is_rival(similar) and not self.outranks(similar)

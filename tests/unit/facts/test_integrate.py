@@ -414,6 +414,14 @@ def test_words_that_meant_another_day_are_not_repeated() -> None:
     assert integrate(candidate, records, rules=RULES, now=NOW, other_days=frozenset({"old"})).action == "insert"
 
 
+def test_words_that_mean_another_day_later_do_not_end_those_that_were_said_earlier() -> None:
+    """What is learned late stands beside the same words that were said since."""
+    later = replace(statement("Is ill today."), recorded=MARCH)
+    candidate, records = Candidate(text="Is ill today.", said=FEBRUARY), [FactRecord(later, None)]
+
+    assert integrate(candidate, records, rules=RULES, now=NOW, other_days=frozenset({"old"})).until == ""
+
+
 @pytest.mark.parametrize(
     ("bond", "action"),
     [("update", "supersede"), ("extend", "extend"), ("derive", "derive"), ("contradict", "contradict")],

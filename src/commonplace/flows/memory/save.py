@@ -163,9 +163,12 @@ def _decide(
     stated = {target for bond, target in candidate.bonds if bond == "update"}
     too_late = {each.fact.id for each in known if each.fact.id in stated and was_said_before(candidate, each.fact)}
     bonds = tuple(each for each in candidate.bonds if each[0] != "update" or each[1] not in too_late)
-    candidate = replace(candidate, bonds=(*bonds, *_held_with(instead_of, compared)))
+    bonds = (*bonds, *_held_with(instead_of, compared))
+    candidate = replace(candidate, bonds=bonds)
     other_days = _said_of_other_days(candidate, compared, session)
     verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now, other_days=other_days)
+    if verdict.action != "confirm":
+        candidate = replace(candidate, bonds=(*bonds, *_said_beside(other_days, compared)))
     endings = {verdict.target, *verdict.also} | (stated - too_late)
     olds = endings if verdict.action in ("supersede", "insert") else set()
     ended = [instead_of] if instead_of else [each.fact for each in compared if each.fact.id in olds]
@@ -196,6 +199,11 @@ def _held_with(old: Fact | None, known: Iterable[FactRecord]) -> Iterator[tuple[
     for each in known:
         if old and ("both", old.id) in each.fact.bonds:
             yield "both", each.fact.id
+
+
+def _said_beside(other_days: frozenset[str], known: Iterable[FactRecord]) -> Iterator[tuple[Bond, str]]:
+    """The bonds by which words hold beside the same words that were said of other days."""
+    yield from (("both", each.fact.id) for each in known if each.fact.id in other_days and each.fact.status == "active")
 
 
 def _as_spoken(candidate: Candidate, ended: Sequence[Fact], session: Session) -> Candidate:
