@@ -204,3 +204,44 @@ def test_both_with_one_value_spares_no_value_from_another_one(desk: Desk) -> Non
     assert {each.id for each in third.ended} == {second.id, moved.fact.id}
     assert [each.fact.object for each in desk.person.facts.about("Robin", predicate="lives_in")] == ["Bonn"]
     assert desk.person.lint().problems == ()
+
+
+SAID_OF_A_DAY = (
+    "The dentist is tomorrow.",
+    "The concert is the day after tomorrow.",
+    "The parcel comes in two days.",
+    "The party is next Saturday.",
+    "The lease ends next spring.",
+    "Der Zahnarzt ist morgen.",
+    "Nora fell ill last week.",
+    "The rent was paid yesterday.",
+    "Is ill today.",
+)
+
+
+@pytest.mark.parametrize("text", SAID_OF_A_DAY)
+def test_words_that_depend_on_the_day_of_speaking_are_the_same_only_on_that_day(desk: Desk, text: str) -> None:
+    """A year later they say another thing: a new entry beside the first, which nothing ends, and nobody asks."""
+    first = desk.person.entries.save(text)
+    again = desk.person.entries.save(text)
+    later = []
+    for _ in range(2):
+        desk.clock.pass_(days=380)
+        later.append(desk.person.entries.save(text))
+    states = {each.state for each in desk.person.facts.about() if each.fact.text == text}
+
+    assert [again.action, *(each.action for each in later)] == ["confirm", "insert", "insert"]
+    assert {first.fact.id, *(each.fact.id for each in later)} == {
+        each.fact.id for each in desk.person.facts.about() if each.fact.text == text
+    }
+    assert states == {"current"}
+    assert [*desk.person.lint().problems, *desk.person.reviews.list().groups] == []
+
+
+@pytest.mark.parametrize("text", ["Trains for two hours.", "The cat sat in the sun.", "Guten Morgen heißt moin."])
+def test_words_without_a_day_of_speaking_are_known_at_any_time(desk: Desk, text: str) -> None:
+    """A year later they are confirmed."""
+    desk.person.entries.save(text)
+    desk.clock.pass_(days=380)
+
+    assert desk.person.entries.save(text).action == "confirm"

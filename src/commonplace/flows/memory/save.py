@@ -5,13 +5,17 @@ overwritten: a new statement becomes a new entry, and one that it replaces goes 
 Nothing is ended on a guess (`facts.integrate`): who has read both says what ends, here or later (`verdicts`).
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from commonplace.errors import CommonplaceError, Conflict, Refused, UsageError
 from commonplace.events import emit
+from commonplace.extraction.spoken_dates import absolute_dates
 from commonplace.facts.claims import is_own_word, with_end
+from commonplace.facts.commitments import without_day
 from commonplace.facts.entry_format import changed_keys
 from commonplace.facts.entry_paths import archive_path
 from commonplace.facts.integrate import integrate, said_at, was_said_before
@@ -285,17 +289,33 @@ def _with_the_words(candidate: Candidate, known: Iterable[FactRecord], session: 
 
 def _said_of_other_days(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> frozenset[str]:
     """The ids of the facts with the candidate's words that meant another day by them, such as "tomorrow"."""
+    print_ = _fingerprint(candidate, session)
+    same = [each.fact for each in known if each.fact.fingerprint == print_]
+    if not same:
+        return frozenset()
     zone = session.stores.calendars.zone
 
-    def meant(moment: str) -> tuple[tuple[str, str], ...]:
-        now = parse_moment(moment).astimezone(zone)
-        return tuple((each.start, each.end) for each in time_windows(candidate.text, now=now))
+    def meant(moment: str) -> tuple[object, ...]:
+        return _times_meant(candidate.text, parse_moment(moment).astimezone(zone))
 
     said = meant(candidate.said or session.now)
-    if not said:
-        return frozenset()
-    same = [each.fact for each in known if each.fact.fingerprint == _fingerprint(candidate, session)]
-    return frozenset(each.id for each in same if each.recorded and meant(each.recorded) != said)
+    return frozenset(each.id for each in same if each.recorded and meant(said_at(each)) != said)
+
+
+def _times_meant(text: str, now: datetime) -> tuple[object, ...]:
+    """What the times in the text mean if it is said now, by every reader of times; what lies "in two days" as the past
+    is read."""
+    mirrored = re.sub(r"\bin (\w+ \w+)\b", r"\1 ago", text)
+    windows = [(each.start, each.end) for each in (*time_windows(text, now=now), *time_windows(mirrored, now=now))]
+    return (*windows, absolute_dates(text, now.date()).text, *_day_words(text, now.date()))
+
+
+def _day_words(text: str, day: date) -> Iterator[str]:
+    """The days that words such as "morgen" mean: those that mean the next day when they are said a day later."""
+    for word in re.findall(r"\w+", text):
+        today, next_day = (without_day(f" by {word}", each.isoformat())[1] for each in (day, day + timedelta(days=1)))
+        if word.islower() and today and next_day == str(date.fromisoformat(today) + timedelta(days=1)):
+            yield today
 
 
 def _fingerprint(candidate: Candidate, session: Session) -> str:
