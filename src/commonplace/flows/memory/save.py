@@ -23,7 +23,7 @@ from commonplace.facts.validity import holds, until_of
 from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
 from commonplace.flows.memory.facts import entry_reader
-from commonplace.flows.memory.neighbours import FLOOR, WORDS_ALONE, is_elsewhere, nearest, neighbours
+from commonplace.flows.memory.neighbours import FLOOR, WORDS_ALONE, is_elsewhere, is_narrower, nearest, neighbours
 from commonplace.flows.memory.new_entry import (
     JudgedCandidate,
     complete_candidate,
@@ -163,8 +163,8 @@ def _decide(
     """What becomes of the candidate; False if the index was stale for an entry that it concerns."""
     known = known_facts(candidate, session)
     staged_or_not = [each for each in known if not instead_of or each.fact.id != instead_of.id]
-    compared = [each for each in staged_or_not if each.fact.place != "staging"]
     stated = {target for bond, target in candidate.bonds if bond == "update"}
+    compared = [each for each in staged_or_not if _is_compared(each.fact, candidate, session)]
     too_late = {each.fact.id for each in known if each.fact.id in stated and was_said_before(candidate, each.fact)}
     bonds = tuple(each for each in candidate.bonds if each[0] != "update" or each[1] not in too_late)
     bonds = (*bonds, *_held_with(instead_of, compared))
@@ -196,6 +196,12 @@ def _decide(
         flipped=flipped_among(concerned, session) if session.actor.kind != "person" else frozenset(),
     )
     return entry, not stale
+
+
+def _is_compared(fact: Fact, candidate: Candidate, session: Session) -> bool:
+    """False for what waits, and for what is known in one project, if the candidate is for all and does not name it."""
+    is_named = ("update", fact.id) in candidate.bonds
+    return fact.place != "staging" and (is_named or not is_narrower(fact, candidate, session))
 
 
 def _held_with(old: Fact | None, known: Iterable[FactRecord]) -> Iterator[tuple[Bond, str]]:
