@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations
+from itertools import combinations, permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.facts.claims import FactRules, is_rivalling
+from commonplace.facts.claims import FactRules, is_beside, is_rivalling
 from commonplace.facts.integrate import integrate
 from commonplace.facts.validity import holds
 from commonplace.model import Candidate, Fact, FactEnd, FactRecord, Verdict
@@ -47,12 +47,14 @@ class Store:
         new = _fact_of(candidate, id=f"{len(self.facts):04}", now=now, until=verdict.until)
         if verdict.target:
             self._end(self.facts[verdict.target], new, is_superseded=verdict.action == "supersede", now=now)
+        for id in {*verdict.also} - {verdict.target}:
+            self._end(self.facts[id], new, is_superseded=False, now=now)
         supersedes = verdict.target if verdict.action == "supersede" else ""
         self.facts[new.id] = replace(new, supersedes=supersedes)
         return verdict
 
     def _end(self, old: Fact, new: Fact, *, is_superseded: bool, now: str) -> None:
-        until = min(filter(None, (old.valid_until, new.begins)))
+        until = max(min(filter(None, (old.valid_until, new.begins))), old.begins)
         stated = old.was_valid_until if old.invalidated_at else old.valid_until
         old = replace(old, valid_until=until, invalidated_at=now, was_valid_until=stated)
         if is_superseded:
@@ -203,6 +205,20 @@ def test_merged_facts_of_one_claim_hold_one_at_a_time(facts: list[Fact]) -> None
         assert sum(holds(FactRecord(fact, ends.get(fact.id)), at) for fact in facts) <= 1
     assert all(end.by in {fact.id for fact in facts} - {id} for id, end in ends.items())
     assert all(_ends_before(facts, id, end) for id, end in ends.items())
+
+
+@given(active_facts(), st.data())
+def test_of_values_said_to_hold_together_only_others_end_each(facts: list[Fact], data: st.DataObject) -> None:
+    """Whichever are said to hold beside which, no two others hold at once, and none ends by one that is beside it."""
+    ids = [fact.id for fact in facts] or ["none"]
+    bonds = data.draw(st.lists(st.lists(st.sampled_from(ids), max_size=2), min_size=len(facts), max_size=len(facts)))
+    facts = [replace(fact, bonds=tuple(("both", id) for id in named)) for fact, named in zip(facts, bonds, strict=True)]
+    ends, by_id = RULES.ends(facts), {fact.id: fact for fact in facts}
+
+    assert not any(is_beside(by_id[id], by_id[end.by]) for id, end in ends.items())
+    for at in MOMENTS:
+        standing = [fact for fact in facts if holds(FactRecord(fact, ends.get(fact.id)), at)]
+        assert all(is_beside(one, other) for one, other in combinations(standing, 2))
 
 
 @given(active_facts())

@@ -233,11 +233,9 @@ class Meeting(NamedTuple):
 
     @property
     def are_rivals(self) -> bool:
-        """True for two values of `works_at` of one subject, neither an event nor with an end or a bond of its own."""
+        """True for two values of `works_at` of one subject, neither an event nor with an end of its own."""
         one, other = self.candidate, self.known
-        is_beside = (
-            one.fact == "event" or one.valid_until or other.bonds or (other.valid_until and not other.invalidated_at)
-        )
+        is_beside = one.fact == "event" or one.valid_until or (other.valid_until and not other.invalidated_at)
         return one.predicate == other.predicate == "works_at" and one.subject == other.subject and not is_beside
 
 

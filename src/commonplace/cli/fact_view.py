@@ -79,9 +79,18 @@ def _stands_to(remembered: EntryResult) -> str:
     if remembered.ended:
         return _ends(remembered)
     if not remembered.old:
-        return ""
+        return _is_past(remembered)
     word = _DOES[remembered.action]
     return f"\n  {word} {short(remembered.old)}" + (f": {remembered.reason}" if remembered.reason else "")
+
+
+def _is_past(remembered: EntryResult) -> str:
+    """That another fact had ended the new one before it was saved, and why; empty if none had."""
+    fact = remembered.fact
+    is_ended = bool(fact.invalidated_at) or fact.valid_until == fact.begins
+    if not (is_ended and "" < fact.valid_until <= fact.recorded):
+        return ""
+    return f"\n  it is part of the past, until {day(fact.valid_until)}: {remembered.reason}"
 
 
 def _ends(remembered: EntryResult) -> str:

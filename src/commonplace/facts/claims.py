@@ -36,16 +36,18 @@ class FactRules:
     def claim(self, fact: Fact) -> str:
         """A key for what only this fact may say at a time; empty if the fact claims nothing.
 
-        A plain statement speaks of its own project only, a triple of its subject, wherever it was saved. An event, and
-        what holds until a stated day, stand beside every other one; what is said to hold with others, beside these.
+        A plain statement speaks of its own project only, a triple of its subject, wherever it was saved. What holds
+        until a stated day stands beside every other one, an event and what is true for a while beside those of other
+        days, what is said to hold with others beside these (of a predicate with one value at a time, see `ends`).
         """
         if not _has_claim(fact):
             return ""
         subject, predicate = self.entity(fact.subject), predicate_key(fact.predicate)
         beside = sorted(target for bond, target in fact.bonds if bond == "both")
+        if beside or fact.fact == "event" or self.predicates.is_temporary(predicate):
+            beside = [fact.begins[:10], *beside]
         if not predicate:
-            day = fact.begins[:10] if fact.fact == "event" else ""
-            said = (subject, fingerprint(fact.text), fact.project.casefold(), day, *beside)
+            said = (subject, fingerprint(fact.text), fact.project.casefold(), *beside)
             return "=" + "|".join(filter(None, said))
         if self.predicates.is_single(predicate) and is_rivalling(fact):
             return f"{subject}|{predicate}"
@@ -54,9 +56,9 @@ class FactRules:
     def ends(self, facts: Sequence[Fact]) -> Mapping[str, FactEnd]:
         """Among facts with the same claim, the end of each that another one replaces, by id.
 
-        Each ends when the next begins. Of several that begin at once the one with the highest id holds and the others
-        never do. A fact whose own window is over by then ends by itself. A less trusted fact never ends a more trusted
-        one: it holds only while no better one does.
+        Each ends when the next begins that is not said to hold with it. Of several that begin at once the one with the
+        highest id holds and the others never do. A fact whose own window is over by then ends by itself. A less trusted
+        fact never ends a more trusted one: it holds only while no better one does.
         """
         ends: dict[str, FactEnd] = {}
         better: list[Fact] = []
@@ -71,8 +73,8 @@ class FactRules:
 
 
 def is_rivalling(statement: Fact | Candidate) -> bool:
-    """False for what holds beside other values: what rivals nothing, and what is said to hold with others."""
-    return not (rivals_nothing(statement) or any(bond in ("both", "end") for bond, _ in statement.bonds))
+    """False for what holds beside other values: what rivals nothing, and what waits to end another."""
+    return not (rivals_nothing(statement) or any(bond == "end" for bond, _ in statement.bonds))
 
 
 def rivals_nothing(statement: Fact | Candidate) -> bool:
@@ -84,6 +86,11 @@ def rivals_nothing(statement: Fact | Candidate) -> bool:
     if isinstance(statement, Fact) and (statement.origin == "line" or statement.invalidated_at):
         stated = statement.was_valid_until
     return bool(stated) or statement.fact == "event"
+
+
+def is_beside(one: Fact, other: Fact) -> bool:
+    """True if one of the two is said to hold with the other."""
+    return ("both", other.id) in one.bonds or ("both", one.id) in other.bonds
 
 
 def with_end(fact: Fact, until: str, *, now: str) -> Fact:
@@ -137,16 +144,15 @@ def _trust_rank(fact: Fact) -> int:
 
 
 def _successive_ends(facts: Sequence[Fact]) -> dict[str, FactEnd]:
-    """The ends of equally trusted facts, given in order: each ends when the next begins."""
-    rounds = [list(group) for _, group in groupby(facts, key=lambda each: each.begins)]
-    ends = {}
-    for place, starting in enumerate(rounds):
-        *losers, winner = starting
-        for each in losers:
-            ends[each.id] = FactEnd(at=each.begins or _DAWN, by=winner.id)
-        following = rounds[place + 1][-1] if place + 1 < len(rounds) else None
-        if following and not (winner.valid_until and winner.valid_until <= following.begins):
-            ends[winner.id] = FactEnd(at=following.begins, by=following.id)
+    """The ends of equally trusted facts, given in order: each ends when the next begins that is not beside it."""
+    ends: dict[str, FactEnd] = {}
+    following: list[Fact] = []  # those that hold at some time, the first one last
+    for each in reversed(facts):
+        rival = next((other for other in reversed(following) if not is_beside(each, other)), None)
+        if rival and not (each.valid_until and each.valid_until <= rival.begins):
+            ends[each.id] = FactEnd(at=rival.begins or _DAWN, by=rival.id)
+        if not (rival and rival.begins == each.begins):
+            following.append(each)
     return ends
 
 
@@ -154,6 +160,8 @@ def _end_by_better(better: Sequence[Fact], fact: Fact, ends: Mapping[str, FactEn
     """The fact's earliest end, counting more trusted facts: at once if one holds already, else when it begins."""
     earliest = ends.get(fact.id)
     for each in sorted(better, key=lambda each: (each.begins, each.id)):
+        if is_beside(fact, each):
+            continue
         own = ends.get(each.id)
         until = min((at for at in (each.valid_until, own.at if own else "") if at), default="")
         starts = max(each.begins, fact.begins)

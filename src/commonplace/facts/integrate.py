@@ -2,7 +2,8 @@
 
 Nothing is ended on a guess. A candidate confirms a known fact if it has its words or its triple. It ends a known fact
 if its caller says so, or if it is a triple whose predicate has one value at a time; nothing else ends a fact, and
-likeness never does. What was said earlier never ends what was said or recorded later, unless its beginning is stated.
+likeness never does. What was said earlier never ends what was said or recorded later, unless its beginning is stated;
+what is said later and states its beginning ends what states none, however early it begins.
 Reasons never quote a fact, because they outlive it when it is erased.
 """
 
@@ -34,15 +35,16 @@ _ACTIONS: Final[dict[Bond, tuple[Action, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A candidate, the moment at which it begins, and the known facts it is compared with.
+    """A candidate, the moments at which it begins and is saved, and the known facts it is compared with.
 
-    `current` are the facts that hold at that moment, `later` those that begin after it. Both include facts that were
+    `current` are the facts that hold as it begins, `later` those that begin after it. Both include facts that were
     replaced since, for the time in which they held. `other_days` are the ids of facts whose words meant another day
     when they were said, such as "tomorrow".
     """
 
     candidate: Candidate
     begins: str
+    now: str
     current: tuple[FactRecord, ...]
     later: tuple[FactRecord, ...]
     rules: FactRules
@@ -61,21 +63,44 @@ class Comparison:
     @property
     def until(self) -> str:
         """When a known later fact replaces the candidate; empty if none does, or if the candidate ends before."""
-        replaces = self.is_rival if self.is_single else self.says_the_same
-        following = [each.fact.begins for each in self.later if replaces(each) and not _is_asked_for(each)]
+        replaces = self._follows if self.is_single else self.says_the_same
+        following = [each.fact.begins for each in self.later if replaces(each) and not self._is_beside(each)]
         ends = self.candidate.valid_until
         return "" if not following or (ends and ends <= following[0]) else following[0]
+
+    @property
+    def rivals(self) -> tuple[FactRecord, ...]:
+        """The other values that hold as the candidate begins, and those after it that it outranks until its end."""
+        until = self.until
+        outranked = (each for each in self.later if self.outranks(each) and (not until or each.fact.begins < until))
+        return tuple(each for each in (*self.current, *outranked) if self.is_rival(each))
+
+    def outranks(self, similar: FactRecord) -> bool:
+        """True if the candidate states when it began, and the known fact was said before it and states no beginning.
+
+        When that was recorded says nothing about the time before. The same value that still holds is no other one.
+        """
+        fact, said = similar.fact, self.candidate.said or self.now
+        if not self.candidate.valid_from or states_beginning(fact) or said < said_at(fact):
+            return False
+        return not (self.says_the_same(similar) and holds(similar, self.now))
 
     def is_rival(self, similar: FactRecord) -> bool:
         """True if the known fact is another value of the candidate's subject and predicate.
 
-        So is one that is said to end another, which only the person may allow.
+        So is one that is said to end another, which only the person may allow, and one that holds with a third one.
         """
         candidate, fact = self.candidate, similar.fact
         if predicate_key(candidate.predicate) != predicate_key(fact.predicate) or rivals_nothing(fact):
             return False
-        is_beside = any(bond == "both" for bond, _ in fact.bonds)
+        is_beside = ("both", fact.id) in candidate.bonds
         return not is_beside and self.rules.entity(candidate.subject) == self.rules.entity(fact.subject)
+
+    def _is_beside(self, similar: FactRecord) -> bool:
+        return _is_asked_for(similar) or similar.fact.id in self.other_days
+
+    def _follows(self, similar: FactRecord) -> bool:
+        return self.is_rival(similar) and not self.outranks(similar)
 
     def says_the_same(self, similar: FactRecord) -> bool:
         """True if the known fact has the same triple or, for statements, the same words about the same subject."""
@@ -121,8 +146,13 @@ def was_said_before(candidate: Candidate, fact: Fact) -> bool:
 
 def said_at(fact: Fact) -> str:
     """When it was said: what was learned begins then, unless it states a day; else when it was recorded."""
-    is_learned = fact.origins.trust in ("mined", "imported") and bool(fact.valid_from)
-    return fact.valid_from if is_learned and not fact.valid_from.endswith(_DAY) else fact.recorded
+    return fact.recorded if not fact.valid_from or states_beginning(fact) else fact.valid_from
+
+
+def states_beginning(fact: Fact) -> bool:
+    """True if the fact says when it began; what was learned begins as it was said, if it names no day."""
+    is_learned = fact.origins.trust in ("mined", "imported")
+    return bool(fact.valid_from) and not (is_learned and not fact.valid_from.endswith(_DAY))
 
 
 def integrate(
@@ -162,6 +192,7 @@ def compare(
     return Comparison(
         candidate=candidate,
         begins=begins,
+        now=now,
         current=tuple(each for each in valid if holds(each, begins)),
         later=tuple(each for each in valid if each.fact.begins > begins and _lasts(each)),
         rules=rules,
@@ -177,8 +208,7 @@ def _verdict(comparison: Comparison) -> Verdict:
         is_dated = comparison.candidate.valid_from or not comparison.candidate.said
         if not is_dated and comparison.says_the_same(similar) and comparison.adds_no_dates(similar):
             return Verdict("confirm", similar.fact.id, "This is already known.")
-    is_single = comparison.is_single and not comparison.candidate.bonds
-    verdict = _integrate_single(comparison) if is_single else _integrate_other(comparison)
+    verdict = _integrate_single(comparison) if comparison.is_single else _integrate_other(comparison)
     return _apply_stated_bond(comparison, verdict)
 
 
@@ -197,29 +227,35 @@ def _integrate_repeat(comparison: Comparison, similar: FactRecord) -> Verdict:
 
 
 def _apply_stated_bond(comparison: Comparison, verdict: Verdict) -> Verdict:
-    """The verdict, or the bond that the caller stated: first of all that it replaces something."""
+    """The verdict, or the bond that the caller stated: first of all that it replaces something.
+
+    What the candidate ends as another value of a triple ends beside what it is said to replace. Any other bond changes
+    no ending: it is kept with the entry.
+    """
     stated = [each for each in comparison.candidate.bonds if each[0] in _ACTIONS]
     if not stated:
         return verdict
     bond, target = next((each for each in stated if each[0] == "update"), stated[0])
+    if bond != "update" and verdict.target:
+        return verdict
     action, reason = _ACTIONS[bond]
-    return replace(verdict, action=action, target=target, reason=reason)
+    also = tuple(each for each in verdict.also if each != target)
+    return replace(verdict, action=action, target=target, reason=reason, also=also)
 
 
 def _integrate_single(comparison: Comparison) -> Verdict:
-    """One value at a time: the new value ends the one that holds when it begins, and all that was said to end that."""
+    """One value at a time: the new value ends those that hold when it begins, and all that was said to end them."""
     one = f"`{predicate_key(comparison.candidate.predicate)}` has one value at a time"
-    rivals = [similar for similar in comparison.current if comparison.is_rival(similar)]
-    rivals.sort(key=_is_asked_for, reverse=True)
-    also = tuple(similar.fact.id for similar in rivals if _is_active(similar))
+    rivals = sorted(comparison.rivals, key=_is_asked_for, reverse=True)
+    also = tuple(similar.fact.id for similar in rivals)
     if any(map(comparison.was_said_before, rivals)):
         until = comparison.begins  # a window of no length: it is part of the past, and ends nothing
         return Verdict("insert", "", f"{one}, and what is known was recorded later.", until)
-    for similar in reversed(rivals):
-        if _is_replaceable(similar):
-            return Verdict("supersede", similar.fact.id, f"{one}, and this one begins later.", also=also)
-        if similar.fact.status != "active":
-            return Verdict("insert", similar.fact.id, f"{one}, and this one falls between two of them.")
+    for similar in filter(_is_replaceable, reversed(rivals)):
+        how = "was said later" if similar.fact.begins > comparison.begins else "begins later"
+        return Verdict("supersede", similar.fact.id, f"{one}, and this one {how}.", also=also)
+    if replaced := [similar for similar in rivals if not _is_active(similar)]:
+        return Verdict("insert", replaced[-1].fact.id, f"{one}, and this one falls between two of them.", also=also)
     if rivals:
         return Verdict("insert", rivals[-1].fact.id, f"{one}, and this one ends what a note says.", also=also)
     if comparison.until:

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from commonplace.errors import Conflict, Refused
 from commonplace.memory import Memory
-from commonplace.model import Actor
+from commonplace.model import Actor, Fact
+from commonplace.model.request import NewEntry
 from tests.memories import Calendar, make_memory
 
 BESIDE = (
@@ -176,3 +177,100 @@ def test_the_persons_next_value_ends_the_one_that_an_agent_wanted_instead(desk: 
     assert (beside, then, held()) == ({"Acme", "Beta"}, {"Acme", "Gamma"}, {"Delta"})
     assert {each.id for each in last.ended} == {mine.id, second.fact.id}
     assert desk.person.lint().problems == ()
+
+
+def value_related_to(other: Fact, relation: str) -> NewEntry:
+    """That Robin lives in Kiel, and a relation to another entry."""
+    related: dict[str, Any] = {relation: [other.id]}
+    return NewEntry("", subject="Robin", predicate="lives_in", object="Kiel", **related)
+
+
+@pytest.mark.parametrize("relation", ["derived_from", "extends", "contradicts", "replaces"])
+def test_a_value_with_a_relation_to_something_else_names_the_value_that_it_ends(desk: Desk, relation: str) -> None:
+    """Of a triple with one value: no ending goes without its name in the answer, and the two notes agree."""
+    trip = desk.person.entries.save("Robin likes the sea.").fact
+    oslo = desk.person.facts.add("Robin", "lives_in", "Oslo").fact
+    desk.clock.pass_(days=1)
+    result = desk.person.entries.add(value_related_to(trip, relation))
+
+    ended = [oslo.id, *([trip.id] if relation == "replaces" else [])]
+    assert {each.id for each in result.ended} == {*ended}
+    assert not {each.fact.id for each in desk.person.entries.neighbours(result.fact.id).neighbours} & {*ended}
+    assert desk.person.lint().problems == ()
+
+
+@pytest.mark.parametrize("relation", ["derived_from", "extends", "replaces"])
+def test_an_agents_value_with_a_relation_waits_to_end_the_persons_and_stands_until_then(
+    desk: Desk, relation: str
+) -> None:
+    """It is not dead on arrival, and the answer and the review say what only the person may end."""
+    trip = desk.agent.entries.save("Robin likes the sea.").fact
+    oslo = desk.person.facts.add("Robin", "lives_in", "Oslo").fact
+    desk.clock.pass_(days=1)
+    result = desk.agent.entries.add(value_related_to(trip, relation))
+    held = {each.fact.object for each in desk.person.facts.about("Robin", predicate="lives_in")}
+
+    assert [each.id for each in result.waiting] == [oslo.id]
+    assert held == {"Oslo", "Kiel"}
+    assert [[each.id for each in waiting.against] for waiting in desk.person.reviews.list().endings] == [[oslo.id]]
+
+
+def test_both_with_one_value_spares_no_value_from_another_one(desk: Desk) -> None:
+    """The next value ends both that were said to hold together and names both, also after one got a new version."""
+    song = desk.person.entries.save("Robin likes the zoo.").fact
+    first = desk.person.facts.add("Robin", "lives_in", "Leipzig").fact
+    desk.person.entries.settle(first.id, both=[song.id])
+    desk.clock.pass_(days=1)
+    second = desk.person.facts.add("Robin", "lives_in", "Kiel", both=[first.id]).fact
+    desk.clock.pass_(days=1)
+    moved = desk.person.entries.evolve(first.id, "Leipzig-Plagwitz", reason="the quarter")
+    held = {each.fact.object for each in desk.person.facts.about("Robin", predicate="lives_in")}
+    desk.clock.pass_(days=1)
+    third = desk.person.facts.add("Robin", "lives_in", "Bonn")
+
+    assert [each.id for each in moved.ended] == [first.id]
+    assert held == {"Leipzig-Plagwitz", "Kiel"}
+    assert {each.id for each in third.ended} == {second.id, moved.fact.id}
+    assert [each.fact.object for each in desk.person.facts.about("Robin", predicate="lives_in")] == ["Bonn"]
+    assert desk.person.lint().problems == ()
+
+
+SAID_OF_A_DAY = (
+    "The dentist is tomorrow.",
+    "The concert is the day after tomorrow.",
+    "The parcel comes in two days.",
+    "The party is next Saturday.",
+    "The lease ends next spring.",
+    "Der Zahnarzt ist morgen.",
+    "Nora fell ill last week.",
+    "The rent was paid yesterday.",
+    "Is ill today.",
+)
+
+
+@pytest.mark.parametrize("text", SAID_OF_A_DAY)
+def test_words_that_depend_on_the_day_of_speaking_are_the_same_only_on_that_day(desk: Desk, text: str) -> None:
+    """A year later they say another thing: a new entry beside the first, which nothing ends, and nobody asks."""
+    first = desk.person.entries.save(text)
+    again = desk.person.entries.save(text)
+    later = []
+    for _ in range(2):
+        desk.clock.pass_(days=380)
+        later.append(desk.person.entries.save(text))
+    states = {each.state for each in desk.person.facts.about() if each.fact.text == text}
+
+    assert [again.action, *(each.action for each in later)] == ["confirm", "insert", "insert"]
+    assert {first.fact.id, *(each.fact.id for each in later)} == {
+        each.fact.id for each in desk.person.facts.about() if each.fact.text == text
+    }
+    assert states == {"current"}
+    assert [*desk.person.lint().problems, *desk.person.reviews.list().groups] == []
+
+
+@pytest.mark.parametrize("text", ["Trains for two hours.", "The cat sat in the sun.", "Guten Morgen heißt moin."])
+def test_words_without_a_day_of_speaking_are_known_at_any_time(desk: Desk, text: str) -> None:
+    """A year later they are confirmed."""
+    desk.person.entries.save(text)
+    desk.clock.pass_(days=380)
+
+    assert desk.person.entries.save(text).action == "confirm"

@@ -47,6 +47,21 @@ def test_what_is_saved_in_a_repository_is_known_with_its_project(tmp_path: Path,
     assert sorted(listed) == sorted([TESTS, triple.fact.text])
 
 
+def test_what_is_known_in_one_project_is_not_known_in_all(tmp_path: Path, memory: Memory) -> None:
+    """The same words for every project are an entry beside it; what is known in all is known in each."""
+    atlas, boat = repository(tmp_path / "atlas"), repository(tmp_path / "boat")
+    with memory:
+        one = memory.entries.save(TESTS, kind="workflow", folder=atlas)
+        every = memory.entries.save(TESTS, kind="workflow", project="")
+        again = memory.entries.save(TESTS, kind="workflow", folder=boat)
+        shown = memory.context("How do I run the tests?", within=None, profile=False, peek=True, folder=boat).text
+
+    assert [each.action for each in (one, every, again)] == ["insert", "insert", "confirm"]
+    assert again.fact.id == every.fact.id
+    assert [each.fact.id for each in every.neighbours] == [one.fact.id]
+    assert TESTS in shown
+
+
 def test_a_new_version_keeps_the_project_wherever_it_is_made(tmp_path: Path, memory: Memory) -> None:
     """Evolving, and saving what replaces it; a project that is given wins."""
     atlas, boat = repository(tmp_path / "atlas"), repository(tmp_path / "boat")

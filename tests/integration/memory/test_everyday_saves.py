@@ -271,10 +271,17 @@ def test_19_an_agent_against_the_persons_word_stands_beside_it_and_its_ending_wa
     assert book.facts == ["Prefers uv to poetry.", "Uses poetry for Python projects."]
 
 
-def test_20_what_was_said_earlier_ends_nothing_that_was_said_later(book: Book) -> None:
-    """An older value of a triple that is learned today is part of the past."""
+def test_20_what_began_earlier_ends_nothing_that_says_that_it_began_later(book: Book) -> None:
+    """An older value of a triple that is learned today is part of the past, and the answer says so; but what states no
+    beginning was only written down then, and the value that is said later ends it."""
     facts = book.person.facts
-    book.save("", on="2026-06-01", subject="Nora", predicate="works_at", object="Nordbank")
-    facts.add("Nora", "works_at", "Havnelab", valid_from="2024-01-01")
+    book.save("", on="2026-06-01", subject="Nora", predicate="works_at", object="Nordbank", valid_from="2026-06-01")
+    book.save("", subject="Ada", predicate="works_at", object="Nordbank")
+    past = facts.add("Nora", "works_at", "Havnelab", valid_from="2024-01-01")
+    present = facts.add("Ada", "works_at", "Havnelab", valid_from="2024-01-01")
 
+    assert (past.fact.valid_until[:10], ended(past)) == ("2026-06-01", [])
+    assert past.reason == "`works_at` has one value at a time, and a later one is known."
     assert [each.fact.object for each in facts.about("Nora")] == ["Nordbank"]
+    assert ended(present) == ["Ada works at Nordbank."]
+    assert [each.fact.object for each in facts.about("Ada")] == ["Havnelab"]

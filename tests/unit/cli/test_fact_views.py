@@ -50,11 +50,17 @@ NEW = replace(
     bonds=(("extend", "0199f3c2-3333-7000-8000-0000000ccccc"),),
 )
 
+PAST = replace(NEW, valid_until="2026-03-02T00:00:00Z", invalidated_at="2026-03-02T10:00:00Z")
+
 
 @pytest.mark.parametrize(
     ("remembered", "said"),
     [
         (EntryResult("insert", NEW, ""), "saved 0bbbbb fact: Ada works at Beta."),
+        (
+            EntryResult("insert", PAST, "A later one is known."),
+            "saved 0bbbbb fact: Ada works at Beta.\n  it is part of the past, until 2026-03-02: A later one is known.",
+        ),
         (
             EntryResult("supersede", NEW, "she said so", old=OLD.id, ended=(OLD,)),
             "saved 0bbbbb fact: Ada works at Beta.\n  ended 0aaaaa: Ada works at Acme.\n  she said so",

@@ -60,24 +60,57 @@ def test_the_same_event_of_another_day_claims_something_else() -> None:
     assert RULES.claim(ran) != RULES.claim(replace(ran, valid_from=MARCH))
 
 
-@pytest.mark.parametrize(
-    "beside",
-    [{"valid_until": MAY}, {"fact": "event"}, {"bonds": (("end", "b"),)}],
-)
+@pytest.mark.parametrize("beside", [{"valid_until": MAY}, {"bonds": (("end", "b"),)}])
 def test_what_holds_beside_other_values_claims_its_own(beside: dict[str, Any]) -> None:
-    """An event, what has a stated end, and what waits to end another."""
+    """What has a stated end, and what waits to end another."""
     other = replace(fact(object="Globex"), **beside)
 
     assert not is_rivalling(other)
     assert RULES.claim(other) == "ada|works_at|globex"
 
 
-def test_what_is_said_to_hold_with_another_ends_none_and_not_even_its_own_words() -> None:
-    """The person may keep both of two that say the same."""
-    other = replace(fact(object="Globex"), bonds=(("both", "b"),))
+@pytest.mark.parametrize("again", [{"fact": "event"}, {"predicate": "visiting"}])
+def test_a_triple_that_may_recur_claims_its_own_day(again: dict[str, Any]) -> None:
+    """An event, and what is true for a while: the same of another day ends nothing."""
+    one = replace(fact(predicate="traveled_to", object="Rome"), **again)
 
-    assert not is_rivalling(other)
-    assert RULES.claim(other) not in (RULES.claim(fact(object="Globex")), "")
+    assert RULES.claim(one) == RULES.claim(replace(one, id="b", valid_from="2026-01-01T18:00:00Z"))
+    assert RULES.claim(one) != RULES.claim(replace(one, valid_from=MARCH))
+
+
+def test_words_that_are_said_to_hold_beside_the_same_words_claim_their_own_day() -> None:
+    """Of three that name each other, each stands."""
+    said = Fact(id="a", path="a.md", line=1, origin="entry", text="Is ill today.", valid_from=JANUARY)
+    others = [replace(said, id=id, valid_from=day, bonds=(("both", "a"),)) for id, day in (("b", MARCH), ("c", MAY))]
+
+    assert len({RULES.claim(each) for each in (said, *others)}) == 3
+
+
+def test_what_is_said_to_hold_with_another_ends_not_even_its_own_words() -> None:
+    """The person may keep both of two that say the same."""
+    liked = fact(predicate="likes", object="tea")
+    other = replace(liked, id="b", bonds=(("both", "a"),))
+
+    assert RULES.claim(other) not in (RULES.claim(liked), "")
+
+
+def test_two_values_that_are_said_to_hold_together_end_each_other_never_and_a_third_ends_both() -> None:
+    """Whoever says it of two says nothing of a third; what each of them begins with does not matter."""
+    first, second = fact("a"), replace(fact("b", begins=MARCH), bonds=(("both", "a"), ("both", "a song")))
+    third = fact("c", begins=MAY)
+
+    assert len({RULES.claim(each) for each in (first, second, third)}) == 1
+    assert RULES.ends([first, second]) == {}
+    assert RULES.ends([first, replace(second, valid_from=JANUARY)]) == {}
+    assert RULES.ends([first, second, third]) == {"a": FactEnd(MAY, "c"), "b": FactEnd(MAY, "c")}
+
+
+def test_a_programs_value_that_is_said_to_hold_with_the_persons_holds() -> None:
+    """A less trusted one ends where a more trusted one begins, unless both hold."""
+    mine, other = fact("mine"), replace(fact("other", begins=MARCH), origins=Origins(trust="said"))
+
+    assert RULES.ends([mine, other]) == {"other": FactEnd(MARCH, "mine")}
+    assert RULES.ends([mine, replace(other, bonds=(("both", "mine"),))]) == {}
 
 
 def test_an_end_that_another_entry_caused_is_no_stated_one() -> None:

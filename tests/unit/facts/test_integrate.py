@@ -7,7 +7,7 @@ import pytest
 
 from commonplace.facts.claims import FactRules
 from commonplace.facts.integrate import compare, integrate
-from commonplace.model import Action, Bond, Candidate, Fact, FactEnd, FactRecord, Verdict
+from commonplace.model import Action, Bond, Candidate, Fact, FactEnd, FactRecord, Origins, Verdict
 
 RULES = FactRules()
 JANUARY, FEBRUARY, MARCH = "2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"
@@ -258,10 +258,27 @@ def test_what_is_said_to_hold_beside_the_known_value_ends_nothing(beside: dict[s
     assert decided(replace(triple("Globex"), **beside), known("Acme")) == ("insert", "")
 
 
-@pytest.mark.parametrize("beside", [{"valid_until": AUGUST}, {"fact": "event"}, {"bonds": (("both", "other"),)}])
+@pytest.mark.parametrize("beside", [{"valid_until": AUGUST}, {"fact": "event"}])
 def test_a_known_value_that_holds_beside_others_is_not_replaced(beside: dict[str, Any]) -> None:
-    """It was said to stand beside others, or to end by itself."""
+    """It is an event, or ends by itself."""
     assert decided(triple("Globex"), replace(known("Acme"), **beside)) == ("insert", "")
+
+
+def test_both_is_said_of_two_values_and_spares_neither_from_a_third() -> None:
+    """What holds with another one is replaced like that one, unless the new value is said to hold with it, too."""
+    first = known("Acme", "first")
+    second = replace(known("Globex", "second", begins=MARCH), bonds=(("both", "first"), ("both", "a song")))
+    third = triple("Initech")
+
+    verdict = decide(third, first, second)
+    assert (verdict.action, {verdict.target, *verdict.also}) == ("supersede", {"first", "second"})
+    verdict = decide(replace(third, bonds=(("both", "second"),)), first, second)
+    assert (verdict.target, verdict.also) == ("first", ("first",))
+
+
+def test_both_with_something_else_leaves_the_other_value_to_be_replaced() -> None:
+    """It is no word about the value that is known."""
+    assert decided(replace(triple("Globex"), bonds=(("both", "a song"),)), known("Acme")) == ("supersede", "old")
 
 
 def test_what_was_said_earlier_ends_nothing_that_was_recorded_later() -> None:
@@ -283,6 +300,52 @@ def test_a_stated_beginning_outranks_what_was_recorded_later() -> None:
     candidate = replace(triple("Acme", begins=MARCH), said=FEBRUARY)
 
     assert decided(candidate, known("Globex", begins=JANUARY, recorded=APRIL)) == ("supersede", "old")
+
+
+def undated(object: str, id: str = "old", *, recorded: str, **fields: Any) -> Fact:
+    """What is known of Ada, without a word about when it began."""
+    return replace(known(object, id, begins="", recorded=recorded), **fields)
+
+
+@pytest.mark.parametrize("begins", ["2026-03-01T00:00:00Z", JANUARY])
+def test_a_stated_beginning_outranks_one_that_is_only_the_moment_of_recording(begins: str) -> None:
+    """ "Since today" or "since January", said later: when the known value was written down says nothing of before."""
+    verdict = decide(triple("Globex", begins=begins), undated("Acme", recorded="2026-03-01T15:01:00Z"))
+
+    assert (verdict.action, verdict.target, verdict.until) == ("supersede", "old", "")
+    assert verdict.reason == "`works_at` has one value at a time, and this one was said later."
+
+
+def test_what_states_a_later_beginning_or_was_said_later_is_not_outranked() -> None:
+    """Then the new value is part of the past, up to there."""
+    past = triple("Globex", begins=JANUARY)
+    cases = [
+        decide(past, known("Acme", begins=MARCH)),
+        decide(replace(past, said=FEBRUARY), undated("Acme", recorded=MARCH)),
+        decide(past, undated("Globex", recorded=MARCH)),
+    ]
+
+    assert [(each.action, each.target, each.until) for each in cases] == [("insert", "", MARCH)] * 3
+
+
+def test_what_was_learned_states_no_beginning_by_the_moment_of_its_message() -> None:
+    """It begins as it was said; a day that it names is another thing."""
+    learned = undated("Acme", recorded=APRIL, valid_from="2026-03-01T09:30:00Z", origins=Origins(trust="mined"))
+
+    assert decided(triple("Globex", begins=JANUARY), learned) == ("supersede", "old")
+    assert decided(triple("Globex", begins=JANUARY), replace(learned, valid_from=MARCH)) == ("insert", "")
+
+
+def test_all_values_without_a_stated_beginning_since_then_are_outranked() -> None:
+    """A chain that nobody dated ends where the stated value begins, up to the next one that is dated."""
+    fields = {"status": "superseded", "place": "archive", "superseded_by": "second", "superseded_at": APRIL}
+    chain = (ended(undated("Acme", "first", recorded=MARCH), APRIL, **fields), undated("Ci", "second", recorded=APRIL))
+
+    verdict = decide(triple("Globex", begins=FEBRUARY), *chain)
+    assert (verdict.target, {*verdict.also}, verdict.until) == ("second", {"first", "second"}, "")
+    dated = ended(known("Do", "dated", begins="2026-03-15T00:00:00Z"), APRIL, **fields)
+    verdict = decide(triple("Globex", begins=FEBRUARY), *chain, dated)
+    assert (verdict.target, {*verdict.also}, verdict.until) == ("first", {"first"}, "2026-03-15T00:00:00Z")
 
 
 def test_the_same_words_confirm() -> None:
@@ -351,6 +414,14 @@ def test_words_that_meant_another_day_are_not_repeated() -> None:
     assert integrate(candidate, records, rules=RULES, now=NOW, other_days=frozenset({"old"})).action == "insert"
 
 
+def test_words_that_mean_another_day_later_do_not_end_those_that_were_said_earlier() -> None:
+    """What is learned late stands beside the same words that were said since."""
+    later = replace(statement("Is ill today."), recorded=MARCH)
+    candidate, records = Candidate(text="Is ill today.", said=FEBRUARY), [FactRecord(later, None)]
+
+    assert integrate(candidate, records, rules=RULES, now=NOW, other_days=frozenset({"old"})).until == ""
+
+
 @pytest.mark.parametrize(
     ("bond", "action"),
     [("update", "supersede"), ("extend", "extend"), ("derive", "derive"), ("contradict", "contradict")],
@@ -367,6 +438,23 @@ def test_of_several_stated_bonds_the_replacement_comes_first() -> None:
     bonds: tuple[tuple[Bond, str], ...] = (("derive", "one"), ("both", "two"), ("update", "three"))
 
     assert decided(Candidate(text="Ben sings.", bonds=bonds)) == ("supersede", "three")
+
+
+@pytest.mark.parametrize("bond", ["update", "extend", "derive", "contradict"])
+def test_a_stated_bond_to_something_else_hides_no_ending_of_the_other_value(bond: Bond) -> None:
+    """The value before is among what ends, whatever else the new one is said to stand to."""
+    verdict = decide(replace(triple("Globex"), bonds=((bond, "other"),)), known("Acme"))
+
+    assert verdict.action == "supersede"
+    assert "old" in (verdict.target, *verdict.also)
+    assert (verdict.target == "other") == (bond == "update")
+
+
+def test_what_is_said_to_replace_the_other_value_ends_it_once() -> None:
+    """The caller says what follows from the triple alone."""
+    verdict = decide(replace(triple("Globex"), bonds=(("update", "old"),)), known("Acme"))
+
+    assert (verdict.action, verdict.target, verdict.also) == ("supersede", "old", ())
 
 
 def test_the_same_words_are_known_whatever_bond_is_stated() -> None:

@@ -27,7 +27,7 @@ from commonplace.sources.renames import original_of_conflict
 
 VAULT: Final = "vault"
 _FORM: Final = (
-    12  # incremented when chunks, words, parts, kinds, places or facts are made differently: all are made again
+    13  # incremented when chunks, words, parts, kinds, places or facts are made differently: all are made again
 )
 _NAMESPACE: Final = UUID("6d1f7a8e-50f4-5c1a-9a52-0b1c3f0d7e21")
 _UPDATED_KEYS: Final = ("updated", "modified", "date")

@@ -91,14 +91,20 @@ def nearest(
 
 
 def is_elsewhere(fact: Fact, statement: Candidate | Fact, session: Session) -> bool:
-    """True if the fact is of another project, and each project may have its own such fact.
-
-    The person is the same in each project, and so is the named subject of a triple.
-    """
+    """True if the fact is of another project, and each project may have its own such fact."""
     projects = {fact.project.casefold(), statement.project.casefold()} - {""}
-    if len(projects) < 2 or statement.predicate:
-        return False
-    return not is_about_person(fact, names=person_names((), user=session.stores.rules.user))
+    return len(projects) > 1 and _may_differ(fact, statement, session)
+
+
+def is_narrower(fact: Fact, statement: Candidate | Fact, session: Session) -> bool:
+    """True if the fact is of one project and the statement of all, and each project may have its own such fact."""
+    return bool(fact.project) and not statement.project and _may_differ(fact, statement, session)
+
+
+def _may_differ(fact: Fact, statement: Candidate | Fact, session: Session) -> bool:
+    """False for what is the same in each project: the person, and the named subject of a triple."""
+    about = person_names((), user=session.stores.rules.user)
+    return not statement.predicate and not is_about_person(fact, names=about)
 
 
 def _scores(

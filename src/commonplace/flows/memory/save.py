@@ -5,13 +5,17 @@ overwritten: a new statement becomes a new entry, and one that it replaces goes 
 Nothing is ended on a guess (`facts.integrate`): who has read both says what ends, here or later (`verdicts`).
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from commonplace.errors import CommonplaceError, Conflict, Refused, UsageError
 from commonplace.events import emit
+from commonplace.extraction.spoken_dates import absolute_dates
 from commonplace.facts.claims import is_own_word, with_end
+from commonplace.facts.commitments import without_day
 from commonplace.facts.entry_format import changed_keys
 from commonplace.facts.entry_paths import archive_path
 from commonplace.facts.integrate import integrate, said_at, was_said_before
@@ -19,7 +23,7 @@ from commonplace.facts.validity import holds, until_of
 from commonplace.flows.ingest.index_notes import refresh_note
 from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
 from commonplace.flows.memory.facts import entry_reader
-from commonplace.flows.memory.neighbours import FLOOR, WORDS_ALONE, is_elsewhere, nearest, neighbours
+from commonplace.flows.memory.neighbours import FLOOR, WORDS_ALONE, is_elsewhere, is_narrower, nearest, neighbours
 from commonplace.flows.memory.new_entry import (
     JudgedCandidate,
     complete_candidate,
@@ -42,7 +46,7 @@ from commonplace.flows.notes.write import (
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import FactQuery, IndexReader
-from commonplace.model import Candidate, EntryResult, Fact, FactRecord, Terms, Verdict
+from commonplace.model import Bond, Candidate, EntryResult, Fact, FactRecord, Terms, Verdict
 from commonplace.model.entry_field import entry_fields, inherited
 from commonplace.model.layout import was_staged
 from commonplace.model.moment import parse_moment
@@ -159,13 +163,16 @@ def _decide(
     """What becomes of the candidate; False if the index was stale for an entry that it concerns."""
     known = known_facts(candidate, session)
     staged_or_not = [each for each in known if not instead_of or each.fact.id != instead_of.id]
-    compared = [each for each in staged_or_not if each.fact.place != "staging"]
     stated = {target for bond, target in candidate.bonds if bond == "update"}
+    compared = [each for each in staged_or_not if _is_compared(each.fact, candidate, session)]
     too_late = {each.fact.id for each in known if each.fact.id in stated and was_said_before(candidate, each.fact)}
     bonds = tuple(each for each in candidate.bonds if each[0] != "update" or each[1] not in too_late)
+    bonds = (*bonds, *_held_with(instead_of, compared))
     candidate = replace(candidate, bonds=bonds)
     other_days = _said_of_other_days(candidate, compared, session)
     verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now, other_days=other_days)
+    if verdict.action != "confirm":
+        candidate = replace(candidate, bonds=(*bonds, *_said_beside(other_days, compared)))
     endings = {verdict.target, *verdict.also} | (stated - too_late)
     olds = endings if verdict.action in ("supersede", "insert") else set()
     ended = [instead_of] if instead_of else [each.fact for each in compared if each.fact.id in olds]
@@ -189,6 +196,24 @@ def _decide(
         flipped=flipped_among(concerned, session) if session.actor.kind != "person" else frozenset(),
     )
     return entry, not stale
+
+
+def _is_compared(fact: Fact, candidate: Candidate, session: Session) -> bool:
+    """False for what waits, and for what is known in one project, if the candidate is for all and does not name it."""
+    is_named = ("update", fact.id) in candidate.bonds
+    return fact.place != "staging" and (is_named or not is_narrower(fact, candidate, session))
+
+
+def _held_with(old: Fact | None, known: Iterable[FactRecord]) -> Iterator[tuple[Bond, str]]:
+    """The bonds by which a new version of the entry holds with all that was said to hold with the old one."""
+    for each in known:
+        if old and ("both", old.id) in each.fact.bonds:
+            yield "both", each.fact.id
+
+
+def _said_beside(other_days: frozenset[str], known: Iterable[FactRecord]) -> Iterator[tuple[Bond, str]]:
+    """The bonds by which words hold beside the same words that were said of other days."""
+    yield from (("both", each.fact.id) for each in known if each.fact.id in other_days and each.fact.status == "active")
 
 
 def _as_spoken(candidate: Candidate, ended: Sequence[Fact], session: Session) -> Candidate:
@@ -270,17 +295,33 @@ def _with_the_words(candidate: Candidate, known: Iterable[FactRecord], session: 
 
 def _said_of_other_days(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> frozenset[str]:
     """The ids of the facts with the candidate's words that meant another day by them, such as "tomorrow"."""
+    print_ = _fingerprint(candidate, session)
+    same = [each.fact for each in known if each.fact.fingerprint == print_]
+    if not same:
+        return frozenset()
     zone = session.stores.calendars.zone
 
-    def meant(moment: str) -> tuple[tuple[str, str], ...]:
-        now = parse_moment(moment).astimezone(zone)
-        return tuple((each.start, each.end) for each in time_windows(candidate.text, now=now))
+    def meant(moment: str) -> tuple[object, ...]:
+        return _times_meant(candidate.text, parse_moment(moment).astimezone(zone))
 
     said = meant(candidate.said or session.now)
-    if not said:
-        return frozenset()
-    same = [each.fact for each in known if each.fact.fingerprint == _fingerprint(candidate, session)]
-    return frozenset(each.id for each in same if each.recorded and meant(each.recorded) != said)
+    return frozenset(each.id for each in same if each.recorded and meant(said_at(each)) != said)
+
+
+def _times_meant(text: str, now: datetime) -> tuple[object, ...]:
+    """What the times in the text mean if it is said now, by every reader of times; what lies "in two days" as the past
+    is read."""
+    mirrored = re.sub(r"\bin (\w+ \w+)\b", r"\1 ago", text)
+    windows = [(each.start, each.end) for each in (*time_windows(text, now=now), *time_windows(mirrored, now=now))]
+    return (*windows, absolute_dates(text, now.date()).text, *_day_words(text, now.date()))
+
+
+def _day_words(text: str, day: date) -> Iterator[str]:
+    """The days that words such as "morgen" mean: those that mean the next day when they are said a day later."""
+    for word in re.findall(r"\w+", text):
+        today, next_day = (without_day(f" by {word}", each.isoformat())[1] for each in (day, day + timedelta(days=1)))
+        if word.islower() and today and next_day == str(date.fromisoformat(today) + timedelta(days=1)):
+            yield today
 
 
 def _fingerprint(candidate: Candidate, session: Session) -> str:
@@ -363,7 +404,7 @@ def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryR
     terms = Terms(message=message, why=why, spoken=spoken, dry_run=dry_run)
     at, permit = locate(fact.path, stores.vault), Permit(session, terms, "remember", fact.path)
     refuse_redirect(permit.ask(incoming=note), fact.path)
-    endings = [] if waits else [Ending(each, fact, session, terms, is_over=entry.replaces_now) for each in entry.ended]
+    endings = [] if waits else [_ending(each, entry, fact, session, terms) for each in entry.ended]
 
     def plan(read: Reader) -> tuple[Edit, ...]:
         return (Edit(at, None, content, parsed=note), *(ending.edit(read) for ending in endings))
@@ -384,6 +425,11 @@ def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryR
         ended=() if waits else entry.ended,
         waiting=entry.asked,
     )
+
+
+def _ending(old: Fact, entry: JudgedCandidate, new: Fact, session: Session, terms: Terms) -> "Ending":
+    """The ending of an entry; one that was replaced before ends earlier, and keeps the versions that followed it."""
+    return Ending(old, new, session, terms, is_over=entry.replaces_now and old.status == "active")
 
 
 def _content(entry: JudgedCandidate, fact: Fact, stores: Stores) -> bytes:
