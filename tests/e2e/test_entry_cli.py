@@ -1,6 +1,7 @@
 """Entries from the command line: saved, evolved, confirmed, forgotten, erased, recalled."""
 
 import json
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -114,15 +115,16 @@ def test_a_save_prints_what_is_near_it_and_the_command_that_settles_it(run: Run)
     """On standard error, so that a script reads the saved line alone; `undo` takes the verdict back."""
     old = saved(run, BRAND, "--kind", "fact")
     told = run("save", OKAFOR, "--kind", "fact")
-    new, shown = told.stdout.split()[1], answer(run("show", old["id"], "--json"))["fact"]
-    settled = run("settle", new, "--replaces", f"{old['id'][-6:]}.{shown['fingerprint'][:3]}", "--reason", "took over")
+    new, day = told.stdout.split()[1], answer(run("show", old["id"], "--json"))["fact"]["recorded"][:10]
+    (name,) = re.findall(rf"`commonplace settle ({new}\.[0-9a-f]{{3}}) --replaces ID`", told.stderr)
+    settled = run("settle", name, "--replaces", old["name"], "--reason", "took over")
     after = answer(run("show", new, "--json"))
     run("undo")
 
     assert told.stdout == f"saved {new} fact: {OKAFOR}\n"
     assert told.stderr.splitlines()[1:] == [
-        f"  1 {old['id'][-6:]}.{shown['fingerprint'][:3]}, {shown['recorded'][:10]}, you: {BRAND}",
-        f"if one of them holds no longer: `commonplace settle {new} --replaces ID` (or --covers, --same, --both)",
+        f"  1 {old['name']}, {day}, you: {BRAND}",
+        f"if one of them holds no longer: `commonplace settle {name} --replaces ID` (or --covers, --same, --both)",
     ]
     assert settled.stdout.splitlines() == [
         f"settled {new}: {OKAFOR}",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from commonplace.cli.fact_view import answer_remembered, short
+from commonplace.cli.fact_view import answer_remembered
 from commonplace.cli.invocation import Invocation
 from commonplace.memory import fact_shapes
 from commonplace.memory.neighbour_list import neighbour_lines
@@ -39,7 +39,7 @@ def show_neighbours(saved: EntryResult, memory: "Memory", invocation: Invocation
         _ask(saved, [each["name"] for each in shapes], memory, invocation)
         return
     invocation.inform(
-        f"if one of them holds no longer: `commonplace settle {short(saved.fact.id)} --replaces ID` "
+        f"if one of them holds no longer: `commonplace settle {fact_shapes.shown_name(saved.fact)} --replaces ID` "
         "(or --covers, --same, --both)"
     )
 
@@ -59,7 +59,7 @@ def _ask(saved: EntryResult, names: list[str], memory: "Memory", invocation: Inv
         place = int(match[1] or 1) - 1 if match else len(names)
         if match and place < len(names):
             verdict: dict[str, Any] = {_VERDICTS[match[2]]: (names[place],)}
-            settled = memory.entries.settle(saved.fact.id, **verdict)
+            settled = memory.entries.settle(fact_shapes.shown_name(saved.fact), **verdict)
             answer_remembered(invocation, settled, memory)
             return
 

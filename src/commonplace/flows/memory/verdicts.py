@@ -13,7 +13,7 @@ from typing import Final
 from commonplace.errors import Conflict, UsageError
 from commonplace.facts.claims import is_own_word
 from commonplace.facts.entry_format import changed_keys
-from commonplace.facts.entry_paths import archive_path, id_digits
+from commonplace.facts.entry_paths import archive_path, id_digits, word_digits
 from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
 from commonplace.flows.memory.new_entry import flipped_among, may_end
 from commonplace.flows.memory.save import Ending
@@ -54,8 +54,8 @@ def settle(
 ) -> EntryResult:
     """Settle the entry with the older ones that the settlement names; `is_spoken` if it is the person's own word.
 
-    `quote` are the words of the person that an agent passes on. A name may end in a dot and the first digits of the
-    fingerprint that was shown: `91f607.3ac`. Raises NotFound, Conflict for an entry that is not active or that has
+    `quote` are the words of the person that an agent passes on. A name may end in a dot and the digits of the words
+    that were shown: `91f607.3ac`. Raises NotFound, Conflict for an entry that is not active or that has
     other words now, UsageError for an empty or contradictory settlement, and Refused.
     """
     refuse_secrets(reason, quote)
@@ -138,7 +138,7 @@ def shown_entry(name: str, session: Session) -> Fact:
     """The active entry of that name. Raises NotFound, and Conflict if its words are not those that were shown."""
     name, _, digits = name.strip().removesuffix(".md").partition(".") if not name.endswith(".md") else (name, "", "")
     fact = active_entry(name, session).fact
-    if digits and not fact.fingerprint.startswith(digits.lower()):
+    if digits and not word_digits(fact).startswith(digits.lower()):
         raise Conflict(f"{id_digits(fact.id)} says now: {fact.text}", path=fact.path, hint="Decide with these words.")
     return fact
 
