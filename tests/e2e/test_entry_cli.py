@@ -137,7 +137,7 @@ def test_a_save_prints_what_is_near_it_and_the_command_that_settles_it(run: Run)
 
 
 def test_a_verdict_may_come_with_the_save_and_programs_get_every_field(run: Run) -> None:
-    """Neighbours, what ended and what waits are in the JSON; what is known in other words adds nothing."""
+    """Neighbours, what ended and what waits are in the JSON; the words of what is known stay."""
     old = saved(run, BRAND, "--kind", "fact")["id"]
     near = saved(run, OKAFOR, "--kind", "fact")
     newer = saved(run, "The dentist is Dr. Lund.", "--replaces", old, "--both", near["id"])
@@ -147,7 +147,7 @@ def test_a_verdict_may_come_with_the_save_and_programs_get_every_field(run: Run)
     assert [(each["id"], each["text"], each["speaker"]) for each in near["neighbours"]] == [(old, BRAND, "the person")]
     assert ([each["id"] for each in newer["ended"]], newer["waiting"], newer["neighbours"]) == ([old], [], [])
     assert newer["fact"]["bonds"] == [{"bond": "both", "target": near["id"]}]
-    assert (same["action"], same["id"]) == ("confirm", newer["id"])
+    assert (same["action"], same["id"]) == ("settle", newer["id"])
     assert answer(held)["remembered"]["fact"]["valid_until"][:10] == "2999-01-01"
 
 

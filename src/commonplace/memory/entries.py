@@ -12,7 +12,7 @@ from commonplace.flows.memory.facts import chain_of
 from commonplace.flows.memory.lint import LintReport, lint
 from commonplace.flows.memory.new_entry import refuse_several
 from commonplace.flows.memory.save import evolve, save, with_neighbours
-from commonplace.flows.memory.verdicts import say_again, settle, shown_entry
+from commonplace.flows.memory.verdicts import save_same, settle, shown_entry
 from commonplace.flows.notes.write import refuse_secrets
 from commonplace.flows.project import choose_project
 from commonplace.flows.search.search import SearchQuery, search
@@ -63,8 +63,8 @@ class Entries:
         """Save a new entry; the answer shows the nearest ones, to be settled. Raises as `save` does."""
         if self._session.actor.kind == "agent" and not new.whole:
             refuse_several(new)
-        if new.same:
-            return self._say_again(new)
+        if new.same and (len(new.same) > 1 or new.replaces or new.covers or new.both):
+            raise UsageError("`same` names one entry and nothing else", hint="Say one thing of each older entry.")
         project = choose_project(new.project, new.folder, vault=self._session.stores.vault_folder)
         ended = self._bonds("update", (*new.replaces, *new.covers))
         given = {row.name: getattr(new, row.name) for row in entry_fields(Candidate) if hasattr(new, row.name)}
@@ -82,6 +82,8 @@ class Entries:
             ),
             origins=self._origins(new.interface, new.conversation, new.trust, quote=new.quote),
         )
+        if new.same:
+            return save_same(candidate, new.same[0], self._session, dry_run=new.dry_run)
         saved = save(candidate, self._session, dry_run=new.dry_run)
         others = tuple(target for _, target in ended if target != saved.fact.id)
         if others and saved.action == "confirm" and saved.fact.origin == "entry" and not saved.staged:
@@ -122,13 +124,6 @@ class Entries:
         """
         fact = shown_entry(id, self._session.at(self._session.clock()))
         return with_neighbours(EntryResult("show", fact, "", changed=False), self._session)
-
-    def _say_again(self, new: NewEntry) -> EntryResult:
-        """What is known already in other words: the known wording stays."""
-        known = shown_entry(new.same[0], self._session.at(self._session.clock()))
-        if len(new.same) > 1 or new.replaces or new.covers or new.both:
-            raise UsageError("`same` names one entry and nothing else", hint="Say one thing of each older entry.")
-        return say_again(known, self._session, dry_run=new.dry_run)
 
     def evolve(
         self,

@@ -256,11 +256,15 @@ def test_a_first_call_may_settle_at_once(memory: Memory) -> None:
     )
     third = host.ask("memory_save", text="The van is parked in row C.", replaces=first[-6:])
     again = host.ask("memory_save", text="The van is parked in row C.", replaces=[second])
-    known = host.ask("memory_save", text="Row C is where the van is parked.", same=[third["id"]])
+    same = host.ask("memory_save", text="Row C is where the van is parked.", same=[third["id"]])
 
     assert ([each["id"] for each in third["ended"]], third["fact"]["kind"]) == ([first], "fact")
     assert (again["id"], [each["id"] for each in again["ended"]]) == (third["id"], [second])
-    assert (known["action"], known["id"]) == ("confirm", third["id"])
+    assert (same["action"], same["id"], same["ended"][0]["text"]) == (
+        "settle",
+        third["id"],
+        "Row C is where the van is parked.",
+    )
 
 
 def test_what_only_the_person_may_end_is_named_and_stands_beside_the_new_one(memory: Memory) -> None:

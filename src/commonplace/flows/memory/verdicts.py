@@ -15,8 +15,15 @@ from commonplace.facts.claims import is_own_word
 from commonplace.facts.entry_format import changed_keys
 from commonplace.facts.entry_paths import archive_path, id_digits, word_digits
 from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
-from commonplace.flows.memory.new_entry import flipped_among, may_end
-from commonplace.flows.memory.save import Ending
+from commonplace.flows.memory.new_entry import (
+    JudgedCandidate,
+    complete_candidate,
+    flipped_among,
+    may_end,
+    new_entry_note,
+    screen_candidate,
+)
+from commonplace.flows.memory.save import Ending, known_facts, save
 from commonplace.flows.memory.spoken import is_spoken_change
 from commonplace.flows.notes.write import (
     Edit,
@@ -30,14 +37,16 @@ from commonplace.flows.notes.write import (
 )
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
-from commonplace.model import Bond, Changed, EntryResult, Fact, Terms
+from commonplace.model import Bond, Candidate, Changed, EntryResult, Fact, Terms, Verdict
 from commonplace.model.fact import GroupVerdict, Settlement
 from commonplace.model.layout import place_of
 from commonplace.model.moment import read_moment
+from commonplace.notes import parse
 
 _REPLACES: Final = "It is said to replace this entry."
 _COVERS: Final = "It is said to say all that this entry says, and more."
 _BOTH: Final = "Both hold."
+_KNOWN: Final = "This is already known."
 _UNTIL: Final = "It is said to hold for a while."
 _VERDICTS: Final[tuple[Bond, ...]] = ("both", "end")
 
@@ -125,13 +134,37 @@ def _divided(olds: Sequence[Fact], session: Session, *, is_spoken: bool) -> tupl
     return ended, [each for each in olds if each not in ended]
 
 
-def say_again(known: Fact, session: Session, *, dry_run: bool = False) -> EntryResult:
-    """Confirm an entry that was said again in other words; a program's words confirm nothing that the person said."""
-    reason = "Its wording stays."
-    if dry_run or (session.actor.kind != "person" and is_own_word(known)):
-        return EntryResult("confirm", known, reason, old=known.id, changed=False)
+def save_same(candidate: Candidate, name: str, session: Session, *, dry_run: bool = False) -> EntryResult:
+    """Save a statement that says the same as the entry of that name: its words go to the archive, in one commit.
+
+    What must wait for the person waits instead. Raises as `save` and `settle` do.
+    """
+    candidate = complete_candidate(candidate, session)
+    gate, insert = screen_candidate(candidate, session), Verdict("insert")
+    entry = JudgedCandidate(candidate, insert, None, gate, session.actor.kind, session.clock())
+    if entry.staged_because:
+        return save(candidate, session, dry_run=dry_run)
     with session.stores.save_lock():
-        return confirm_fact(known, session.at(session.clock()), reason=reason)
+        here = session.at(session.clock())
+        old = shown_entry(name, here)
+        known = _entry_with_words(candidate, here)
+        if known and known.id != old.id:
+            return _put_away([known], old, here, reason="", dry_run=dry_run)
+        if not known:
+            return _put_away([entry.fact()], old, here, reason="", new_tags=candidate.tags, dry_run=dry_run)
+        if dry_run:
+            return EntryResult("confirm", old, _KNOWN, old=old.id, changed=False)
+        return confirm_fact(old, here, reason=_KNOWN)
+
+
+def _entry_with_words(candidate: Candidate, session: Session) -> Fact | None:
+    """The entry in use that has the words of the candidate; None if there is none."""
+    rules = session.stores.rules
+    words = rules.fingerprint(
+        subject=candidate.subject, predicate=candidate.predicate, object=candidate.object, text=candidate.text
+    )
+    facts = (each.fact for each in known_facts(candidate, session) if each.fact.fingerprint == words)
+    return next((each for each in facts if (each.origin, each.status) == ("entry", "active")), None)
 
 
 def shown_entry(name: str, session: Session) -> Fact:
@@ -219,23 +252,39 @@ def _since(new: Fact, old: Fact) -> str:
 
 
 def change_entries(
-    pairs: Sequence[tuple[Fact, Fact]], session: Session, terms: Terms, *, endings: Sequence[Ending] = ()
+    pairs: Sequence[tuple[Fact, Fact]],
+    session: Session,
+    terms: Terms,
+    *,
+    endings: Sequence[Ending] = (),
+    created: Sequence[tuple[Fact, Sequence[str]]] = (),
 ) -> Changed:
     """Write these entries as they are to be, in their places, and end others, in one commit.
 
-    Raises Conflict if one of them is no longer as it was looked up, and Refused.
+    `created` are new entries with their tags. Raises Conflict if one of them is no longer as it was looked up, and
+    Refused.
     """
     permits = [Permit(session, terms, "remember", old.path) for old, _ in pairs]
+    new_permits = [Permit(session, terms, "remember", new.path) for new, _ in created]
 
     def plan(read: Reader) -> tuple[Edit, ...]:
         edits = [_edit(old, new, permit, read) for (old, new), permit in zip(pairs, permits, strict=True)]
-        return (*edits, *(ending.edit(read) for ending in endings))
+        made = [_creation(new, tags, permit) for (new, tags), permit in zip(created, new_permits, strict=True)]
+        return (*made, *edits, *(ending.edit(read) for ending in endings))
 
     moves = [(old.path, new.path) for old, new in pairs if old.path != new.path]
     moves += [move for ending in endings for move in ending.moves]
-    every = [*permits, *(ending.permit for ending in endings)]
-    edits, result = change(plan, every, path=pairs[0][1].path, trailers=move_trailers(*moves))
-    return change_result(edits[0], permits[0], result, more=edits[1:])
+    every = [*new_permits, *permits, *(ending.permit for ending in endings)]
+    path = created[0][0].path if created else pairs[0][1].path
+    edits, result = change(plan, every, path=path, trailers=move_trailers(*moves))
+    return change_result(edits[0], every[0], result, more=edits[1:])
+
+
+def _creation(new: Fact, tags: Sequence[str], permit: Permit) -> Edit:
+    content = new_entry_note(new, tags=tags)
+    note = parse(content, path=new.path, mtime=0.0)
+    refuse_redirect(permit.ask(incoming=note), new.path)
+    return Edit(locate(new.path, permit.session.stores.vault), None, content, parsed=note)
 
 
 def _edit(old: Fact, new: Fact, permit: Permit, read: Reader) -> Edit:
@@ -247,10 +296,19 @@ def _edit(old: Fact, new: Fact, permit: Permit, read: Reader) -> Edit:
     return replace(edit, moved_to=locate(new.path, permit.session.stores.vault))
 
 
-def _put_away(news: Sequence[Fact], old: Fact, session: Session, *, reason: str, dry_run: bool) -> EntryResult:
+def _put_away(
+    news: Sequence[Fact],
+    old: Fact,
+    session: Session,
+    *,
+    reason: str,
+    new_tags: Sequence[str] | None = None,
+    dry_run: bool,
+) -> EntryResult:
     """Put newer entries away in favour of an older one, which is confirmed; their words stay in the archive.
 
-    A newer entry that only the person may put away gives way to nobody: then both stay, and that is said.
+    With `new_tags` the newer one has no note yet, and gets one there. A newer entry that only the person may put away
+    gives way to nobody: then both stay, and that is said.
     """
     kind, now = session.actor.kind, session.now
     if kept := [each for each in news if not may_end(each, actor=kind, is_spoken=False)]:
@@ -267,8 +325,10 @@ def _put_away(news: Sequence[Fact], old: Fact, session: Session, *, reason: str,
     origins = replace(old.origins, trust="told") if kind == "person" else old.origins
     stays = replace(old, confirmed=tuple(days), origins=origins, updated=now) if is_witness else old
     terms = Terms(message=commit_message(session.stores, verb="settle", path=old.path), why=why, dry_run=dry_run)
-    pairs = [*zip(news, away, strict=True), *([(old, stays)] if stays != old else [])]
-    changed = change_entries(pairs, session, terms)
+    pairs = [] if new_tags is not None else [*zip(news, away, strict=True)]
+    pairs += [(old, stays)] if stays != old else []
+    created = [] if new_tags is None else [(each, new_tags) for each in away]
+    changed = change_entries(pairs, session, terms, created=created)
     return EntryResult(
         "settle",
         stays,

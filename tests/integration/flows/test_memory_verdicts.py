@@ -1,0 +1,107 @@
+"""Verdicts: what becomes of two entries when somebody who has read both says how they relate."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from commonplace.errors import Refused
+from commonplace.memory import Memory
+from commonplace.model import Actor
+from tests.gitvault import git
+from tests.memories import Calendar, make_memory
+
+PIPE, VAPES = "Nora smokes a pipe on Sundays.", "Nora quit her pipe and vapes on weekdays."
+
+
+class Study(NamedTuple):
+    """One memory as its person and as an agent, the clock of both, and the vault."""
+
+    person: Memory
+    agent: Memory
+    clock: Calendar
+    vault: Path
+
+    @property
+    def commits(self) -> int:
+        """How many changes were made."""
+        return int(git(self.vault, "rev-list", "--count", "HEAD"))
+
+    def by(self, speaker: str) -> Memory:
+        """The memory for the person or for the agent."""
+        return self.person if speaker == "person" else self.agent
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Iterator[Study]:
+    """An empty vault under git."""
+    clock = Calendar()
+    with make_memory(tmp_path, clock=clock) as memory:
+        yield Study(memory, memory.acting(Actor("agent", "claude-code")), clock, tmp_path / "vault")
+
+
+def texts(memory: Memory) -> set[str]:
+    return {each.fact.text for each in memory.facts.about()}
+
+
+# ---------------------------------------------------------------- the same
+
+
+@pytest.mark.parametrize("speaker", ["person", "agent"])
+def test_same_in_the_first_call_keeps_the_new_words_in_the_archive(study: Study, speaker: str) -> None:
+    """One commit puts them there and confirms the known wording; `undo` takes both back."""
+    known = study.by(speaker).entries.save(PIPE).fact
+    study.clock.pass_(days=1)
+    before = study.commits
+    result = study.by(speaker).entries.save(VAPES, tags=["health"], same=[known.id])
+    away = study.person.entries.show(result.ended[0].id).fact
+    made, tags = study.commits - before, study.person.notes.read(away.path).frontmatter["tags"]
+    study.person.notes.undo()
+
+    assert (result.action, result.fact.id, result.fact.confirmed) == ("settle", known.id, ("2026-03-02",))
+    assert (away.text, away.status, away.place, away.superseded_by) == (VAPES, "superseded", "archive", known.id)
+    assert (made, tags) == (1, ["health"])
+    assert study.person.entries.show(known.id).fact.confirmed == ()
+    assert not (study.vault / away.path).exists()
+    assert texts(study.person) == {PIPE}
+
+
+def test_what_an_agent_says_is_the_same_as_the_persons_word_confirms_nothing(study: Study) -> None:
+    """Its words stay in the archive, and theirs stay as they are."""
+    known = study.person.entries.save(PIPE).fact
+    result = study.agent.entries.save(VAPES, same=[known.id])
+
+    assert [(each.text, each.superseded_by) for each in result.ended] == [(VAPES, known.id)]
+    assert study.person.entries.show(known.id).fact.confirmed == ()
+
+
+def test_words_that_are_the_same_as_others_are_screened_like_any(study: Study) -> None:
+    """A secret is refused; what waits for the person waits and ends nothing."""
+    known = study.agent.entries.save(PIPE).fact
+    with pytest.raises(Refused):
+        study.agent.entries.save("Her key is ghp_16C7e42F292c6912E7710c838347Ae178B4a.", same=[known.id])
+    waits = study.agent.entries.save(VAPES, same=[known.id], trust="imported")
+
+    assert (waits.staged, study.person.entries.show(known.id).fact.confirmed) == (True, ())
+
+
+def test_same_of_words_that_another_entry_has_puts_that_entry_away(study: Study) -> None:
+    """They need no second note; the words of the known entry itself confirm it."""
+    known, other = study.person.entries.save(PIPE).fact, study.person.entries.save(VAPES).fact
+    result = study.person.entries.save(VAPES, same=[known.id])
+    study.clock.pass_(days=1)
+    again = study.person.entries.save(PIPE, same=[known.id])
+
+    assert [each.id for each in result.ended] == [other.id]
+    assert (again.action, again.fact.id, again.fact.confirmed[-1]) == ("confirm", known.id, "2026-03-02")
+    assert texts(study.person) == {PIPE}
+
+
+def test_a_dry_run_of_same_shows_the_new_note_and_writes_nothing(study: Study) -> None:
+    """The difference has both notes."""
+    known, before = study.person.entries.save(PIPE).fact, study.commits
+    shown = study.person.entries.save(VAPES, same=[known.id], dry_run=True)
+
+    assert f"+{VAPES}" in (shown.difference or "")
+    assert study.commits == before
