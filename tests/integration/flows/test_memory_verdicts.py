@@ -98,6 +98,35 @@ def test_same_of_words_that_another_entry_has_puts_that_entry_away(study: Study)
     assert texts(study.person) == {PIPE}
 
 
+@pytest.mark.parametrize("how", ["settled", "at once"])
+def test_words_that_were_settled_as_the_same_are_known_as_that_entry(study: Study, how: str) -> None:
+    """Next week nobody is asked again; once that entry holds no longer, they are a new statement."""
+    known = study.agent.entries.save(PIPE).fact
+    if how == "settled":
+        study.agent.entries.settle(study.agent.entries.save(VAPES).fact.id, same=[known.id], reason="read both")
+    else:
+        study.agent.entries.save(VAPES, same=[known.id])
+    study.clock.pass_(days=7)
+    again = study.agent.entries.save(VAPES)
+    study.person.entries.evolve(known.id, "Nora smokes nothing.", reason="quit")
+    later = study.agent.entries.save(VAPES)
+
+    assert (again.action, again.fact.id, again.fact.confirmed[-1]) == ("confirm", known.id, "2026-03-08")
+    assert (later.action, later.fact.text) == ("insert", VAPES)
+
+
+def test_a_program_that_repeats_such_words_confirms_nothing_that_the_person_said(study: Study) -> None:
+    """And the caller may still say that they replace that entry after all."""
+    known = study.person.entries.save(PIPE).fact
+    study.person.entries.save(VAPES, same=[known.id])
+    study.clock.pass_(days=7)
+    again = study.agent.entries.save(VAPES)
+    replaced = study.person.entries.save(VAPES, replaces=[known.id])
+
+    assert (again.action, again.fact.id, again.changed) == ("confirm", known.id, False)
+    assert ([each.id for each in replaced.ended], texts(study.person)) == ([known.id], {VAPES})
+
+
 def test_a_dry_run_of_same_shows_the_new_note_and_writes_nothing(study: Study) -> None:
     """The difference has both notes."""
     known, before = study.person.entries.save(PIPE).fact, study.commits

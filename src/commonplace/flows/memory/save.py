@@ -54,6 +54,9 @@ if TYPE_CHECKING:
 
 _LEFT_OUT: Final = "The relations were not added: say in an entry of its own what adds to it or contradicts it."
 _ATTEMPTS: Final = 5  # comparisons with what is known, while notes change
+SAYS_SAME: Final = "It says the same as "
+"""How the reason of an entry begins that somebody put away because another one says the same."""
+_OTHER_WORDS: Final = "Somebody has said that these words say the same."
 _RIVALS: Final = 500  # facts of one subject and predicate that are compared, the last updated first
 _SAID_BEFORE: Final = "It was said before a near entry was ended, corrected or rejected: is it the same?"
 _OTHER_SELF: Final = "Only the person says who they are."
@@ -165,7 +168,11 @@ def _decide(
     bonds = tuple(each for each in candidate.bonds if each[0] != "update" or each[1] not in too_late)
     candidate = replace(candidate, bonds=bonds)
     other_days = _said_of_other_days(candidate, compared, session)
-    verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now, other_days=other_days)
+    if stays := None if instead_of else _settled_as_same(candidate, known, session, other_days=other_days):
+        compared.append(stays)
+        verdict = Verdict("confirm", stays.fact.id, _OTHER_WORDS)
+    else:
+        verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now, other_days=other_days)
     endings = {verdict.target, *verdict.also} | (stated - too_late)
     olds = endings if verdict.action in ("supersede", "insert") else set()
     ended = [instead_of] if instead_of else [each.fact for each in compared if each.fact.id in olds]
@@ -268,6 +275,23 @@ def _with_the_words(candidate: Candidate, known: Iterable[FactRecord], session: 
     return tuple(each.fact for each in known if each.fact.fingerprint == print_)
 
 
+def _settled_as_same(
+    candidate: Candidate, known: Iterable[FactRecord], session: Session, *, other_days: frozenset[str]
+) -> FactRecord | None:
+    """The entry that holds and of which somebody said that these words say the same; None if there is none.
+
+    What has a day of its own, or is said to relate to that entry in another way, is a new statement.
+    """
+    same = _with_the_words(candidate, known, session)
+    away = [each for each in same if each.status == "superseded" and each.reason.startswith(SAYS_SAME)]
+    if not away or candidate.fact == "event" or candidate.valid_until or any(each.status == "active" for each in same):
+        return None
+    ids = {each.superseded_by for each in away if each.id not in other_days} - {each for _, each in candidate.bonds}
+    with entry_reader(session.stores) as reader:
+        found = reader.facts(FactQuery(ids=tuple(sorted(ids)), sensitive=session.sees_sensitive)) if ids else ()
+    return next((each for each in found if holds(each, session.now)), None)
+
+
 def _said_of_other_days(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> frozenset[str]:
     """The ids of the facts with the candidate's words that meant another day by them, such as "tomorrow"."""
     zone = session.stores.calendars.zone
@@ -313,7 +337,9 @@ def _apply(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryR
         old, said = entry.old, entry.candidate.said
         is_over = old.status != "active" or "" < old.valid_until <= session.now
         is_old_news = "" < said[:10] < session.now[:10]
-        is_dry = dry_run or is_over or is_old_news  # what was said long ago does not confirm that it holds today
+        is_witness = session.actor.kind == "person" or not is_own_word(old) or entry.verdict.reason != _OTHER_WORDS
+        # What was said long ago does not confirm that it holds today, nor a program's words those of the person.
+        is_dry = dry_run or is_over or is_old_news or not is_witness
         return _confirm(entry.old, entry.verdict.reason, entry.candidate, entry.gate, session, dry_run=is_dry)
     return _waiting_result(entry) or _write(entry, session, dry_run=dry_run)
 

@@ -23,7 +23,7 @@ from commonplace.flows.memory.new_entry import (
     new_entry_note,
     screen_candidate,
 )
-from commonplace.flows.memory.save import Ending, known_facts, save
+from commonplace.flows.memory.save import SAYS_SAME, Ending, known_facts, save
 from commonplace.flows.memory.spoken import is_spoken_change
 from commonplace.flows.notes.write import (
     Edit,
@@ -317,7 +317,7 @@ def _put_away(
             path=kept[0].path,
             hint=f"Settle it the other way round: {id_digits(old.id)} says the same as {id_digits(kept[0].id)}.",
         )
-    why = reason.strip() or f"It says the same as {id_digits(old.id)}."
+    why = f"{SAYS_SAME}{id_digits(old.id)}. {reason.strip()}".strip()
     away = [_away(each, old, now, reason=why) for each in news]
     is_witness = kind == "person" or not is_own_word(old)  # a program's words confirm nothing that the person said
     today = (now[:10],) if kind == "person" else ()  # who only compares two statements says neither of them again
