@@ -134,3 +134,48 @@ def test_a_dry_run_of_same_shows_the_new_note_and_writes_nothing(study: Study) -
 
     assert f"+{VAPES}" in (shown.difference or "")
     assert study.commits == before
+
+
+# ---------------------------------------------------------------- replaced, covered, for a while
+
+
+@pytest.mark.parametrize("how", ["settle", "save"])
+def test_what_covers_an_entry_takes_over_how_it_is_loaded_and_what_it_is_about(study: Study, how: str) -> None:
+    """Kind, topics and importance, too, unless it has its own; `undo` takes the move of the note back."""
+    entries = study.person.entries
+    old = entries.save(
+        "Is allergic to nuts.", kind="constraint", always_load=True, importance=0.9, topics=["health"]
+    ).fact
+    study.clock.pass_(days=1)
+    text = "Is allergic to nuts, but not to peanuts."
+    if how == "save":
+        heir = entries.save(text, covers=[old.id]).fact
+    else:
+        heir = entries.settle(entries.save(text).fact.id, covers=[old.id]).fact
+    shown = entries.show(heir.id).fact
+
+    assert (shown.always_load, shown.importance, shown.topics, shown.kind) == (True, 0.9, ("health",), "constraint")
+    assert shown.path.startswith("Agent/Memory/_always-load/")
+    assert study.person.lint().problems == ()
+
+
+def test_the_wording_that_stays_takes_over_how_the_other_was_loaded(study: Study) -> None:
+    """A newer entry that is loaded before every prompt does not go out of sight."""
+    entries = study.person.entries
+    old, new = entries.save("Is allergic to nuts.").fact, entries.save("Has a nut allergy.", always_load=True).fact
+    stays = entries.settle(new.id, same=[old.id]).fact
+
+    assert (stays.id, stays.always_load, study.person.notes.stat(stays.path).path) == (old.id, True, stays.path)
+
+
+def test_an_end_that_somebody_settles_is_a_stated_end(study: Study) -> None:
+    """Nobody is asked about the two again."""
+    entries = study.person.entries
+    entries.save("Parks the car in the yard behind the house.")
+    study.clock.pass_(days=1)
+    new = entries.save("Parks the car in Mill Lane behind the house.").fact
+    asked = study.person.reviews.count()
+    settled = entries.settle(new.id, until="2026-06-01").fact
+
+    assert (asked, study.person.reviews.count()) == (1, 0)
+    assert (settled.valid_until[:10], settled.invalidated_at) == ("2026-06-01", "")

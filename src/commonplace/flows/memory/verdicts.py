@@ -13,7 +13,14 @@ from typing import Final
 from commonplace.errors import Conflict, UsageError
 from commonplace.facts.claims import is_own_word
 from commonplace.facts.entry_format import changed_keys
-from commonplace.facts.entry_paths import archive_path, id_digits, word_digits
+from commonplace.facts.entry_paths import (
+    archive_path,
+    default_importance,
+    entry_path,
+    entry_slug,
+    id_digits,
+    word_digits,
+)
 from commonplace.flows.memory.amend import active_entry, confirm_fact, entry_edit, refuse_redirect
 from commonplace.flows.memory.new_entry import (
     JudgedCandidate,
@@ -38,6 +45,7 @@ from commonplace.flows.notes.write import (
 from commonplace.flows.read import locate
 from commonplace.flows.stores import Session
 from commonplace.model import Bond, Candidate, Changed, EntryResult, Fact, Terms, Verdict
+from commonplace.model.entry_field import inherited
 from commonplace.model.fact import GroupVerdict, Settlement
 from commonplace.model.layout import place_of
 from commonplace.model.moment import read_moment
@@ -206,11 +214,29 @@ def settled_fact(
     fact = replace(fact, bonds=with_bonds(fact, "end", asked))
     if ended and new.begins <= now and not new.supersedes:
         fact = replace(fact, supersedes=ended[0].id, reason=reason)
-    if until and until != new.valid_until:
+    fact = _heir(fact, ended)
+    if until and (until, "") != (new.valid_until, new.invalidated_at):
         if until <= new.begins:
             raise UsageError("the entry would end before it begins", hint="Give a later day.")
-        fact = replace(fact, valid_until=until, invalidated_at=now, was_valid_until=new.valid_until)
+        fact = replace(fact, valid_until=until, invalidated_at="", was_valid_until="")  # its own end, and stated
     return fact if fact == new else replace(fact, updated=now)
+
+
+def _heir(fact: Fact, others: Iterable[Fact]) -> Fact:
+    """The entry that stays where others end: what it leaves empty is taken from them, and how they are loaded."""
+    heir = fact
+    for other in others:
+        values = inherited(Fact, heir, other, as_version=False)
+        if heir.importance == default_importance(heir.fact):
+            values["importance"] = other.importance
+        if other.kind and not heir.kind:
+            values |= {"kind": other.kind, "fact": heir.fact or other.fact}
+        heir = Fact(**values)
+    if (heir.kind, heir.always_load) == (fact.kind, fact.always_load):
+        return heir
+    slug, recorded = entry_slug(heir), heir.recorded
+    path = entry_path(heir.kind, id=heir.id, slug=slug, recorded=recorded, always_load=heir.always_load)
+    return replace(heir, path=path, place=place_of(path))
 
 
 def write_settled(
@@ -323,7 +349,7 @@ def _put_away(
     today = (now[:10],) if kind == "person" else ()  # who only compares two statements says neither of them again
     days = dict.fromkeys((*old.confirmed, *sorted(each.recorded[:10] for each in news), *today))
     origins = replace(old.origins, trust="told") if kind == "person" else old.origins
-    stays = replace(old, confirmed=tuple(days), origins=origins, updated=now) if is_witness else old
+    stays = replace(_heir(old, news), confirmed=tuple(days), origins=origins, updated=now) if is_witness else old
     terms = Terms(message=commit_message(session.stores, verb="settle", path=old.path), why=why, dry_run=dry_run)
     pairs = [] if new_tags is not None else [*zip(news, away, strict=True)]
     pairs += [(old, stays)] if stays != old else []
