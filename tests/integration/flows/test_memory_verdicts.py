@@ -179,3 +179,16 @@ def test_an_end_that_somebody_settles_is_a_stated_end(study: Study) -> None:
 
     assert (asked, study.person.reviews.count()) == (1, 0)
     assert (settled.valid_until[:10], settled.invalidated_at) == ("2026-06-01", "")
+
+
+def test_a_verdict_on_words_that_stand_in_a_line_of_a_note_is_carried_out(study: Study) -> None:
+    """A line says nothing of other entries, so its words become an entry; without a verdict they are known."""
+    old = study.person.entries.save("The dentist is Dr. Brand.").fact
+    (study.vault / "Health.md").write_text("# Health\n\n- [fact] The dentist is Dr. Okafor. #health\n")
+    study.person.index.sync()
+    plain = study.person.entries.save("The dentist is Dr. Okafor.")
+    saved = study.person.entries.save("The dentist is Dr. Okafor.", replaces=[old.id])
+
+    assert (plain.action, plain.fact.path) == ("confirm", "Health.md")
+    assert (saved.fact.origin, [each.id for each in saved.ended]) == ("entry", [old.id])
+    assert texts(study.person) == {"The dentist is Dr. Okafor."}

@@ -162,7 +162,8 @@ def _decide(
     """What becomes of the candidate; False if the index was stale for an entry that it concerns."""
     known = known_facts(candidate, session)
     staged_or_not = [each for each in known if not instead_of or each.fact.id != instead_of.id]
-    compared = [each for each in staged_or_not if each.fact.place != "staging"]
+    in_line = _lines_without_verdict(candidate, known, session)
+    compared = [each for each in staged_or_not if each.fact.place != "staging" and each.fact.id not in in_line]
     stated = {target for bond, target in candidate.bonds if bond == "update"}
     too_late = {each.fact.id for each in known if each.fact.id in stated and was_said_before(candidate, each.fact)}
     bonds = tuple(each for each in candidate.bonds if each[0] != "update" or each[1] not in too_late)
@@ -273,6 +274,13 @@ def known_facts(candidate: Candidate, session: Session) -> tuple[FactRecord, ...
 def _with_the_words(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> tuple[Fact, ...]:
     print_ = _fingerprint(candidate, session)
     return tuple(each.fact for each in known if each.fact.fingerprint == print_)
+
+
+def _lines_without_verdict(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> frozenset[str]:
+    """The ids of lines with the candidate's words, if it is said how these relate to others: no line can say that."""
+    verdicts = {target for bond, target in candidate.bonds if bond in ("update", "both")}
+    lines = (each.id for each in _with_the_words(candidate, known, session) if each.origin == "line")
+    return frozenset(lines) - verdicts if verdicts else frozenset()
 
 
 def _settled_as_same(
