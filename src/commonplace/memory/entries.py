@@ -88,7 +88,7 @@ class Entries:
         others = tuple(target for _, target in ended if target != saved.fact.id)
         if others and saved.action == "confirm" and saved.fact.origin == "entry" and not saved.staged:
             settlement = Settlement(replaces=others, both=tuple(new.both))  # it is known, and so is what it replaces
-            return settle(saved.fact.id, settlement, self._session, dry_run=new.dry_run)
+            return settle(saved.fact.id, settlement, self._session, quote=new.quote, dry_run=new.dry_run)
         return with_neighbours(saved, self._session)
 
     def settle(
