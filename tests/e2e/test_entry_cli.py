@@ -142,12 +142,14 @@ def test_a_verdict_may_come_with_the_save_and_programs_get_every_field(run: Run)
     near = saved(run, OKAFOR, "--kind", "fact")
     newer = saved(run, "The dentist is Dr. Lund.", "--replaces", old, "--both", near["id"])
     same = saved(run, "Dr. Lund is the dentist.", "--same", newer["id"])
+    meanwhile = saved(run, "The dentist is Dr. Ito.", "--replaces", newer["id"], "--until", "2999-02-01")
     held = run("settle", newer["id"], "--both", near["id"], "--until", "2999-01-01", "--json")
 
     assert [(each["id"], each["text"], each["speaker"]) for each in near["neighbours"]] == [(old, BRAND, "the person")]
     assert ([each["id"] for each in newer["ended"]], newer["waiting"], newer["neighbours"]) == ([old], [], [])
     assert newer["fact"]["bonds"] == [{"bond": "both", "target": near["id"]}]
     assert (same["action"], same["id"]) == ("settle", newer["id"])
+    assert (meanwhile["ended"], meanwhile["fact"]["valid_until"][:10]) == ([], "2999-02-01")
     assert answer(held)["remembered"]["fact"]["valid_until"][:10] == "2999-01-01"
 
 

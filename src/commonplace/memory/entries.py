@@ -1,6 +1,7 @@
 """The verbs on entries: save, settle, neighbours, evolve, confirm, forget, load, erase, show, recall; and lint."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -63,7 +64,8 @@ class Entries:
         """Save a new entry; the answer shows the nearest ones, to be settled. Raises as `save` does."""
         if self._session.actor.kind == "agent" and not new.whole:
             refuse_several(new)
-        if new.same and (len(new.same) > 1 or new.replaces or new.covers or new.both):
+        new = _with_until(new)
+        if new.same and (len(new.same) > 1 or new.replaces or new.covers or new.both or new.until):
             raise UsageError("`same` names one entry and nothing else", hint="Say one thing of each older entry.")
         project = choose_project(new.project, new.folder, vault=self._session.stores.vault_folder)
         ended = self._bonds("update", (*new.replaces, *new.covers))
@@ -224,6 +226,16 @@ class Entries:
     def _bonds(self, bond: Bond, ids: Sequence[str]) -> list[tuple[Bond, str]]:
         find = shown_entry if bond in ("update", "both") else _fact_named
         return [(bond, find(id, self._session).id) for id in ids]
+
+
+def _with_until(new: NewEntry) -> NewEntry:
+    """The entry with its end: what holds for a while ends nothing, and the older ones hold alone again afterwards."""
+    if not new.until:
+        return new
+    if new.valid_until:
+        raise UsageError("both `until` and `valid_until` are given", hint="Give `until`: the older entries stay.")
+    both = (*new.both, *new.replaces, *new.covers)
+    return replace(new, valid_until=new.until, replaces=(), covers=(), both=both)
 
 
 def _fact_named(name: str, session: Session) -> Fact:

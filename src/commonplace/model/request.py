@@ -97,8 +97,8 @@ class NewEntry(EntryDetails):
     `triggers` are the tasks for which a playbook (kind `procedural` or `workflow`) is recalled. `extends`,
     `derived_from` and `contradicts` name other entries by id, and so do `replaces`, `covers`, `same` and `both`, which
     settle how it relates to them (`Settlement`): of what is the `same`, the known wording stays, and the new one is
-    archived. An agent's text of several list items or paragraphs is refused with its parts unless it is to be saved
-    `whole`.
+    archived. It ends on the day `until`; what it is said to replace or cover stays then, and holds alone again. An
+    agent's text of several list items or paragraphs is refused with its parts unless it is to be saved `whole`.
     """
 
     text: str
@@ -117,6 +117,7 @@ class NewEntry(EntryDetails):
     covers: Sequence[str] = ()
     same: Sequence[str] = ()
     both: Sequence[str] = ()
+    until: Day = ""
     whole: bool = False
 
 

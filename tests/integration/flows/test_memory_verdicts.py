@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from commonplace.errors import Refused
+from commonplace.errors import Refused, UsageError
 from commonplace.memory import Memory
 from commonplace.model import Actor
 from tests.gitvault import git
@@ -192,3 +192,18 @@ def test_a_verdict_on_words_that_stand_in_a_line_of_a_note_is_carried_out(study:
     assert (plain.action, plain.fact.path) == ("confirm", "Health.md")
     assert (saved.fact.origin, [each.id for each in saved.ended]) == ("entry", [old.id])
     assert texts(study.person) == {"The dentist is Dr. Okafor."}
+
+
+def test_until_in_the_first_call_ends_nothing_and_the_older_one_holds_again(study: Study) -> None:
+    """At every door; an end that is stated twice is a mistake."""
+    entries = study.person.entries
+    old = entries.save("Parks in the yard.").fact
+    saved = entries.save("Parks in Mill Lane.", replaces=[old.id], until="2026-06-01")
+    with pytest.raises(UsageError):
+        entries.save("Parks at the quay.", until="2026-06-01", valid_until="2026-07-01")
+    both = texts(study.person)
+    study.clock.pass_(days=100)
+
+    assert (saved.ended, saved.fact.bonds, saved.fact.valid_until[:10]) == ((), (("both", old.id),), "2026-06-01")
+    assert both == {"Parks in the yard.", "Parks in Mill Lane."}
+    assert texts(study.person) == {"Parks in the yard."}
