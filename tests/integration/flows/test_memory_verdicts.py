@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
-from commonplace.errors import Refused, UsageError
+from commonplace.errors import Conflict, Refused, UsageError
 from commonplace.memory import Memory
 from commonplace.model import Actor
 from tests.gitvault import git
@@ -207,3 +207,56 @@ def test_until_in_the_first_call_ends_nothing_and_the_older_one_holds_again(stud
     assert (saved.ended, saved.fact.bonds, saved.fact.valid_until[:10]) == ((), (("both", old.id),), "2026-06-01")
     assert both == {"Parks in the yard.", "Parks in Mill Lane."}
     assert texts(study.person) == {"Parks in the yard."}
+
+
+# ---------------------------------------------------------------- whose verdict it is
+
+TWO, FIVE = "The backup runs at two.", "The backup runs at five."
+
+
+@pytest.mark.parametrize("how", ["settle", "group", "reject"])
+def test_no_program_changes_the_persons_verdict_that_both_hold(study: Study, how: str) -> None:
+    """In neither direction, by whichever verb, and nothing waits again; an own verdict of programs they may change."""
+    entries, speaker = study.agent.entries, "person" if how == "reject" else "agent"
+    old = study.by(speaker).entries.save(TWO).fact
+    study.clock.pass_(days=1)
+    new = entries.save(FIVE, replaces=[old.id] if how == "reject" else []).fact
+    if how == "settle":
+        study.person.entries.settle(new.id, both=[old.id])
+    elif how == "group":
+        study.person.reviews.settle(study.person.reviews.list().groups[0].id, "both")
+    else:
+        study.person.reviews.reject(new.id)
+    for one, other, verb in ((new, old, "replaces"), (new, old, "covers"), (new, old, "same"), (old, new, "same")):
+        named: dict[str, Any] = {verb: [other.id]}
+        with pytest.raises(Conflict):
+            entries.settle(one.id, **named)
+    with pytest.raises(Conflict, match="both hold"):
+        entries.save(FIVE, replaces=[old.id])
+
+    assert (texts(study.person), study.person.reviews.count()) == ({TWO, FIVE}, 0)
+    assert study.person.entries.settle(new.id, replaces=[old.id]).ended[0].id == old.id
+
+
+def test_a_program_may_change_what_a_program_settled(study: Study) -> None:
+    """Nobody but programs has said anything of the two."""
+    old, new = (study.agent.entries.save(text).fact for text in (TWO, FIVE))
+    study.agent.entries.settle(new.id, both=[old.id])
+    settled = study.agent.entries.settle(new.id, replaces=[old.id])
+
+    assert [each.id for each in settled.ended] == [old.id]
+
+
+@pytest.mark.parametrize("verdict", [{"both": True}, {"replaces": True, "until": "2999-01-01"}])
+def test_no_program_takes_back_an_ending_that_waits_for_the_person(study: Study, verdict: dict[str, object]) -> None:
+    """Another agent that finds that both hold leaves the question with the person, who may say so."""
+    old = study.person.entries.save(TWO).fact
+    new = study.agent.entries.save(FIVE, replaces=[old.id]).fact
+    named: dict[str, Any] = {key: [old.id] if value is True else value for key, value in verdict.items()}
+    other = study.agent.acting(Actor("agent", "codex")).entries.settle(new.id, **named)
+    waiting = study.person.reviews.list().endings
+    study.person.entries.settle(new.id, both=[old.id])
+
+    assert [each.id for each in other.waiting] == [old.id]
+    assert [[each.id for each in ending.against] for ending in waiting] == [[old.id]]
+    assert study.person.reviews.count() == 0

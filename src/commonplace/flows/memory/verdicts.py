@@ -1,9 +1,10 @@
 """Settle how an entry relates to older ones: somebody who has read both says so, and it is one commit.
 
 The verdict lasts: it is in the notes, so it survives a lost history and reaches every clone. What replaces or covers
-older entries names them as its versions; "both" is a relation of the newer entry; of two that say the same, the newer
-one is put away in favour of the older one, whose wording stays. What only the person may end keeps its place, and the
-newer entry says that it is meant to end it: that waits for the person (`review`).
+older entries names them as its versions; "both" is a relation of the newer entry, which becomes the person's own word
+if they say so, and then no program ends one of the two; of two that say the same, the newer one is put away in favour
+of the older one, whose wording stays. What only the person may end keeps its place, and the newer entry says that it is
+meant to end it: that waits for the person (`review`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -87,14 +88,20 @@ def settle(
         olds = {each: shown_entry(each, here) for each in settlement.names}
         _check(new, olds.values(), settlement)
         if settlement.same:
+            _refuse_to_overrule(new, olds.values(), here)
             return _put_away([new], olds[settlement.same[0]], here, reason=reason, dry_run=dry_run)
         ending = {olds[each].id: (olds[each], _REPLACES) for each in settlement.replaces}
         ending |= {olds[each].id: (olds[each], _COVERS) for each in settlement.covers}
         is_quoted = is_spoken_change(quote, new, [each for each, _ in ending.values()], here)
+        if not is_quoted:
+            _refuse_to_overrule(new, [each for each, _ in ending.values()], here)
         is_spoken = is_spoken or is_quoted
         ended, asked = _divided([each for each, _ in ending.values()], here, is_spoken=is_spoken)
         why = reason.strip() or (next(iter(ending.values()))[1] if ending else _BOTH if settlement.both else _UNTIL)
         beside = [olds[each] for each in settlement.both]
+        if here.actor.kind != "person":  # an ending that waits for the person is theirs to refuse
+            asked += [each for each in beside if ("end", each.id) in new.bonds]
+            beside = [each for each in beside if each not in asked]
         settled = settled_fact(new, ended, here, asked=asked, both=beside, until=settlement.until, reason=why)
         if is_quoted:  # what the person said is their own word from now on
             origins = replace(new.origins, trust="told", quote=" ".join(quote.split()))
@@ -119,7 +126,8 @@ def settle_group(
         return write_settled(newest, settled, others, session, reason=_REPLACES, dry_run=dry_run)
     beside = [with_bonds(fact, "both", facts[place:]) for place, fact in enumerate(facts[:-1], start=1)]
     pairs = [
-        (fact, replace(fact, bonds=bonds, updated=session.now)) for fact, bonds in zip(facts, beside, strict=False)
+        (fact, replace(_as_own_word(fact), bonds=bonds, updated=session.now))
+        for fact, bonds in zip(facts, beside, strict=False)
     ]
     message = commit_message(session.stores, verb="settle", path=newest.path)
     changed = change_entries(pairs, session, Terms(message=message, why=_BOTH, dry_run=dry_run))
@@ -132,6 +140,24 @@ def with_bonds(fact: Fact, bond: Bond, others: Iterable[Fact]) -> tuple[tuple[Bo
     named = {each.id for each in others}
     bonds = {each for each in fact.bonds if each[1] not in named or each[0] not in _VERDICTS}
     return tuple(sorted(bonds | {(bond, id) for id in named}))
+
+
+def _refuse_to_overrule(new: Fact, olds: Iterable[Fact], session: Session) -> None:
+    """Raise Conflict if a program would end one of two entries of which the person has said that both hold.
+
+    What the person has settled so is their own word, and bears the bond. A program's own verdict may be changed.
+    """
+    for old in olds if session.actor.kind != "person" else ():
+        if any(is_own_word(one) and ("both", other.id) in one.bonds for one, other in ((new, old), (old, new))):
+            raise Conflict(
+                f"the person has said that {id_digits(new.id)} and {id_digits(old.id)} both hold",
+                path=new.path,
+                hint="Only they change that: tell them, or pass on in `quote` what they wrote within the last day.",
+            )
+
+
+def _as_own_word(fact: Fact) -> Fact:
+    return replace(fact, origins=replace(fact.origins, trust="told"))
 
 
 def _divided(olds: Sequence[Fact], session: Session, *, is_spoken: bool) -> tuple[list[Fact], list[Fact]]:
@@ -157,6 +183,7 @@ def save_same(candidate: Candidate, name: str, session: Session, *, dry_run: boo
         old = shown_entry(name, here)
         known = _entry_with_words(candidate, here)
         if known and known.id != old.id:
+            _refuse_to_overrule(known, [old], here)
             return _put_away([known], old, here, reason="", dry_run=dry_run)
         if not known:
             return _put_away([entry.fact()], old, here, reason="", new_tags=candidate.tags, dry_run=dry_run)
@@ -211,6 +238,7 @@ def settled_fact(
     now, over = session.now, {each.id for each in ended}
     fact = replace(new, bonds=tuple(each for each in new.bonds if each[1] not in over or each[0] not in _VERDICTS))
     fact = replace(fact, bonds=with_bonds(fact, "both", both))
+    fact = _as_own_word(fact) if both and session.actor.kind == "person" else fact
     fact = replace(fact, bonds=with_bonds(fact, "end", asked))
     if ended and new.begins <= now and not new.supersedes:
         fact = replace(fact, supersedes=ended[0].id, reason=reason)
