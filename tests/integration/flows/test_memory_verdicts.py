@@ -260,3 +260,35 @@ def test_no_program_takes_back_an_ending_that_waits_for_the_person(study: Study,
     assert [each.id for each in other.waiting] == [old.id]
     assert [[each.id for each in ending.against] for ending in waiting] == [[old.id]]
     assert study.person.reviews.count() == 0
+
+
+# ---------------------------------------------------------------- what the answer says
+
+
+def test_the_answer_says_that_something_changed_if_only_an_older_entry_did(study: Study) -> None:
+    """The newer one is as it was: it replaces something already."""
+    first, second = (study.person.entries.save(text).fact for text in (TWO, "The backup runs at three."))
+    new = study.person.entries.save(FIVE, replaces=[first.id]).fact
+    settled = study.person.entries.settle(new.id, replaces=[second.id])
+
+    assert ([each.id for each in settled.ended], settled.changed) == ([second.id], True)
+
+
+def test_what_the_older_entry_says_of_a_newer_one_is_settled_for_both(study: Study) -> None:
+    """Neither is shown beside the other again."""
+    old, new = (study.person.entries.save(text).fact for text in (TWO, FIVE))
+    before = study.person.entries.neighbours(new.id).neighbours
+    study.person.entries.settle(old.id, both=[new.id])
+
+    assert [each.fact.id for each in before] == [old.id]
+    assert study.person.entries.neighbours(new.id).neighbours == ()
+
+
+def test_an_agent_that_repeats_a_change_of_the_persons_word_hears_that_they_decide(study: Study) -> None:
+    """It is not told to forget what the person said."""
+    old = study.person.entries.save(TWO).fact
+    study.agent.entries.evolve(old.id, FIVE, reason="it was moved")
+    with pytest.raises(Conflict) as refused:
+        study.agent.entries.evolve(old.id, FIVE, reason="it was moved")
+
+    assert refused.value.hint == "The person decides whether it replaces the old one."

@@ -89,6 +89,8 @@ def with_neighbours(result: EntryResult, session: Session) -> EntryResult:
     fact, here = result.fact, session.at(session.clock())
     settled = {fact.id, fact.supersedes, *(target for _, target in fact.bonds), *(each.id for each in result.ended)}
     try:
+        with entry_reader(session.stores) as reader:  # the older one may say how it relates to this one
+            settled |= {edge.source for edge in reader.bonds([fact.id])}
         near, by_words = neighbours(fact, here, without=settled)
     except CommonplaceError as error:  # it is saved, and that is the answer
         emit("neighbours_not_found", level="warning", said=str(error))
@@ -116,9 +118,9 @@ def evolve(name: str, candidate: Candidate, session: Session, *, reason: str, dr
             return _confirm(old.fact, "it already says this", successor, gate, here, dry_run=dry_run)
         entry, _ = _decide(successor, gate, here, instead_of=old.fact)
         if entry.verdict.action == "confirm" and entry.old:
-            raise Conflict(
-                f"the entry {entry.old.id} already says this", path=entry.old.path, hint="Forget the old one instead."
-            )
+            waits = ("end", old.fact.id) in entry.old.bonds
+            hint = "The person decides whether it replaces the old one." if waits else "Forget the old one instead."
+            raise Conflict(f"the entry {entry.old.id} already says this", path=entry.old.path, hint=hint)
         entry = replace(
             entry,
             verdict=Verdict("supersede", old.fact.id, reason.strip()),

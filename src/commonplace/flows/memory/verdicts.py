@@ -331,7 +331,8 @@ def change_entries(
     every = [*new_permits, *permits, *(ending.permit for ending in endings)]
     path = created[0][0].path if created else pairs[0][1].path
     edits, result = change(plan, every, path=path, trailers=move_trailers(*moves))
-    return change_result(edits[0], every[0], result, more=edits[1:])
+    first = next((each for each in edits if each.makes_a_difference), edits[0])
+    return change_result(first, every[0], result, more=[each for each in edits if each is not first])
 
 
 def _creation(new: Fact, tags: Sequence[str], permit: Permit) -> Edit:
