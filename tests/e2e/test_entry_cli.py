@@ -154,23 +154,36 @@ def test_a_verdict_may_come_with_the_save_and_programs_get_every_field(run: Run)
 
 
 @pytest.mark.parametrize(
-    ("typed", "states"),
+    ("keys", "states"),
     [
-        ("\n", {BRAND: "current", OKAFOR: "current"}),
-        ("x\nr\n", {BRAND: "superseded", OKAFOR: "current"}),
-        ("1s\n", {BRAND: "current", OKAFOR: "superseded"}),
-        ("9b\nb\n", {BRAND: "current", OKAFOR: "current"}),
+        ("\r", {BRAND: "current", OKAFOR: "current"}),
+        ("\x03", {BRAND: "current", OKAFOR: "current"}),
+        ("xR", {BRAND: "superseded", OKAFOR: "current"}),
+        ("s", {BRAND: "current", OKAFOR: "superseded"}),
+        ("b", {BRAND: "current", OKAFOR: "current"}),
     ],
 )
-def test_on_a_terminal_a_save_asks_with_one_key(run: Run, vault: Path, typed: str, states: dict[str, str]) -> None:
-    """Enter keeps both and writes nothing; what is no answer is asked again."""
+def test_on_a_terminal_a_save_asks_with_one_key(run: Run, vault: Path, keys: str, states: dict[str, str]) -> None:
+    """Without Enter, which keeps both and writes nothing; what is no answer is asked again."""
     saved(run, BRAND, "--kind", "fact")
-    shown = on_a_terminal("save", OKAFOR, "--kind", "fact", vault=vault, typed=typed, columns=200, with_errors=True)
+    pressed = [("[r]eplaces it, [c]overs it", key) for key in keys]
+    on_a_terminal("save", OKAFOR, "--kind", "fact", vault=vault, keys=pressed, columns=200, with_errors=True)
     known = answer(run("facts", "--all", "--json"))["facts"]
 
-    assert "[r]eplaces it, [c]overs it" in shown
     assert {each["text"]: each["state"] for each in known} == states
-    assert len(git(vault, "log", "--format=%h").splitlines()) == 3 + (typed != "\n")
+    assert len(git(vault, "log", "--format=%h").splitlines()) == 3 + (keys not in ("\r", "\x03"))
+
+
+def test_of_several_near_ones_the_number_is_the_second_key(run: Run, vault: Path) -> None:
+    """A number that is not in the list is asked again."""
+    saved(run, BRAND, "--kind", "fact")
+    saved(run, "The dentist is Dr. Lund in the Marktstrasse.", "--kind", "fact")
+    pressed = [("Enter: leave it", "r"), ("Which one, 1 to 2", "7"), ("Which one, 1 to 2", "2")]
+    shown = on_a_terminal("save", OKAFOR, "--kind", "fact", vault=vault, keys=pressed, columns=200, with_errors=True)
+    listed = next(line.partition(": ")[2] for line in shown.splitlines() if line.startswith("  2 "))
+    known = answer(run("facts", "--all", "--json"))["facts"]
+
+    assert [each["text"] for each in known if each["state"] == "superseded"] == [listed]
 
 
 def test_show_has_every_field_for_programs(run: Run) -> None:
