@@ -1,6 +1,7 @@
 """Entries from the command line: saved, evolved, confirmed, forgotten, erased, recalled."""
 
 import json
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -114,15 +115,16 @@ def test_a_save_prints_what_is_near_it_and_the_command_that_settles_it(run: Run)
     """On standard error, so that a script reads the saved line alone; `undo` takes the verdict back."""
     old = saved(run, BRAND, "--kind", "fact")
     told = run("save", OKAFOR, "--kind", "fact")
-    new, shown = told.stdout.split()[1], answer(run("show", old["id"], "--json"))["fact"]
-    settled = run("settle", new, "--replaces", f"{old['id'][-6:]}.{shown['fingerprint'][:3]}", "--reason", "took over")
+    new, day = told.stdout.split()[1], answer(run("show", old["id"], "--json"))["fact"]["recorded"][:10]
+    (name,) = re.findall(rf"`commonplace settle ({new}\.[0-9a-f]{{3}}) --replaces ID`", told.stderr)
+    settled = run("settle", name, "--replaces", old["name"], "--reason", "took over")
     after = answer(run("show", new, "--json"))
     run("undo")
 
     assert told.stdout == f"saved {new} fact: {OKAFOR}\n"
     assert told.stderr.splitlines()[1:] == [
-        f"  1 {old['id'][-6:]}.{shown['fingerprint'][:3]}, {shown['recorded'][:10]}, you: {BRAND}",
-        f"if one of them holds no longer: `commonplace settle {new} --replaces ID` (or --covers, --same, --both)",
+        f"  1 {old['name']}, {day}, you: {BRAND}",
+        f"if one of them holds no longer: `commonplace settle {name} --replaces ID` (or --covers, --same, --both)",
     ]
     assert settled.stdout.splitlines() == [
         f"settled {new}: {OKAFOR}",
@@ -135,38 +137,53 @@ def test_a_save_prints_what_is_near_it_and_the_command_that_settles_it(run: Run)
 
 
 def test_a_verdict_may_come_with_the_save_and_programs_get_every_field(run: Run) -> None:
-    """Neighbours, what ended and what waits are in the JSON; what is known in other words adds nothing."""
+    """Neighbours, what ended and what waits are in the JSON; the words of what is known stay."""
     old = saved(run, BRAND, "--kind", "fact")["id"]
     near = saved(run, OKAFOR, "--kind", "fact")
     newer = saved(run, "The dentist is Dr. Lund.", "--replaces", old, "--both", near["id"])
     same = saved(run, "Dr. Lund is the dentist.", "--same", newer["id"])
+    meanwhile = saved(run, "The dentist is Dr. Ito.", "--replaces", newer["id"], "--until", "2999-02-01")
     held = run("settle", newer["id"], "--both", near["id"], "--until", "2999-01-01", "--json")
 
     assert [(each["id"], each["text"], each["speaker"]) for each in near["neighbours"]] == [(old, BRAND, "the person")]
     assert ([each["id"] for each in newer["ended"]], newer["waiting"], newer["neighbours"]) == ([old], [], [])
     assert newer["fact"]["bonds"] == [{"bond": "both", "target": near["id"]}]
-    assert (same["action"], same["id"]) == ("confirm", newer["id"])
+    assert (same["action"], same["id"]) == ("settle", newer["id"])
+    assert (meanwhile["ended"], meanwhile["fact"]["valid_until"][:10]) == ([], "2999-02-01")
     assert answer(held)["remembered"]["fact"]["valid_until"][:10] == "2999-01-01"
 
 
 @pytest.mark.parametrize(
-    ("typed", "states"),
+    ("keys", "states"),
     [
-        ("\n", {BRAND: "current", OKAFOR: "current"}),
-        ("x\nr\n", {BRAND: "superseded", OKAFOR: "current"}),
-        ("1s\n", {BRAND: "current", OKAFOR: "superseded"}),
-        ("9b\nb\n", {BRAND: "current", OKAFOR: "current"}),
+        ("\r", {BRAND: "current", OKAFOR: "current"}),
+        ("\x03", {BRAND: "current", OKAFOR: "current"}),
+        ("xR", {BRAND: "superseded", OKAFOR: "current"}),
+        ("s", {BRAND: "current", OKAFOR: "superseded"}),
+        ("b", {BRAND: "current", OKAFOR: "current"}),
     ],
 )
-def test_on_a_terminal_a_save_asks_with_one_key(run: Run, vault: Path, typed: str, states: dict[str, str]) -> None:
-    """Enter keeps both and writes nothing; what is no answer is asked again."""
+def test_on_a_terminal_a_save_asks_with_one_key(run: Run, vault: Path, keys: str, states: dict[str, str]) -> None:
+    """Without Enter, which keeps both and writes nothing; what is no answer is asked again."""
     saved(run, BRAND, "--kind", "fact")
-    shown = on_a_terminal("save", OKAFOR, "--kind", "fact", vault=vault, typed=typed, columns=200, with_errors=True)
+    pressed = [("[r]eplaces it, [c]overs it", key) for key in keys]
+    on_a_terminal("save", OKAFOR, "--kind", "fact", vault=vault, keys=pressed, columns=200, with_errors=True)
     known = answer(run("facts", "--all", "--json"))["facts"]
 
-    assert "[r]eplaces it, [c]overs it" in shown
     assert {each["text"]: each["state"] for each in known} == states
-    assert len(git(vault, "log", "--format=%h").splitlines()) == 3 + (typed != "\n")
+    assert len(git(vault, "log", "--format=%h").splitlines()) == 3 + (keys not in ("\r", "\x03"))
+
+
+def test_of_several_near_ones_the_number_is_the_second_key(run: Run, vault: Path) -> None:
+    """A number that is not in the list is asked again."""
+    saved(run, BRAND, "--kind", "fact")
+    saved(run, "The dentist is Dr. Lund in the Marktstrasse.", "--kind", "fact")
+    pressed = [("Enter: leave it", "r"), ("Which one, 1 to 2", "7"), ("Which one, 1 to 2", "2")]
+    shown = on_a_terminal("save", OKAFOR, "--kind", "fact", vault=vault, keys=pressed, columns=200, with_errors=True)
+    listed = next(line.partition(": ")[2] for line in shown.splitlines() if line.startswith("  2 "))
+    known = answer(run("facts", "--all", "--json"))["facts"]
+
+    assert [each["text"] for each in known if each["state"] == "superseded"] == [listed]
 
 
 def test_show_has_every_field_for_programs(run: Run) -> None:

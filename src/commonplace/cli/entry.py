@@ -22,6 +22,7 @@ from commonplace.cli.parameters import (
     Replaces,
     Same,
     Topics,
+    Until,
     ValidFrom,
     ValidUntil,
     project_of,
@@ -70,6 +71,7 @@ def save(
     covers: Covers = None,
     same: Same = None,
     both: Both = None,
+    until: Until = "",
     dry_run: DryRun = False,
 ) -> None:
     """Save one thing worth remembering as a note of its own.
@@ -111,6 +113,7 @@ def save(
         covers=covers or (),
         same=same or (),
         both=both or (),
+        until=until,
         dry_run=dry_run,
     )
     with invocation.memory() as memory:
@@ -126,9 +129,7 @@ def settle(
     covers: Covers = None,
     same: Same = None,
     both: Both = None,
-    until: Annotated[
-        str, typer.Option(metavar="D", help="It holds until that day; then the older entries hold alone again.")
-    ] = "",
+    until: Until = "",
     reason: Annotated[str, typer.Option(metavar="R", help="The reason.")] = "",
     dry_run: DryRun = False,
 ) -> None:

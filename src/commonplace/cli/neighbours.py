@@ -1,12 +1,12 @@
 """The entries near a new one, printed after it was saved; in a terminal the person is asked how they relate to it."""
 
-import re
 import sys
+from collections.abc import Container
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from commonplace.cli.fact_view import answer_remembered, short
+from commonplace.cli.fact_view import answer_remembered
 from commonplace.cli.invocation import Invocation
 from commonplace.memory import fact_shapes
 from commonplace.memory.neighbour_list import neighbour_lines
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     from commonplace.memory import Memory
 
 _VERDICTS: Final = {"r": "replaces", "c": "covers", "s": "same", "b": "both"}
-_ANSWER: Final = re.compile(r"([1-9]?)\s*([rcsb])")
+_NO_VERDICT: Final = ("\r", "\n", "\x1b")  # Enter and Escape
 _QUESTION: Final = (
     "The new one [r]eplaces it, [c]overs it (says it, and more), says the [s]ame; [b]oth hold; Enter: leave it"
 )
-_WHICH: Final = "Of another than the first, type its number and the letter, such as 2r."
 
 
 def show_neighbours(saved: EntryResult, memory: "Memory", invocation: Invocation) -> None:
@@ -39,29 +38,36 @@ def show_neighbours(saved: EntryResult, memory: "Memory", invocation: Invocation
         _ask(saved, [each["name"] for each in shapes], memory, invocation)
         return
     invocation.inform(
-        f"if one of them holds no longer: `commonplace settle {short(saved.fact.id)} --replaces ID` "
+        f"if one of them holds no longer: `commonplace settle {fact_shapes.shown_name(saved.fact)} --replaces ID` "
         "(or --covers, --same, --both)"
     )
 
 
 def _ask(saved: EntryResult, names: list[str], memory: "Memory", invocation: Invocation) -> None:
-    """Settle as the person answers; Enter, and the end of the input, leave everything as it is."""
-    if len(names) > 1:
-        invocation.inform(_WHICH)
+    """Settle as the person answers with one key, and with the number of one of several; Enter leaves all as it is."""
+    verdict = _key(_QUESTION, _VERDICTS)
+    which = verdict and (_key(f"Which one, 1 to {len(names)}", _numbers(names)) if len(names) > 1 else "1")
+    if which:
+        settlement: dict[str, Any] = {_VERDICTS[verdict]: (names[int(which) - 1],)}
+        settled = memory.entries.settle(fact_shapes.shown_name(saved.fact), **settlement)
+        answer_remembered(invocation, settled, memory)
+
+
+def _numbers(names: list[str]) -> list[str]:
+    return [str(number) for number in range(1, len(names) + 1)]
+
+
+def _key(question: str, known: Container[str]) -> str:
+    """The key that is pressed, asked for until it is a known one; empty for Enter, and where the input ends."""
     while True:
+        typer.echo(f"{question}: ", err=True, nl=False)
         try:
-            answer = str(typer.prompt(_QUESTION, default="", show_default=False, err=True)).strip().lower()
-        except typer.Abort:
-            return
-        if not answer:
-            return
-        match = _ANSWER.fullmatch(answer)
-        place = int(match[1] or 1) - 1 if match else len(names)
-        if match and place < len(names):
-            verdict: dict[str, Any] = {_VERDICTS[match[2]]: (names[place],)}
-            settled = memory.entries.settle(saved.fact.id, **verdict)
-            answer_remembered(invocation, settled, memory)
-            return
+            key = typer.getchar().lower()
+        except (EOFError, KeyboardInterrupt):
+            key = ""
+        typer.echo(key if key.isprintable() else "", err=True)
+        if key in known or not key or key in _NO_VERDICT:
+            return "" if key in _NO_VERDICT else key
 
 
 def _to_you(shape: fact_shapes.NeighbourShape) -> fact_shapes.NeighbourShape:

@@ -63,6 +63,11 @@ Same = Annotated[_Ids, typer.Option(metavar="ID", help="It says the same as this
 Both = Annotated[_Ids, typer.Option(metavar="ID", help="It and this entry both hold.")]
 
 
+Until = Annotated[
+    str, typer.Option(metavar="D", help="It holds until that day; then the older entries hold alone again.")
+]
+
+
 def project_of(name: str, *, without: bool) -> str | None:
     """The project that the options name: None for that of the working folder, empty for none. Raises UsageError."""
     if name and without:

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from typing import Final
 
 from commonplace.errors import UsageError
@@ -89,6 +90,12 @@ def file_name(id: str, *, slug: str) -> str:
 def id_digits(id: str) -> str:
     """The digits of an id that its entry's file name ends in."""
     return id.replace("-", "")[-_ID_DIGITS:]
+
+
+def word_digits(fact: Fact) -> str:
+    """Hex digits that change with the words of an entry: those of its sentence, and those of its triple."""
+    words = (fact.text, fact.subject, fact.predicate, fact.object)
+    return sha256("\0".join(" ".join(each.split()) for each in words).encode()).hexdigest()
 
 
 def archive_path(path: str) -> str:

@@ -175,7 +175,7 @@ def _neighbours(result: Values) -> Iterator[str]:
     by_words = "; only words were compared, so look twice" if result["by_words"] else ""
     yield f"Today is {result['fact']['recorded'][:_DAY]}. Older memories near it ({_DATA}{by_words}):"
     yield from neighbour_lines(result["neighbours"])
-    yield SETTLE.format(id=_short(result["id"]))
+    yield SETTLE.format(id=result["name"])
 
 
 def note_text(note: Values) -> str:

@@ -357,8 +357,6 @@ class EntryTools:
                 id, replaces=replaces, covers=covers, same=alike, both=both, until=until, quote=quote
             )
             return _saved(settled, memory)
-        if until.strip():  # what holds for a while ends nothing
-            replaces, covers, both = (), (), (*both, *replaces, *covers)
         saved = entries.save(
             text,
             kind=kind,
@@ -367,7 +365,7 @@ class EntryTools:
             predicate=predicate,
             object=object,
             valid_from=valid_from,
-            valid_until=until,
+            until=until.strip(),
             replaces=replaces,
             covers=covers,
             same=alike,

@@ -1,6 +1,7 @@
 """The verbs on entries: save, settle, neighbours, evolve, confirm, forget, load, erase, show, recall; and lint."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +13,7 @@ from commonplace.flows.memory.facts import chain_of
 from commonplace.flows.memory.lint import LintReport, lint
 from commonplace.flows.memory.new_entry import refuse_several
 from commonplace.flows.memory.save import evolve, save, with_neighbours
-from commonplace.flows.memory.verdicts import say_again, settle, shown_entry
+from commonplace.flows.memory.verdicts import save_same, settle, shown_entry
 from commonplace.flows.notes.write import refuse_secrets
 from commonplace.flows.project import choose_project
 from commonplace.flows.search.search import SearchQuery, search
@@ -63,8 +64,9 @@ class Entries:
         """Save a new entry; the answer shows the nearest ones, to be settled. Raises as `save` does."""
         if self._session.actor.kind == "agent" and not new.whole:
             refuse_several(new)
-        if new.same:
-            return self._say_again(new)
+        new = _with_until(new)
+        if new.same and (len(new.same) > 1 or new.replaces or new.covers or new.both or new.until):
+            raise UsageError("`same` names one entry and nothing else", hint="Say one thing of each older entry.")
         project = choose_project(new.project, new.folder, vault=self._session.stores.vault_folder)
         ended = self._bonds("update", (*new.replaces, *new.covers))
         given = {row.name: getattr(new, row.name) for row in entry_fields(Candidate) if hasattr(new, row.name)}
@@ -82,11 +84,13 @@ class Entries:
             ),
             origins=self._origins(new.interface, new.conversation, new.trust, quote=new.quote),
         )
+        if new.same:
+            return save_same(candidate, new.same[0], self._session, dry_run=new.dry_run)
         saved = save(candidate, self._session, dry_run=new.dry_run)
         others = tuple(target for _, target in ended if target != saved.fact.id)
         if others and saved.action == "confirm" and saved.fact.origin == "entry" and not saved.staged:
             settlement = Settlement(replaces=others, both=tuple(new.both))  # it is known, and so is what it replaces
-            return settle(saved.fact.id, settlement, self._session, dry_run=new.dry_run)
+            return settle(saved.fact.id, settlement, self._session, quote=new.quote, dry_run=new.dry_run)
         return with_neighbours(saved, self._session)
 
     def settle(
@@ -122,13 +126,6 @@ class Entries:
         """
         fact = shown_entry(id, self._session.at(self._session.clock()))
         return with_neighbours(EntryResult("show", fact, "", changed=False), self._session)
-
-    def _say_again(self, new: NewEntry) -> EntryResult:
-        """What is known already in other words: the known wording stays."""
-        known = shown_entry(new.same[0], self._session.at(self._session.clock()))
-        if len(new.same) > 1 or new.replaces or new.covers or new.both:
-            raise UsageError("`same` names one entry and nothing else", hint="Say one thing of each older entry.")
-        return say_again(known, self._session, dry_run=new.dry_run)
 
     def evolve(
         self,
@@ -229,6 +226,16 @@ class Entries:
     def _bonds(self, bond: Bond, ids: Sequence[str]) -> list[tuple[Bond, str]]:
         find = shown_entry if bond in ("update", "both") else _fact_named
         return [(bond, find(id, self._session).id) for id in ids]
+
+
+def _with_until(new: NewEntry) -> NewEntry:
+    """The entry with its end: what holds for a while ends nothing, and the older ones hold alone again afterwards."""
+    if not new.until:
+        return new
+    if new.valid_until:
+        raise UsageError("both `until` and `valid_until` are given", hint="Give `until`: the older entries stay.")
+    both = (*new.both, *new.replaces, *new.covers)
+    return replace(new, valid_until=new.until, replaces=(), covers=(), both=both)
 
 
 def _fact_named(name: str, session: Session) -> Fact:

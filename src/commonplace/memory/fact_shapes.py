@@ -5,12 +5,12 @@ Each function takes `Notes.link`, which makes the address of a note.
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import cast
+from typing import Final, cast
 
 from typing_extensions import TypedDict  # pydantic rejects typing.TypedDict before Python 3.12
 
 from commonplace.facts.claims import speaker_of
-from commonplace.facts.entry_paths import id_digits
+from commonplace.facts.entry_paths import id_digits, word_digits
 from commonplace.facts.groups import said_last
 from commonplace.facts.validity import TimelineEvent, TimelineEventKind
 from commonplace.memory.shapes import NoteLink
@@ -29,6 +29,8 @@ from commonplace.model import (
 )
 from commonplace.model.fact import Neighbour, OldEnding, ReviewAction, ReviewQueue, ReviewResult, WaitingEntry
 from commonplace.model.proposal import Proposal, ProposalAction, ProposalResult
+
+_WORD_DIGITS: Final = 3  # of the words of an entry in its name
 
 
 class BondShape(TypedDict):
@@ -117,6 +119,11 @@ def snapshot_shape(snapshot: FactSnapshot, link: NoteLink) -> FactSnapshotShape:
     }
 
 
+def shown_name(fact: Fact) -> str:
+    """The name of an entry beside its words, as `settle` takes it: 91f607.3ac, with digits of the words."""
+    return f"{id_digits(fact.id)}.{word_digits(fact)[:_WORD_DIGITS]}"
+
+
 class NeighbourShape(TypedDict):
     """A known entry near to a new one; `name` is its id in short, with digits of its words, as `settle` takes it.
 
@@ -136,7 +143,7 @@ def neighbour_shape(neighbour: Neighbour) -> NeighbourShape:
     """A known entry near to a new one."""
     fact = neighbour.fact
     return {
-        "name": f"{id_digits(fact.id)}.{fact.fingerprint[:3]}",
+        "name": shown_name(fact),
         "id": fact.id,
         "text": fact.text,
         "speaker": speaker_of(fact),
@@ -149,12 +156,14 @@ def neighbour_shape(neighbour: Neighbour) -> NeighbourShape:
 class EntryResultShape(TypedDict):
     """The result of a change; `old` is the id of the fact it replaced, confirmed or contradicts.
 
+    `name` is its id in short, with digits of its words, as `settle` takes it.
     `ended` are the facts that end by it, `waiting` those that the person must allow it to end, `neighbours` the known
     entries nearest to it, found by words alone if `by_words`.
     """
 
     action: str
     id: str
+    name: str
     fact: FactShape
     reason: str
     old: str
@@ -173,6 +182,7 @@ def entry_result_shape(result: EntryResult, link: NoteLink) -> EntryResultShape:
     return {
         "action": result.action,
         "id": result.fact.id,
+        "name": shown_name(result.fact),
         "fact": fact_shape(result.fact, link),
         "reason": result.reason,
         "old": result.old,

@@ -96,8 +96,9 @@ class NewEntry(EntryDetails):
     `kind` decides the folder and scopes recall. With a `predicate` it is a triple, and the text may be empty.
     `triggers` are the tasks for which a playbook (kind `procedural` or `workflow`) is recalled. `extends`,
     `derived_from` and `contradicts` name other entries by id, and so do `replaces`, `covers`, `same` and `both`, which
-    settle how it relates to them (`Settlement`): of what is the `same`, the known wording stays and nothing is added.
-    An agent's text of several list items or paragraphs is refused with its parts unless it is to be saved `whole`.
+    settle how it relates to them (`Settlement`): of what is the `same`, the known wording stays, and the new one is
+    archived. It ends on the day `until`; what it is said to replace or cover stays then, and holds alone again. An
+    agent's text of several list items or paragraphs is refused with its parts unless it is to be saved `whole`.
     """
 
     text: str
@@ -116,6 +117,7 @@ class NewEntry(EntryDetails):
     covers: Sequence[str] = ()
     same: Sequence[str] = ()
     both: Sequence[str] = ()
+    until: Day = ""
     whole: bool = False
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 from commonplace.errors import ProviderFailed
 from commonplace.events import emit
 from commonplace.facts.claims import is_own_word, kind_of_speaker
+from commonplace.facts.entry_paths import word_digits
 from commonplace.facts.groups import Group, said_last
 from commonplace.flows.encode import text_hash
 from commonplace.flows.learn.model_calls import ask_model, prompt_for
@@ -100,7 +101,7 @@ def plan(run: JobRun) -> Plan:
 
 def _key(group: Group) -> str:
     """What names the group with the words of its entries; it tells nothing of them."""
-    return text_hash(" ".join(sorted(f"{fact.id} {fact.fingerprint}" for fact in group.entries)))[:16]
+    return text_hash(" ".join(sorted(f"{fact.id} {word_digits(fact)}" for fact in group.entries)))[:16]
 
 
 def _within_limit(groups: Sequence[Group]) -> list[Group]:
@@ -181,7 +182,7 @@ def _as_allowed(pair: _Pair) -> _Pair:
 
 def _name(fact: Fact) -> str:
     """The entry with the words that were read: `settle` refuses others."""
-    return f"{fact.id}.{fact.fingerprint[:12]}"
+    return f"{fact.id}.{word_digits(fact)[:12]}"
 
 
 def apply(step: Step, run: JobRun) -> StepResult:

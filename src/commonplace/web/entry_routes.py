@@ -146,6 +146,7 @@ _REPLACES = "Ids of the entries that hold no longer."
 _COVERS = "Ids of the entries of which it says all, and more."
 _SAME = "The id of the entry that says the same; its wording stays."
 _BOTH = "Ids of the entries that hold as well."
+_UNTIL = "It holds until that day; then the older entries hold alone again."
 
 
 class EntryDetailsBody(RequestModel):
@@ -179,6 +180,7 @@ class SaveBody(EntryDetailsBody):
     covers: Names = Field(default_factory=list, description=_COVERS)
     same: Names = Field(default_factory=list, description=_SAME)
     both: Names = Field(default_factory=list, description=_BOTH)
+    until: Word = Field("", description=_UNTIL)
     quote: Line = Field("", description="The person's words that say so.")
     whole: bool = Field(default=False, description="Save several list items or paragraphs as one entry.")
 
@@ -192,7 +194,7 @@ class SettleBody(RequestModel):
     covers: Names = Field(default_factory=list, description=_COVERS)
     same: Names = Field(default_factory=list, description=_SAME)
     both: Names = Field(default_factory=list, description=_BOTH)
-    until: Word = Field("", description="It holds until that day; then the older entries hold alone again.")
+    until: Word = Field("", description=_UNTIL)
     reason: Line = ""
     quote: Line = Field("", description="The person's words that say so.")
     dry_run: bool = Field(default=False, description="Change nothing; respond with the difference it would make.")

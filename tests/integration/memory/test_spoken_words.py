@@ -174,6 +174,16 @@ def test_the_name_of_the_person_changes_when_they_say_so(memory: Memory) -> None
     assert (done.staged, [each.id for each in done.ended]) == (False, [old.id])
 
 
+def test_a_quotation_counts_also_if_the_new_words_are_known(memory: Memory) -> None:
+    """Another agent has saved them before, and nobody had said what they replace."""
+    memory.acting(AGENT).entries.save(NEW, kind="fact")
+    _hear(memory, SAID)
+    changed = _change(memory, quote=SAID)
+
+    assert (changed.action, [each.text for each in changed.ended], changed.waiting) == ("settle", [OLD], ())
+    assert (changed.fact.origins.trust, changed.fact.origins.quote) == ("told", SAID)
+
+
 def test_a_triple_that_the_person_told_an_agent_ends_their_earlier_value(memory: Memory) -> None:
     """A relation with one value needs no `replaces`."""
     agent = memory.acting(AGENT).entries

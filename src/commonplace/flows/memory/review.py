@@ -15,7 +15,7 @@ from typing import Final
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
 from commonplace.facts.entry_format import changed_keys
-from commonplace.facts.entry_paths import entry_path, entry_slug, file_name, id_digits
+from commonplace.facts.entry_paths import entry_path, entry_slug, file_name, id_digits, word_digits
 from commonplace.facts.integrate import integrate
 from commonplace.facts.validity import state_of
 from commonplace.flows.ingest.index_notes import refresh_note
@@ -294,7 +294,7 @@ def _waiting_fact(name: str, session: Session) -> Fact:
 
 
 def _waiting_group(entries: Sequence[Fact]) -> WaitingGroup:
-    shown = "\0".join(f"{fact.id} {fact.fingerprint}" for fact in entries)
+    shown = "\0".join(f"{fact.id} {word_digits(fact)}" for fact in entries)
     return WaitingGroup(f"{_GROUP}{sha256(shown.encode()).hexdigest()[:6]}", tuple(entries))
 
 

@@ -58,6 +58,9 @@ if TYPE_CHECKING:
 
 _LEFT_OUT: Final = "The relations were not added: say in an entry of its own what adds to it or contradicts it."
 _ATTEMPTS: Final = 5  # comparisons with what is known, while notes change
+SAYS_SAME: Final = "It says the same as "
+"""How the reason of an entry begins that somebody put away because another one says the same."""
+_OTHER_WORDS: Final = "Somebody has said that these words say the same."
 _RIVALS: Final = 500  # facts of one subject and predicate that are compared, the last updated first
 _SAID_BEFORE: Final = "It was said before a near entry was ended, corrected or rejected: is it the same?"
 _OTHER_SELF: Final = "Only the person says who they are."
@@ -90,6 +93,8 @@ def with_neighbours(result: EntryResult, session: Session) -> EntryResult:
     fact, here = result.fact, session.at(session.clock())
     settled = {fact.id, fact.supersedes, *(target for _, target in fact.bonds), *(each.id for each in result.ended)}
     try:
+        with entry_reader(session.stores) as reader:  # the older one may say how it relates to this one
+            settled |= {edge.source for edge in reader.bonds([fact.id])}
         near, by_words = neighbours(fact, here, without=settled)
     except CommonplaceError as error:  # it is saved, and that is the answer
         emit("neighbours_not_found", level="warning", said=str(error))
@@ -117,9 +122,9 @@ def evolve(name: str, candidate: Candidate, session: Session, *, reason: str, dr
             return _confirm(old.fact, "it already says this", successor, gate, here, dry_run=dry_run)
         entry, _ = _decide(successor, gate, here, instead_of=old.fact)
         if entry.verdict.action == "confirm" and entry.old:
-            raise Conflict(
-                f"the entry {entry.old.id} already says this", path=entry.old.path, hint="Forget the old one instead."
-            )
+            waits = ("end", old.fact.id) in entry.old.bonds
+            hint = "The person decides whether it replaces the old one." if waits else "Forget the old one instead."
+            raise Conflict(f"the entry {entry.old.id} already says this", path=entry.old.path, hint=hint)
         entry = replace(
             entry,
             verdict=Verdict("supersede", old.fact.id, reason.strip()),
@@ -163,14 +168,20 @@ def _decide(
     """What becomes of the candidate; False if the index was stale for an entry that it concerns."""
     known = known_facts(candidate, session)
     staged_or_not = [each for each in known if not instead_of or each.fact.id != instead_of.id]
+    in_line = _lines_without_verdict(candidate, known, session)
     stated = {target for bond, target in candidate.bonds if bond == "update"}
     compared = [each for each in staged_or_not if _is_compared(each.fact, candidate, session)]
+    compared = [each for each in compared if each.fact.id not in in_line]
     too_late = {each.fact.id for each in known if each.fact.id in stated and was_said_before(candidate, each.fact)}
     bonds = tuple(each for each in candidate.bonds if each[0] != "update" or each[1] not in too_late)
     bonds = (*bonds, *_held_with(instead_of, compared))
     candidate = replace(candidate, bonds=bonds)
     other_days = _said_of_other_days(candidate, compared, session)
-    verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now, other_days=other_days)
+    if stays := None if instead_of else _settled_as_same(candidate, known, session, other_days=other_days):
+        compared.append(stays)
+        verdict = Verdict("confirm", stays.fact.id, _OTHER_WORDS)
+    else:
+        verdict = integrate(candidate, compared, rules=session.stores.rules, now=session.now, other_days=other_days)
     if verdict.action != "confirm":
         candidate = replace(candidate, bonds=(*bonds, *_said_beside(other_days, compared)))
     endings = {verdict.target, *verdict.also} | (stated - too_late)
@@ -293,6 +304,30 @@ def _with_the_words(candidate: Candidate, known: Iterable[FactRecord], session: 
     return tuple(each.fact for each in known if each.fact.fingerprint == print_)
 
 
+def _lines_without_verdict(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> frozenset[str]:
+    """The ids of lines with the candidate's words, if it is said how these relate to others: no line can say that."""
+    verdicts = {target for bond, target in candidate.bonds if bond in ("update", "both")}
+    lines = (each.id for each in _with_the_words(candidate, known, session) if each.origin == "line")
+    return frozenset(lines) - verdicts if verdicts else frozenset()
+
+
+def _settled_as_same(
+    candidate: Candidate, known: Iterable[FactRecord], session: Session, *, other_days: frozenset[str]
+) -> FactRecord | None:
+    """The entry that holds and of which somebody said that these words say the same; None if there is none.
+
+    What has a day of its own, or is said to relate to that entry in another way, is a new statement.
+    """
+    same = _with_the_words(candidate, known, session)
+    away = [each for each in same if each.status == "superseded" and each.reason.startswith(SAYS_SAME)]
+    if not away or candidate.fact == "event" or candidate.valid_until or any(each.status == "active" for each in same):
+        return None
+    ids = {each.superseded_by for each in away if each.id not in other_days} - {each for _, each in candidate.bonds}
+    with entry_reader(session.stores) as reader:
+        found = reader.facts(FactQuery(ids=tuple(sorted(ids)), sensitive=session.sees_sensitive)) if ids else ()
+    return next((each for each in found if holds(each, session.now)), None)
+
+
 def _said_of_other_days(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> frozenset[str]:
     """The ids of the facts with the candidate's words that meant another day by them, such as "tomorrow"."""
     print_ = _fingerprint(candidate, session)
@@ -354,7 +389,9 @@ def _apply(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryR
         old, said = entry.old, entry.candidate.said
         is_over = old.status != "active" or "" < old.valid_until <= session.now
         is_old_news = "" < said[:10] < session.now[:10]
-        is_dry = dry_run or is_over or is_old_news  # what was said long ago does not confirm that it holds today
+        is_witness = session.actor.kind == "person" or not is_own_word(old) or entry.verdict.reason != _OTHER_WORDS
+        # What was said long ago does not confirm that it holds today, nor a program's words those of the person.
+        is_dry = dry_run or is_over or is_old_news or not is_witness
         return _confirm(entry.old, entry.verdict.reason, entry.candidate, entry.gate, session, dry_run=is_dry)
     return _waiting_result(entry) or _write(entry, session, dry_run=dry_run)
 

@@ -5,7 +5,7 @@ from typing import Any, Final, get_args
 from fastapi import APIRouter, Request, Response
 
 from commonplace.errors import UsageError
-from commonplace.memory.fact_shapes import neighbour_shape
+from commonplace.memory.fact_shapes import neighbour_shape, shown_name
 from commonplace.memory.facts import FactFilter
 from commonplace.model import TRUSTS, FactState
 from commonplace.model.text import counted
@@ -91,6 +91,7 @@ def show_fact(request: Request, memory: PageMemory, id: str, near: str = "") -> 
         "fact.html",
         title=said(chain.fact),
         fact=chain.fact,
+        name=shown_name(chain.fact),
         now=now,
         versions=chain.versions,
         edges=chain.edges,
@@ -113,8 +114,9 @@ def settle_fact(request: Request, memory: PageMemory, form: PageForm) -> Respons
     result = memory.entries.settle(id, **given)
     ended = "; ".join(f"“{each.text}”" for each in result.ended)
     said = f"Ended: {ended}. It is kept in the archive." if ended else "Both hold."
-    to = f"/facts/{result.fact.id}" + ("?near=1" if result.fact.id == id else "")
-    return redirect(request, to, said, undo=result.commit, undo_to=f"/facts/{id}")
+    newer = result.ended[0] if verdict == "same" else result.fact
+    to = f"/facts/{result.fact.id}" + ("" if verdict == "same" else "?near=1")
+    return redirect(request, to, said, undo=result.commit, undo_to=f"/facts/{newer.id}")
 
 
 @router.post("/facts/confirm")
