@@ -100,7 +100,7 @@ FIELDS = {"text", "kind", "subject", "predicate", "object", "topics", "tags", "t
 FIELDS |= {"interface", "conversation", "quote"}
 """The fields of a new entry in which a caller may write any words."""
 FIXED = {"fact", "trust", "folder", "importance", "valid_from", "valid_until", "dry_run", "always_load"}
-FIXED |= {"extends", "derived_from", "contradicts", "replaces", "covers", "same", "both", "whole"}
+FIXED |= {"extends", "derived_from", "contradicts", "replaces", "covers", "same", "both", "until", "whole"}
 """Those with days, numbers, ids, folders, or words from a list."""
 
 
