@@ -83,6 +83,29 @@ def bare_words(text: str) -> tuple[str, ...]:
     return tuple(_BARE_WORD.findall(normalize("NFC", text).translate(_ONE_SIGN).casefold()))
 
 
+def opening_names(text: str) -> tuple[tuple[str, ...], str]:
+    """The capitalised words that a text begins with, in lower case and without 's, and the word after them.
+
+    Of "Ada Berg plays chess" that is `ada`, `berg` and `plays`; either is empty if there is none.
+    """
+    names: list[str] = []
+    for word in _BARE_WORD.findall(plain_signs(text)):
+        if word == word.lower():
+            return tuple(names), word
+        names.append(without_possessive(word.lower()))
+    return tuple(names), ""
+
+
+def lower_case_words(text: str) -> frozenset[str]:
+    """The words without a capital letter, and without an ending 's."""
+    return frozenset(without_possessive(word) for word in _BARE_WORD.findall(plain_signs(text)) if word == word.lower())
+
+
+def without_possessive(word: str) -> str:
+    """The word without an ending 's."""
+    return word.removesuffix("'s")
+
+
 def denials(text: str) -> frozenset[str]:
     """The words that deny something or say that it is over, with every word that ends in n't."""
     return frozenset(word for word in bare_words(text) if word in _DENIALS or word.endswith("n't"))
