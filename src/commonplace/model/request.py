@@ -97,7 +97,8 @@ class NewEntry(EntryDetails):
     `triggers` are the tasks for which a playbook (kind `procedural` or `workflow`) is recalled. `extends`,
     `derived_from` and `contradicts` name other entries by id, and so do `replaces`, `covers`, `same` and `both`, which
     settle how it relates to them (`Settlement`): of what is the `same`, the known wording stays and nothing is added.
-    An agent's text of several list items or paragraphs is refused with its parts unless it is to be saved `whole`.
+    An agent's text of several list items, sentences on lines of their own, or three paragraphs is refused with its
+    parts unless it is to be saved `whole`.
     """
 
     text: str

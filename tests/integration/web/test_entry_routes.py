@@ -112,8 +112,8 @@ def test_a_verdict_may_come_with_an_entry_or_a_triple(client: TestClient) -> Non
     new = _done(client, "/entries", text="Paints with oil and with chalk.", covers=[old["id"]])
     first = _done(client, "/facts", subject="Nils", predicate="works_at", object="Acme")
     second = _done(client, "/facts", subject="Nils", predicate="works_at", object="Beta", both=[first["id"]])
-    parts = client.post("/entries", json={"text": "Ada paints.\n\nBo sings.", "kind": "fact"})
-    whole = _done(client, "/entries", text="Ada paints.\n\nBo sings.", kind="fact", whole=True)
+    parts = client.post("/entries", json={"text": "Ada paints.\nBo sings.", "kind": "fact"})
+    whole = _done(client, "/entries", text="Ada paints.\nBo sings.", kind="fact", whole=True)
 
     assert ([each["id"] for each in new["ended"]], new["fact"]["kind"]) == ([old["id"]], "preference")
     assert (second["ended"], second["fact"]["bonds"]) == ([], [{"bond": "both", "target": first["id"]}])
