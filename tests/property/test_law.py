@@ -115,7 +115,8 @@ PLAIN: Final = (
 VALUES: Final = (
     ("60 days", "sixty days", "Sixty Days"),
     ("72 kg", "seventy-two kilos", "72kg", "72 kilograms"),
-    ("2,500 euros", "\u20ac2500", "2500 EUR"),
+    ("2,500 euros", "\u20ac2,500", "2,500 EUR"),
+    ("2500 euros", "\u20ac2500", "2500 EUR"),
     ("16:00", "4 pm", "4:00 p.m."),
     ("5 May", "May 5th", "5th of MAY"),
     ("2026-05-05", "5 May 2026", "May 5, 2026"),

@@ -16,7 +16,15 @@ from commonplace.facts.entry_paths import PLAYBOOK_KINDS
 from commonplace.facts.integrate import OVERLAP
 from commonplace.facts.profile import is_constraint
 from commonplace.facts.triples import predicate_key
-from commonplace.facts.words import jaccard
+from commonplace.facts.words import (
+    FUNCTION_WORDS,
+    bare_words,
+    claim_stems,
+    jaccard,
+    lower_case_words,
+    opening_names,
+    without_possessive,
+)
 from commonplace.model import Bond, Fact
 
 # Chosen by `bench/groups.py`, which prints the curves: of 14 to 1,300 independent statements a group changes at most
@@ -27,6 +35,8 @@ _SHARED: Final = 0.22  # the share of common claim words, where there is no enco
 _SHARED_FOR_TEN_TIMES: Final = 0.16
 _CALIBRATED_FOR: Final = 35  # entries
 _FEWEST: Final = 14
+
+_SUBJECTS: Final = 2  # words that follow both of two openings, from which these are subjects: Ada plays, Ben plays
 
 DISPUTES: Final[frozenset[Bond]] = frozenset({"end", "contradict"})
 """Bonds that say that two entries do not go together; every other bond says how they do."""
@@ -50,16 +60,19 @@ def groups_of(
     *,
     rules: FactRules,
     disputes: frozenset[Bond] = DISPUTES,
+    names: frozenset[str] = frozenset(),
 ) -> tuple[Group, ...]:
     """The groups among these entries, all of which hold, the group with the newest entry first.
 
     `near` are pairs of ids of entries that are near to each other. Two entries of which one has a bond of `disputes` to
-    the other are near; those with any other bond are not of one group.
+    the other are near; those with any other bond are not of one group. `names` are the words of names, in lower case,
+    that tell what somebody asks about: an entry that begins with one is about something else than one that lacks it.
     """
     by_id = {fact.id: fact for fact in facts if not rivals_nothing(fact)}
+    subjects = _Subjects(by_id.values(), names)
     linked = defaultdict[str, set[str]](set)
     for one, other in (*near, *_bonded(by_id, disputes)):
-        if one in by_id and other in by_id and _is_undecided(by_id[one], by_id[other], rules, disputes):
+        if one in by_id and other in by_id and _is_undecided(by_id[one], by_id[other], rules, disputes, subjects):
             linked[one].add(other)
             linked[other].add(one)
     groups: list[list[Fact]] = []
@@ -71,22 +84,61 @@ def groups_of(
     return tuple(Group(tuple(each)) for each in groups if len(each) > 1)
 
 
+class _Subjects:
+    """What entries are about, as far as their first words tell: "Ada plays chess", "Ben plays the oboe".
+
+    Two openings are subjects if several words follow both of them, as where "Ada lives" and "Ben lives" are known, too.
+    A word that is also written in lower case begins no subject: "Prefers", where somebody "prefers" something.
+    """
+
+    def __init__(self, facts: Iterable[Fact], names: frozenset[str]) -> None:
+        self._names = names
+        self._words: dict[str, frozenset[str]] = {}
+        self._openings: dict[str, frozenset[str]] = {}
+        self._following = defaultdict[frozenset[str], set[str]](set)
+        self._ordinary = {*FUNCTION_WORDS}
+        for fact in facts:
+            opening, following = opening_names(fact.text)
+            self._words[fact.id] = frozenset(map(without_possessive, bare_words(fact.text)))
+            self._openings[fact.id] = frozenset(opening)
+            self._following[frozenset(opening)] |= {following} - FUNCTION_WORDS - {""}
+            self._ordinary |= lower_case_words(fact.text)
+
+    def differ(self, one: str, other: str) -> bool:
+        """True if two entries begin with subjects of their own, or one with a name that was asked for."""
+        ours, theirs = self._openings[one], self._openings[other]
+        is_own, is_other = ours.isdisjoint(self._words[other]), theirs.isdisjoint(self._words[one])
+        if self._is_asked(ours, other) or self._is_asked(theirs, one):
+            return True
+        is_name = is_own and is_other and self._ordinary.isdisjoint(ours | theirs)
+        return is_name and len(self._following[ours] & self._following[theirs]) >= _SUBJECTS
+
+    def _is_asked(self, opening: frozenset[str], other: str) -> bool:
+        """True if names in the opening were asked for, and the other entry has none of them."""
+        asked = opening & self._names
+        return bool(asked) and asked.isdisjoint(self._words[other])
+
+
 def kept_together(ids: Iterable[str], groups: Iterable[Group]) -> list[str]:
     """These ids in their order, those of a group together, the newest first, where the first of them stands."""
     members = {fact.id: [each.id for each in group.entries] for group in groups for fact in group.entries}
     return [*dict.fromkeys(other for id in ids for other in members.get(id, [id]))]
 
 
-def giving_way(groups: Iterable[Group]) -> frozenset[str]:
+def giving_way(groups: Iterable[Group], *, prompt: str = "") -> frozenset[str]:
     """The ids of the older entries that give way to others where room is short.
 
-    What harms if it is missed does not, nor does the person's word where only a program says otherwise since.
+    What harms if it is missed does not, nor does the person's word where only a program says otherwise since, nor what
+    has a claim word of the prompt that the newest entry lacks.
     """
+    asked = claim_stems(prompt)
     pairs = ((older, group.newest) for group in groups for older in group.entries[1:])
     return frozenset(
         older.id
         for older, newest in pairs
-        if not is_constraint(older) and (is_own_word(newest) or not is_own_word(older))
+        if not is_constraint(older)
+        and (is_own_word(newest) or not is_own_word(older))
+        and claim_stems(newest.text) >= asked & claim_stems(older.text)
     )
 
 
@@ -109,7 +161,7 @@ def newest_of(groups: Iterable[Group]) -> dict[str, str]:
     return {older.id: group.newest.id for group in groups for older in group.entries[1:]}
 
 
-def _is_undecided(one: Fact, other: Fact, rules: FactRules, disputes: frozenset[Bond]) -> bool:
+def _is_undecided(one: Fact, other: Fact, rules: FactRules, disputes: frozenset[Bond], subjects: _Subjects) -> bool:
     """True if nobody has said how two near entries relate, and they are not about different things.
 
     A playbook is no other value of a statement. Of two triples only those with one subject and one relation can be the
@@ -121,7 +173,7 @@ def _is_undecided(one: Fact, other: Fact, rules: FactRules, disputes: frozenset[
     if bonds:
         return True
     subject, about = rules.entity(one.subject), rules.entity(other.subject)
-    if subject and about and subject != about:
+    if (subject and about and subject != about) or subjects.differ(one.id, other.id):
         return False
     if (one.kind in PLAYBOOK_KINDS) != (other.kind in PLAYBOOK_KINDS):
         return False

@@ -1,8 +1,8 @@
 """Numbers, dates, times and units in one spelling: "sixty days" is "60 days", "4 pm" is "16:00", "5 kilos" is "5 kg".
 
 Only what means the same in every sentence is folded. "Every Friday" and "on Friday" stay apart, and so do a dollar and
-a Canadian dollar, a pound of weight and one of money, and an hour before noon and one of which nobody says whether it
-is.
+a Canadian dollar, a pound of weight and one of money, an hour before noon and one of which nobody says whether it is,
+and 1,500 and 1500: in many languages a comma begins the decimals.
 """
 
 import re
@@ -24,7 +24,7 @@ _UNITS: Final = {
         "\u00b5g": "\u03bcg mcg microgram micrograms",
         "km": "kms kilometre kilometres kilometer kilometers",
         "cm": "centimetre centimetres centimeter centimeters",
-        "minutes": "min mins minute",
+        "minutes": "mins minute",
         "hours": "hr hrs hour",
         "%": "percent",
         "mb": "megabyte megabytes",
@@ -53,10 +53,6 @@ _NUMBER: Final = r"\d{1,15}(?:[.,]\d{1,15})?(?![.,]?\d)"
 def _in_digits(found: re.Match[str]) -> str:
     tens, _, ones = found[0].replace("-", " ").partition(" ")
     return str(_TENS.get(tens, 0) + (_ONES.get(ones, 1 if ones == "one" else 0) if tens in _TENS else _ONES[tens]))
-
-
-def _ungrouped(found: re.Match[str]) -> str:
-    return "".join(found.groups(""))
 
 
 def _of_day(found: re.Match[str]) -> str:
@@ -90,9 +86,10 @@ _DAY: Final = r"(0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th|\.)?"
 _YEAR: Final = r"(?:,? (\d{4}))?\b"
 _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str] | str], ...]] = (
     (re.compile(rf"\b(?:(?:{_any(_TENS)})(?:[- ](?:one|{_BELOW_TEN}))?|{_any(_ONES)})\b(?![-'])"), _in_digits),
-    (re.compile(r"(?<![\d.,])(\d{1,3}),(\d{3})(?:,(\d{3}))?(?![\d.,]*\d)"), _ungrouped),
+    (re.compile(r"(?<![\d.,])(\d{1,3}),(\d{3}),(\d{3})(?![\d.,]*\d)"), r"\1\2\3"),
     (re.compile(rf"(?<![\w.,:])([\u20ac\u00a3]) ?({_NUMBER})(?!\w)"), r"\2 \1"),
     (re.compile(rf"(?<![\w.,:])({_NUMBER}) ?({_any(_UNITS)})(?![\w/])"), _with_unit),
+    (re.compile(rf"(?<![\w.,:])({_NUMBER}) ?min(?!\.?\s*\w|/)"), r"\1 minutes"),  # "5 min temperature" is no time
     (re.compile(r"\b(?:noon|midday)\b"), "12:00"),
     (re.compile(rf"(?<![\w.:,]){_CLOCK} ?([ap])\.?m\b\.?"), _of_day),
     (re.compile(rf"(?<![\w.:,]){_CLOCK} o['\u2019]clock\b"), _of_clock),

@@ -38,6 +38,7 @@ _LINK: Final = re.compile(r"\[\[([^\[\]|#/]+)\]\]")
 _BARE_WORD: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _DASHES: Final = re.compile(r"-+")
 _LAST_QUOTES: Final = re.compile(r"(?<![\d\"'])[\"']+$")  # 5' and 5" are a length
+_QUOTED: Final = re.compile(r"(?<![\w\"'])(?:\"(?=\S)([^\"]*)\"|'([^\s']*)')(?!\w)")  # "5" is quoted, and no length
 _EDGE_QUOTES: Final = re.compile(rf"^[\"']+|{_LAST_QUOTES.pattern}")
 _PUNCTUATION: Final = ".,;:!?\u2026\"'()[]{}*"
 _END: Final = re.compile(r"(?<!\d)[.\u3002]+$|(?<=\d)\.$")
@@ -52,10 +53,10 @@ def fingerprint(text: str) -> str:
 @lru_cache(maxsize=512)  # one candidate is compared with dozens of facts
 def folded_words(text: str) -> tuple[str, ...]:
     """The words in order, each in the one form of all that are equal to it; a link to a note is the note's name."""
-    plain = plain_signs(_LINK.sub(r"\1", text)).strip()
+    plain = _QUOTED.sub(r"\1\2", plain_signs(_LINK.sub(r"\1", text))).strip()
     while (shorter := _END.sub("", _LAST_QUOTES.sub("", plain.rstrip()))) != plain and shorter:
         plain = shorter
-    words = plain_values(" ".join(plain.casefold().split())).split()
+    words = plain_values(" ".join(plain.lower().split())).split()  # `casefold` makes "Maßen" "Massen"
     bare = [_EDGE_QUOTES.sub("", word.rstrip(",")).rstrip(",") for word in words]
     dashes = (place for place, word in enumerate(bare) if _DASHES.fullmatch(word))
     left_out = {place for place in dashes if not "".join(bare[place + 1 : place + 2])[:1].isdigit()}  # `5 - 3` stays
@@ -81,6 +82,29 @@ def plain_signs(text: str) -> str:
 def bare_words(text: str) -> tuple[str, ...]:
     """The words without any sign around them, for what may be near and need not be equal."""
     return tuple(_BARE_WORD.findall(normalize("NFC", text).translate(_ONE_SIGN).casefold()))
+
+
+def opening_names(text: str) -> tuple[tuple[str, ...], str]:
+    """The capitalised words that a text begins with, in lower case and without 's, and the word after them.
+
+    Of "Ada Berg plays chess" that is `ada`, `berg` and `plays`; either is empty if there is none.
+    """
+    names: list[str] = []
+    for word in _BARE_WORD.findall(plain_signs(text)):
+        if word == word.lower():
+            return tuple(names), word
+        names.append(without_possessive(word.lower()))
+    return tuple(names), ""
+
+
+def lower_case_words(text: str) -> frozenset[str]:
+    """The words without a capital letter, and without an ending 's."""
+    return frozenset(without_possessive(word) for word in _BARE_WORD.findall(plain_signs(text)) if word == word.lower())
+
+
+def without_possessive(word: str) -> str:
+    """The word without an ending 's."""
+    return word.removesuffix("'s")
 
 
 def denials(text: str) -> frozenset[str]:

@@ -8,7 +8,7 @@ from typing import Final
 from commonplace.model.text import LazyPattern
 
 _LAYERS: Final = 4  # "- Note: In this conversation, the user said that ..."
-_BULLET: Final = LazyPattern(r"[-*•–—▪‣·]\s+(?!\[)(?=\S)")
+_BULLET: Final = LazyPattern(r"(?:[-–—]\s+(?!\d)|[*•▪‣·]\s+)(?!\[)(?=\S)")  # "- 18 °C" begins with a minus
 _LABEL: Final = LazyPattern(
     r"(?i)\*{0,2}(?:(?:please |side ?|quick )?note(?: to self)?|n\.?b\.?|fyi|for (?:the record|future reference)"
     r"|noted|remember(?:ed)?|heads[- ]up|reminder"
@@ -25,7 +25,10 @@ _PLAIN_WORD: Final = LazyPattern(
 
 
 def statement_of(text: str) -> str:
-    """The statement without bullet and label; the text unchanged if it has none of them, or several lines."""
+    """The statement without bullet and label; the text unchanged if it has none of them, or several lines.
+
+    A dash before a number may be a minus, and stays.
+    """
     if "\n" in text:
         return text
     for _ in range(_LAYERS):

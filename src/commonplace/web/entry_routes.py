@@ -182,7 +182,7 @@ class SaveBody(EntryDetailsBody):
     both: Names = Field(default_factory=list, description=_BOTH)
     until: Word = Field("", description=_UNTIL)
     quote: Line = Field("", description="The person's words that say so.")
-    whole: bool = Field(default=False, description="Save several list items or paragraphs as one entry.")
+    whole: bool = Field(default=False, description="Save several list items, lines or paragraphs as one entry.")
 
 
 class SettleBody(RequestModel):
@@ -236,7 +236,8 @@ def save_entry(body: SaveBody, caller: CallingProgram, memory: Writer) -> EntryR
     """Save one thing worth knowing. What is already known is confirmed instead; nothing is overwritten.
 
     The response has the `neighbours`: the entries near to it, to be settled by the route `settle` if one holds no
-    longer. A program's text of several list items or paragraphs is refused with its parts, unless it is `whole`.
+    longer. A program's text of several list items, sentences on lines of their own, or three paragraphs is refused
+    with its parts, unless it is `whole`.
     """
     fields = body.model_dump(exclude={"text", "session_id"})
     return _entry_response(

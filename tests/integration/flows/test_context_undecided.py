@@ -71,6 +71,18 @@ def test_two_values_that_nobody_settled_stand_together_the_newest_first_each_wit
     ]
 
 
+def test_what_begins_with_the_name_that_a_prompt_asks_about_does_not_stand_behind_another_one(
+    memory: Memory, clock: Calendar
+) -> None:
+    """Two children with an allergy each: near to each other, and about different children."""
+    memory.entries.save("Amadi is allergic to hazelnuts.")
+    clock.pass_(days=1)
+    memory.entries.save("Amari is allergic to sesame.")
+
+    assert len(grouped(memory)) == 1
+    assert lines(ask(memory, "what is Amadi allergic to?"), "facts")[0] == "- Amadi is allergic to hazelnuts."
+
+
 def test_what_was_said_again_is_the_newest(memory: Memory, clock: Calendar) -> None:
     """Oslo, Bergen, Oslo again; the day is that of the confirmation."""
     for text in (OSLO, BERGEN, OSLO):

@@ -368,3 +368,29 @@ def test_a_text_of_several_things_is_answered_with_its_parts(memory: Memory) -> 
     assert "`whole`" in error["hint"]
     assert [each["action"] for each in (whole, reason, steps)] == ["insert"] * 3
     assert own.action == "insert"
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Prefers tabs.\nLives in Rauma.\nHas two cats.", 3),
+        ("Prefers tabs\nLives in Rauma\nHas two cats", 3),
+        ("Prefers tabs.\nLives in Rauma.", 2),
+        ("Prefers tabs.\n\nLives in Rauma.\n\nHas two cats.", 3),
+        ("Prefers tabs.\n\n- Lives in Rauma.", 2),
+        ("Never deploy on Fridays.\n\nBecause the team is off.", 0),
+        ("Never deploy on Fridays.\nWhy: the team is off.\nHow to apply: wait for Monday.", 0),
+        ("Never deploy on Fridays, as the team of\nAda Berg is off and nobody\nanswers the phone.", 0),
+        ("Release rule\nNever deploy on Fridays.", 0),
+    ],
+)
+def test_sentences_on_lines_of_their_own_are_parts_and_a_second_paragraph_is_a_reason(
+    memory: Memory, text: str, parts: int
+) -> None:
+    """A wrapped paragraph is one part, and so is what stands below a title or before a label."""
+    host = Host(memory)
+    if not parts:
+        assert host.ask("memory_save", text=text, kind="fact")["action"] == "insert"
+        return
+
+    assert host.error("memory_save", text=text, kind="fact")["message"].startswith(f"this text says {parts} things: ")

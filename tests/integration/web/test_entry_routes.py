@@ -113,8 +113,8 @@ def test_a_verdict_may_come_with_an_entry_or_a_triple(client: TestClient) -> Non
     while_ = _done(client, "/entries", text="Paints with ink.", replaces=[new["id"]], until="2999-01-01")
     first = _done(client, "/facts", subject="Nils", predicate="works_at", object="Acme")
     second = _done(client, "/facts", subject="Nils", predicate="works_at", object="Beta", both=[first["id"]])
-    parts = client.post("/entries", json={"text": "Ada paints.\n\nBo sings.", "kind": "fact"})
-    whole = _done(client, "/entries", text="Ada paints.\n\nBo sings.", kind="fact", whole=True)
+    parts = client.post("/entries", json={"text": "Ada paints.\nBo sings.", "kind": "fact"})
+    whole = _done(client, "/entries", text="Ada paints.\nBo sings.", kind="fact", whole=True)
 
     assert ([each["id"] for each in new["ended"]], new["fact"]["kind"]) == ([old["id"]], "preference")
     assert (while_["ended"], while_["fact"]["valid_until"][:10]) == ([], "2999-01-01")

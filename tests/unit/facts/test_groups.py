@@ -83,6 +83,43 @@ def test_what_rivals_nothing_is_settled_or_is_about_something_else_is_of_no_grou
     assert groups(one, other) == []
 
 
+def said(*texts: str) -> list[Fact]:
+    """An entry for each text, the newest last; the text is its id."""
+    return [replace(entry(text, day=day), text=text) for day, text in enumerate(texts, start=1)]
+
+
+def test_first_words_that_several_words_follow_are_subjects_and_entries_of_two_are_of_no_group() -> None:
+    """Ada lives and plays, and so does Ben; what is said of one of them again is of a group."""
+    facts = said("Ada lives in Rome.", "Ben lives in Rome.", "Ada plays chess.", "Ben plays chess.", "Ben plays go.")
+
+    assert groups(*facts, near=combinations([fact.id for fact in facts[2:]], 2)) == [
+        ["Ben plays go.", "Ben plays chess."]
+    ]
+    assert groups(*facts[1:3], *facts[3:4], near=[(facts[2].id, facts[3].id)]) == [
+        ["Ben plays chess.", "Ada plays chess."]
+    ]
+
+
+def test_a_verb_begins_no_subject() -> None:
+    """Somebody prefers something and likes something: the two words are no names."""
+    facts = said("Ada prefers tea and likes it.", "Likes tea.", "Prefers tea.", "Likes chess.", "Prefers chess.")
+
+    assert groups(*facts, near=[("Likes tea.", "Prefers tea.")]) == [["Prefers tea.", "Likes tea."]]
+
+
+def test_an_entry_that_begins_with_a_name_that_was_asked_for_is_of_no_group_with_one_without_it() -> None:
+    """It answers, and the other does not. A name inside an entry is a value."""
+    facts = said("Amadi's allergy is to nuts.", "Amari is allergic to milk.", "Amadi was tested in Leeds.")
+    near = [*combinations([fact.id for fact in facts], 2)]
+
+    def asked(*names: str) -> list[list[str]]:
+        found = groups_of(facts, near, rules=RULES, names=frozenset(names))
+        return [[fact.id for fact in each.entries] for each in found]
+
+    assert asked("amadi") == [[facts[2].id, facts[0].id]]
+    assert asked("leeds") == [[fact.id for fact in reversed(facts)]]
+
+
 def test_two_nearly_equal_triples_are_of_one_group() -> None:
     """The same subject and relation, and most words of the object."""
     one = entry("a", subject="Ada", predicate="likes", object="strong black tea", day=1)
@@ -141,6 +178,15 @@ def test_older_entries_give_way_but_not_the_persons_word_to_a_program_nor_what_h
         "allergy": "newest",
     }
     assert giving_way([against_own, by_person]) == {"said", "older"}
+
+
+def test_what_has_a_word_of_the_prompt_that_the_newest_lacks_does_not_give_way() -> None:
+    """It may be what was asked for; a word that both have, or that says nothing, makes no difference."""
+    older, newest = said("Ben collects maps.", "Ben studies maps.")
+    pair = [Group((newest, older))]
+
+    assert giving_way(pair, prompt="what does Ben collect?") == frozenset()
+    assert giving_way(pair, prompt="which maps does Ben have?") == {older.id}
 
 
 @pytest.mark.parametrize("floor", [near_from, near_words_from])

@@ -32,6 +32,8 @@ LEFT = (
     "Preference: dark mode",
     "Update: CI runs on GitHub now.",
     "Memory: 16 GB",
+    "- 18 °C is the freezer's target.",
+    "– 5 °C is too warm.",
     "- [ ] Call Anna",
     "- one\n- two",
     "Note: first line\nsecond line",

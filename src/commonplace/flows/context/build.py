@@ -237,9 +237,13 @@ def _last_session(plan: _Plan, session: Session) -> _Part:
 
 def _facts(plan: _Plan, session: Session) -> _Part:
     """The facts that the prompt names; those about the topics of the conversation are boosted."""
-    named = "\n".join(plan.prompts or (plan.request.prompt,))
-    pieces = fact_pieces(named, session, topics=_conversation_topics(plan.request, session))
+    pieces = fact_pieces(_named(plan), session, topics=_conversation_topics(plan.request, session))
     return _Part(_in_channel(pieces, plan.channel))
+
+
+def _named(plan: _Plan) -> str:
+    """The prompts that may name something."""
+    return "\n".join(plan.prompts or (plan.request.prompt,))
 
 
 def _conversation_topics(request: ContextRequest, session: Session) -> tuple[str, ...]:
@@ -372,7 +376,7 @@ def _compose(parts: GatherResult[_Part], plan: _Plan, session: Session) -> Compo
     shown = [each for each in pieces if isinstance(each, Piece)]
     if not {*parts.late, *parts.failed} & {"marked", "facts", "profile"}:  # else the index may not answer in time
         with suppress(IndexDamaged):
-            shown = show_undecided(shown, session)
+            shown = show_undecided(shown, session, prompt=_named(plan))
     composed = compose(
         shown,
         plan.limits,

@@ -67,8 +67,8 @@ def fact_pieces(prompt: str, session: Session, *, topics: Sequence[str]) -> tupl
     best = sorted(pieces, key=lambda piece: (-piece.score, piece.key))
     shared = fair_share(best, lambda piece: by_id[piece.key], limit=most)
     ranked = [*dict.fromkeys(each.key for each in (*shared, *best))]
-    groups = groups_among(by_id.values(), session)
-    keys = {*with_newest(ranked, newest_of(groups), giving_way(groups), limit=len(shared))}
+    groups = groups_among(by_id.values(), session, prompt=prompt)
+    keys = {*with_newest(ranked, newest_of(groups), giving_way(groups, prompt=prompt), limit=len(shared))}
     said = f"the {most} most relevant facts were included"
     chosen = [each for each in best if each.key in keys]
     left_out = (OmittedPiece("facts", piece.source, "section", said) for piece in best if piece.key not in keys)
@@ -287,9 +287,13 @@ def _for_prompt(prompt: str, request: EntryRequest, session: Session) -> EntryPi
         if not reasons[id] and id not in playbooks
     }
     holding = (each.fact for id, each in candidates.snapshots.items() if id in near and each.state == "current")
-    groups = groups_among(holding, session)
+    groups = groups_among(holding, session, prompt=prompt)
     chosen = fitting_entries(
-        near, need=need_of(prompt), count=candidates.count, newest=newest_of(groups), giving_way=giving_way(groups)
+        near,
+        need=need_of(prompt),
+        count=candidates.count,
+        newest=newest_of(groups),
+        giving_way=giving_way(groups, prompt=prompt),
     )
     snapshots = [candidates.snapshots[id] for id in chosen]
     doubts = doubts_of(snapshots, session, below=session.stores.context.doubt_below)

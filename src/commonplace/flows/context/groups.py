@@ -5,7 +5,7 @@ the person's word that it speaks against says in the prompt's own part that it w
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -26,10 +26,10 @@ _PER_PLACE: Final = 1e-6  # of a score, by which an older entry comes after a ne
 _MOST_WAITING: Final = 200  # entries, the last updated first
 
 
-def show_undecided(pieces: Sequence[Piece], session: Session) -> list[Piece]:
+def show_undecided(pieces: Sequence[Piece], session: Session, *, prompt: str = "") -> list[Piece]:
     """The pieces in the same order; those of one group with their days, those that something waits against with that.
 
-    Raises IndexDamaged.
+    Groups are those before this prompt. Raises IndexDamaged.
     """
     ids = tuple(sorted({piece.fact for piece in pieces if piece.fact}))
     if not ids:
@@ -39,13 +39,13 @@ def show_undecided(pieces: Sequence[Piece], session: Session) -> list[Piece]:
         facts = {each.fact.id: each.fact for each in records if holds(each, session.now)}
         waiting = _waiting(facts, reader, session)
     shown = [_with_waiting(piece, waiting, session) for piece in pieces]
-    for group in groups_among(facts.values(), session):
-        shown = _with_days(shown, group, session)
+    for group in groups_among(facts.values(), session, prompt=prompt):
+        shown = _with_days(shown, group, session, yielding=giving_way([group], prompt=prompt))
     return shown
 
 
-def _with_days(pieces: Sequence[Piece], group: Group, session: Session) -> list[Piece]:
-    """The pieces, where those of the group have their days and stand together."""
+def _with_days(pieces: Sequence[Piece], group: Group, session: Session, *, yielding: Collection[str]) -> list[Piece]:
+    """The pieces, where those of the group have their days and stand together; these entries of it yield."""
     places = {fact.id: place for place, fact in enumerate(group.entries)}
     own = [piece for piece in pieces if piece.fact in places]
     scores = defaultdict[str, float](float)
@@ -54,7 +54,6 @@ def _with_days(pieces: Sequence[Piece], group: Group, session: Session) -> list[
         scores[piece.section] = max(piece.score, scores[piece.section])
     differ = len({kind_of_speaker(fact) for fact in group.entries}) > 1
     days = {fact.id: _said(fact, session, with_speaker=differ) for fact in group.entries}
-    yielding = giving_way([group])
     return [
         _placed(
             _with_day(piece, days[piece.fact], is_older=places[piece.fact] > 0),

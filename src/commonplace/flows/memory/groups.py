@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from commonplace.facts.claims import rivals_nothing
 from commonplace.facts.groups import DISPUTES, Group, groups_of, kept_together, near_from, near_words_from
+from commonplace.facts.relevance import possible_names
 from commonplace.facts.validity import holds
-from commonplace.facts.words import claim_stems
+from commonplace.facts.words import FUNCTION_WORDS, bare_words, claim_stems, without_possessive
 from commonplace.flows.encode import cached_vectors, text_hash
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.neighbours import FLOOR, is_elsewhere
 from commonplace.flows.stores import Session
-from commonplace.index.base import FactQuery
+from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import Bond, Fact, FactSnapshot, Filters
 from commonplace.model.layout import MEMORY
+from commonplace.questions.names import capitalised_names
 
 if TYPE_CHECKING:
     from commonplace.index.base import Floats
@@ -48,10 +50,13 @@ def in_groups(facts: Sequence[FactSnapshot], session: Session) -> tuple[FactSnap
     return tuple(by_id[id] for id in kept_together(by_id, groups))
 
 
-def groups_among(facts: Iterable[Fact], session: Session, *, disputes: frozenset[Bond] = DISPUTES) -> tuple[Group, ...]:
+def groups_among(
+    facts: Iterable[Fact], session: Session, *, disputes: frozenset[Bond] = DISPUTES, prompt: str = ""
+) -> tuple[Group, ...]:
     """The groups among these facts, all of which hold; by their words where there is no encoder.
 
-    A line of a note is of a group only with an entry that ends or contradicts it.
+    A line of a note is of a group only with an entry that ends or contradicts it. Before a prompt, an entry that begins
+    with a name of the prompt is of no group with one that lacks it: it answers, and the other does not.
     """
     rivals = [fact for fact in facts if not rivals_nothing(fact)]
     entries = [fact for fact in rivals if fact.origin == "entry"]
@@ -59,6 +64,7 @@ def groups_among(facts: Iterable[Fact], session: Session, *, disputes: frozenset
         return ()
     with session.stores.index.reader() as reader:
         count = reader.count_documents(Filters(path=f"{MEMORY}/", sensitive="" if session.sees_sensitive else "out"))
+        names = _names_in(prompt, reader, session) if prompt else frozenset()
     is_encoded = session.stores.encoders.current is not None
     pairs = _near_in_meaning(entries, count, session) if is_encoded else _near_in_words(entries, count)
     near = (
@@ -66,7 +72,14 @@ def groups_among(facts: Iterable[Fact], session: Session, *, disputes: frozenset
         for one, other in pairs
         if not (is_elsewhere(one, other, session) or is_elsewhere(other, one, session))
     )
-    return groups_of(rivals, near, rules=session.stores.rules, disputes=disputes)
+    return groups_of(rivals, near, rules=session.stores.rules, disputes=disputes, names=names)
+
+
+def _names_in(prompt: str, reader: IndexReader, session: Session) -> frozenset[str]:
+    """The words of the names in a prompt: of what the index knows, and of what has a capital letter in a sentence."""
+    known = reader.existing_names(possible_names(prompt, session.stores.rules))
+    names = (*known, *capitalised_names(prompt))
+    return frozenset(without_possessive(word) for name in names for word in bare_words(name)) - FUNCTION_WORDS
 
 
 def nearest_among(fact: Fact, others: Iterable[Fact], session: Session) -> Fact | None:

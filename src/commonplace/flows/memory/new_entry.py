@@ -6,7 +6,7 @@ what happens to the entry that it is about. Nothing here writes to the vault: `s
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -44,32 +44,52 @@ if TYPE_CHECKING:
 _FLIPPED: Final = "Programs have replaced it back and forth: the person decides which one holds."
 _MICROSECONDS: Final = 1000  # in a millisecond: a number that fits the 12 bits below it
 _LABEL: Final = re.compile(r"[*_]*[^\W\d_][^:.!?\n]{0,40}:[*_]*(?:\s|$)")
+_STOPS: Final = (".", "!", "?", "\u3002")
 _MOST_IN_PART: Final = 100  # characters of a part that an error quotes
 
 
 def refuse_several(new: NewEntry) -> None:
-    """Raise UsageError with the parts of a text that has several list items or paragraphs: each may be an entry.
+    """Raise UsageError with the parts of a text that says several things: each may be an entry.
 
-    What belongs to one statement passes: paragraphs with a label, such as "Why: ...", below a statement that has none,
-    and a list below such a label. A playbook passes with its steps.
+    Parts are list items, the lines of a paragraph if each is a sentence, and paragraphs if there are three or more: the
+    second of two is the reason of the first. What belongs to one statement passes: paragraphs and lines with a label,
+    such as "Why: ...", below a statement that has none, and a list below such a label; and a playbook with its steps.
     """
     if "\n" not in new.text.strip() or new.triggers or new.kind.strip().casefold() in PLAYBOOK_KINDS:
         return
     refuse_secrets(new.text)  # the error quotes it
-    parts: list[str] = []
-    is_below_label = False
-    for block in top_blocks(new.text):
-        line = " ".join(block.text.split())
-        if block.kind == "paragraph":
-            is_below_label = bool(parts and _LABEL.match(line) and not _LABEL.match(parts[0]))
-        if not is_below_label and not (block.kind == "paragraph" and line.endswith(":")):
-            parts.append(line)
-    if len(parts) > 1:
-        listed = "; ".join(f"({number}) {part[:_MOST_IN_PART]}" for number, part in enumerate(parts, start=1))
+    parts = [*_parts(new.text)]
+    if len(parts) > 1 and [kind for kind, _ in parts] != ["paragraph", "paragraph"]:
+        listed = "; ".join(f"({number}) {part[:_MOST_IN_PART]}" for number, (_, part) in enumerate(parts, start=1))
         raise UsageError(
             f"this text says {len(parts)} things: {listed}",
             hint="Save each by itself, in a sentence that stands alone; or all in one entry with `whole`.",
         )
+
+
+def _parts(text: str) -> Iterator[tuple[str, str]]:
+    """The paragraphs, sentences on lines of their own, and list items that belong to no other one, with their kinds."""
+    first, is_below_label = "", False
+    for block in top_blocks(text):
+        lines = _sentences(block.text) if block.kind == "paragraph" else ()
+        for part in lines or (" ".join(block.text.split()),):
+            if block.kind == "paragraph":
+                is_below_label = bool(first and _LABEL.match(part) and not _LABEL.match(first))
+            if not is_below_label and not (block.kind == "paragraph" and part.endswith(":")):
+                first = first or part
+                yield "line" if lines else block.kind, part
+
+
+def _sentences(paragraph: str) -> Sequence[str]:
+    """The lines of a paragraph, if each is a sentence; empty if it is wrapped.
+
+    No line of them begins with a small letter, and each but the last ends with a stop; of three or more none may.
+    """
+    lines = [" ".join(line.split()) for line in paragraph.splitlines()]
+    stops = [line.endswith(_STOPS) for line in lines]
+    is_listed = len(lines) > 2 and all(line[-1:].isalnum() for line in lines)
+    is_begun = not any(line[:1].islower() for line in lines)
+    return lines if len(lines) > 1 and is_begun and (all(stops[:-1]) or is_listed) else ()
 
 
 def complete_candidate(candidate: Candidate, session: Session, *, old_kind: str = "") -> Candidate:
