@@ -29,7 +29,11 @@ def log(tmp_path: Path) -> Iterator[Log]:
 
 
 @pytest.fixture
-def taken_over(log: Log) -> Iterator[Log]:
+def taken_over(log: Log, monkeypatch: pytest.MonkeyPatch) -> Iterator[Log]:
+    """The log of this process. Other tests use libraries that change their own loggers."""
+    for name in ("mcp", "mcp.server", "uvicorn", "uvicorn.error"):
+        for attribute, value in {"level": logging.NOTSET, "propagate": True, "disabled": False}.items():
+            monkeypatch.setattr(logging.getLogger(name), attribute, value)
     root, hooks = logging.getLogger(), (sys.excepthook, threading.excepthook)
     before = (root.handlers[:], root.level)
     log_everything_to(log)
