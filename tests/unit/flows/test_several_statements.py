@@ -11,7 +11,7 @@ from commonplace.model.request import NewEntry
     ("text", "parts"),
     [
         ("- Ada paints.\n- Bo sings.", "(1) Ada paints.; (2) Bo sings."),
-        ("Ada paints.\n\nBo sings.", "(1) Ada paints.; (2) Bo sings."),
+        ("Ada paints.\nBo sings.", "(1) Ada paints.; (2) Bo sings."),
         ("Allergies of Ada:\n\n1. nuts\n2. penicillin", "(1) nuts; (2) penicillin"),
         ("Rule: squash.\n\nRule: never force-push.", "(1) Rule: squash.; (2) Rule: never force-push."),
         ("Ada paints.\n\nWhy: it calms her.\n\nBo sings.", "(1) Ada paints.; (2) Bo sings."),
@@ -30,7 +30,8 @@ def test_a_text_of_several_items_or_paragraphs_is_refused_with_its_parts(text: s
 @pytest.mark.parametrize(
     "new",
     [
-        NewEntry("Ada paints.\nShe sells some of it."),
+        NewEntry("Ada paints.\n\nIt calms her, so leave her the evenings."),
+        NewEntry("Ada paints, and she sells some\nof it."),
         NewEntry(
             "Prefers small commits.\n\n**Why:** a review took days.\n\nHow to apply:\n\n- one thing\n- one commit"
         ),
@@ -41,7 +42,8 @@ def test_a_text_of_several_items_or_paragraphs_is_refused_with_its_parts(text: s
     ],
 )
 def test_one_statement_with_its_reason_and_a_playbook_pass(new: NewEntry) -> None:
-    """What a label such as "Why:" begins belongs to the statement before it, in any language."""
+    """What a label such as "Why:" begins belongs to the statement before it, in any language, and so does the second
+    of two paragraphs."""
     refuse_several(new)
 
 

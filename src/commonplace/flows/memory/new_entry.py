@@ -51,20 +51,26 @@ _MOST_IN_PART: Final = 100  # characters of a part that an error quotes
 def refuse_several(new: NewEntry) -> None:
     """Raise UsageError with the parts of a text that says several things: each may be an entry.
 
-    Parts are list items, the lines of a paragraph if each is a sentence, and paragraphs if there are three or more: the
-    second of two is the reason of the first. What belongs to one statement passes: paragraphs and lines with a label,
+    Parts are list items, the lines of a paragraph if each is a sentence, and paragraphs; but the second of two without
+    a label is the reason of the first. What belongs to one statement passes: paragraphs and lines with a label,
     such as "Why: ...", below a statement that has none, and a list below such a label; and a playbook with its steps.
     """
     if "\n" not in new.text.strip() or new.triggers or new.kind.strip().casefold() in PLAYBOOK_KINDS:
         return
     refuse_secrets(new.text)  # the error quotes it
     parts = [*_parts(new.text)]
-    if len(parts) > 1 and [kind for kind, _ in parts] != ["paragraph", "paragraph"]:
+    if len(parts) > 1 and not _is_statement_with_reason(new.text):
         listed = "; ".join(f"({number}) {part[:_MOST_IN_PART]}" for number, (_, part) in enumerate(parts, start=1))
         raise UsageError(
             f"this text says {len(parts)} things: {listed}",
             hint="Save each by itself, in a sentence that stands alone; or all in one entry with `whole`.",
         )
+
+
+def _is_statement_with_reason(text: str) -> bool:
+    blocks = [*top_blocks(text)]
+    is_plain = [each.kind == "paragraph" and not _sentences(each.text) for each in blocks]
+    return is_plain == [True, True] and not _LABEL.match(blocks[1].text)
 
 
 def _parts(text: str) -> Iterator[tuple[str, str]]:
