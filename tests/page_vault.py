@@ -1,6 +1,8 @@
 """The vault that tests of the page look at: the sample vault, generated notes, and what agents and the person told."""
 
+import os
 import random
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -38,6 +40,9 @@ def write_notes(root: Path, *, generated: int) -> Path:
         file.write_text(
             f"---\ntags: [archive, {_WORDS[number % 12]}]\n---\n# Note {number}\n\n{sentence}. [[Note {other:04}]]\n"
         )
+    now = time.time()  # the clock of the tests may be shifted, and the kernel's is not
+    for file in root.rglob("*.md"):
+        os.utime(file, (now, now))
     return root
 
 

@@ -5,7 +5,7 @@
 The moment is UTC, and the clock goes on from there; every process that the command starts has it. Only the clock is
 shifted, not what measures time: libfaketime (Debian: faketime) reads it, and what sleeps until a moment of the
 monotonic clock goes past libfaketime, which would shift that as well. A program that is linked statically (`codex`)
-and a browser that is started without our surroundings keep their own clock.
+keeps its own clock, and so does the browser of the tests, which would spin.
 """
 
 import os

@@ -80,7 +80,24 @@ def test_what_begins_with_the_name_that_a_prompt_asks_about_does_not_stand_behin
     memory.entries.save("Amari is allergic to sesame.")
 
     assert len(grouped(memory)) == 1
-    assert lines(ask(memory, "what is Amadi allergic to?"), "facts")[0] == "- Amadi is allergic to hazelnuts."
+    assert lines(ask(memory, "what is Amadi allergic to?"), "facts")[0] == "- Amadi is allergic to hazelnuts. (1 March)"
+
+
+def test_entries_that_a_prompt_brings_together_say_when_they_were_said_and_by_whom(
+    memory: Memory, clock: Calendar
+) -> None:
+    """Also two that nothing finds near: one may speak against the other. One alone says neither."""
+    memory.entries.save("The piano is tuned by Mr Brand.")
+    alone = lines(ask(memory, "who tunes the piano?"), "facts")
+    clock.pass_(days=1)
+    memory.acting(AGENT).entries.save("Ines, who lives near the harbour and sings, tunes any piano in town.")
+
+    assert grouped(memory) == []
+    assert alone == ["- The piano is tuned by Mr Brand."]
+    assert {*lines(ask(memory, "who tunes the piano?"), "facts")} == {
+        "- The piano is tuned by Mr Brand. (the person, 1 March)",
+        "- Ines, who lives near the harbour and sings, tunes any piano in town. (an agent, 2 March)",
+    }
 
 
 def test_what_was_said_again_is_the_newest(memory: Memory, clock: Calendar) -> None:

@@ -137,7 +137,9 @@ def _chromium() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
     components.require("chromium")
     with sync_playwright() as playwright:
         program = shutil.which("chromium") or shutil.which("google-chrome")
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        own_clock: dict[str, str | float | bool] = {**os.environ}
+        own_clock.pop("LD_PRELOAD", None)  # with a shifted clock it spins
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"], env=own_clock)
         loop = asyncio.get_running_loop()
         asyncio._set_running_loop(None)
         yield browser, loop

@@ -5,7 +5,7 @@ the person's word that it speaks against says in the prompt's own part that it w
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -41,7 +41,25 @@ def show_undecided(pieces: Sequence[Piece], session: Session, *, prompt: str = "
     shown = [_with_waiting(piece, waiting, session) for piece in pieces]
     for group in groups_among(facts.values(), session, prompt=prompt):
         shown = _with_days(shown, group, session, yielding=giving_way([group], prompt=prompt))
-    return shown
+    return _signed(shown, facts, session)
+
+
+def _signed(pieces: Sequence[Piece], facts: Mapping[str, Fact], session: Session) -> list[Piece]:
+    """The pieces; each entry that a prompt brings beside another one says its day, and who said it if they differ.
+
+    One may speak against another that no comparison finds near. A line of a note names its note.
+    """
+    entries = {id for id, fact in facts.items() if fact.origin == "entry"}
+    beside = {piece.fact for piece in pieces if piece.section == "facts" and piece.fact in entries}
+    if len(beside) < 2:
+        return [*pieces]
+    differ = len({kind_of_speaker(facts[id]) for id in beside}) > 1
+    return [
+        replace(piece, said=_said(facts[piece.fact], session, with_speaker=differ))
+        if piece.section == "facts" and piece.fact in beside and not piece.said
+        else piece
+        for piece in pieces
+    ]
 
 
 def _with_days(pieces: Sequence[Piece], group: Group, session: Session, *, yielding: Collection[str]) -> list[Piece]:
