@@ -22,8 +22,12 @@ Every statement is saved in a vault under git with the real encoder; a curve ran
 
 - The sets are small, and each line was labelled by its author alone.
 - Some independent pairs are mild; some changed values follow by inference only.
-- Whether a reader settles rightly what is shown to it: `bench/readers.py` counts that.
+- Whether a reader settles rightly what is shown to it: `bench/readers.py` counts that, below.
 """
+THIRD: Final = """### A third set, written after the first look at the other two
+
+One author who had seen neither the program nor the other sets wrote it: 64 changed values, 30 chains and 30 corrections
+among 670 statements."""
 Figures = Mapping[str, Any]
 
 

@@ -27,6 +27,7 @@ from bench.cold import TARGET_S
 from bench.first_hour import FIRST_ANSWER_S
 from bench.index import TARGET_FIRST_S
 from bench.quality_tables import table, tables
+from bench.readers import scores_table
 from bench.search import TARGET_MB, TARGETS
 
 PAGE: Final = figures.ROOT / "docs/benchmarks.md"
@@ -171,6 +172,12 @@ def law_of_memory(told: dict[str, Any]) -> Iterator[str]:
     first = kept("changes")[-1]
     looks = [first] if first["at"] == told["at"] else [first, told]
     yield from [*(line for look in looks for line in (_where(look), "")), *changes_tables.tables(looks)]
+    for third in kept("changes_c")[-1:]:
+        yield from [changes_tables.THIRD, "", _where(third), "", *changes_tables.tables([third])]
+    for readers in kept("readers"):
+        yield from [f"Readers of the tool's answers, {readers['of']}; {_where(readers)}", ""]
+        for name, counts in readers["readers"].items():
+            yield from [f"`{name}`:", "", *scores_table(counts), ""]
 
 
 def updated_values(told: dict[str, Any]) -> Iterator[str]:

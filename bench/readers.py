@@ -285,10 +285,11 @@ def _chains(key: Sequence[Mapping[str, Any]], answers: Mapping[int, Mapping[str,
     return counts if cases else Counter()
 
 
-def scores_table(counts: Mapping[str, Counter[str]]) -> Iterator[str]:
+def scores_table(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
     """One reader's counts in Markdown."""
     columns = ("cases", "answered", "right", "touched", "replaces", "covers", "same", "both", "until")
-    yield from table(["kind", *columns], [[kind, *(each[name] for name in columns)] for kind, each in counts.items()])
+    rows = [[kind, *(each.get(name, 0) for name in columns)] for kind, each in counts.items()]
+    yield from table(["kind", *columns], rows)
 
 
 def _lines(file: Path) -> list[dict[str, Any]]:
@@ -302,12 +303,15 @@ def main() -> None:
         with figures.own_home() as folder, _worded(chosen.wording):
             asyncio.run(prepare(chosen, folder))
         return
-    key = _lines(chosen.key)
+    key, told = _lines(chosen.key), {}
     for file in chosen.answers:
         answers = {each["case"]: each for each in _lines(file)}
         is_corrections = any("calls" in each for each in answers.values())
         asked = [case for case in key if (case["kind"] == "correction") == is_corrections]
-        print("\n".join([f"### {file.name}", "", *scores_table(score(asked, answers)), ""]))
+        told[file.stem] = score(asked, answers)
+        print("\n".join([f"### {file.name}", "", *scores_table(told[file.stem]), ""]))
+    if chosen.save:
+        figures.say(f"saved in {figures.save('readers', {'of': chosen.save, 'readers': told})}")
 
 
 def _worded(file: Path | None) -> ExitStack:
@@ -331,6 +335,7 @@ def _options() -> argparse.ArgumentParser:
     preparing.add_argument("--model", type=Path, default=figures.MODEL, help="folder with the encoder's weights")
     scoring = verbs.add_parser("score", help="count what readers answered")
     scoring.add_argument("key", type=Path)
+    scoring.add_argument("--save", metavar="WHAT", help="keep the figures in bench/results, said to be of this")
     scoring.add_argument("answers", type=Path, nargs="+", help="a file for each reader")
     return options
 
