@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +18,8 @@ from commonplace.errors import CommonplaceError
 
 NOTE = "Inbox/Watering.md"
 CALENDAR = "calendar.ics"
+TODAY = "today"
+"""Stands for the day on which the demo began: it may go on after midnight."""
 _EVENT = """BEGIN:VCALENDAR
 VERSION:2.0
 PRODID:-//Commonplace//demo
@@ -161,10 +163,10 @@ STORY: tuple[Command | PersonEdit, ...] = (
     ),
     Command(
         "Write the note about it: its people, what they discussed before, what they owe.",
-        ("template", "run", "meeting_note", "--dry-run"),
+        ("template", "run", "meeting_note", "--date", TODAY, "--dry-run"),
         needs="icalendar",
     ),
-    Command("", ("template", "run", "meeting_note"), needs="icalendar"),
+    Command("", ("template", "run", "meeting_note", "--date", TODAY), needs="icalendar"),
     Command("Write one note with who has to do what: a tick in it closes.", ("template", "run", "commitment_log")),
     Command("A secret is refused and written nowhere.", ("save", "The wifi password is tulip-Garden-84!"), code=3),
     Command("See what was written, by whom and why.", ("log",)),
@@ -194,12 +196,14 @@ def demo(
         copy_sample(vault)
         put_under_git(vault)
         (Path(scratch) / "settings.toml").touch()
-        (Path(scratch) / CALENDAR).write_text(_EVENT.format(day=f"{datetime.now():%Y%m%d}"), encoding="utf-8")
+        today = datetime.now()
+        (Path(scratch) / CALENDAR).write_text(_EVENT.format(day=f"{today:%Y%m%d}"), encoding="utf-8")
         for scene in STORY:
             if isinstance(scene, PersonEdit):
                 _write_by_hand(scene, vault / NOTE)
             elif not scene.needs or find_spec(scene.needs):
-                _run_command(scene, vault, Path(scratch), has_model=has_model)
+                words = tuple(f"{today:%Y-%m-%d}" if word == TODAY else word for word in scene.words)
+                _run_command(replace(scene, words=words), vault, Path(scratch), has_model=has_model)
     if into:
         print_line(f"\nThe sample vault is in {into}. Try: commonplace --vault {quote(str(into))} note list")
 
