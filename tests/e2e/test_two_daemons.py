@@ -99,9 +99,10 @@ def searches(daemon: Daemon, token: str) -> list[str]:
 
 
 def contexts(daemon: Daemon, token: str) -> list[str]:
-    """The context of each question, without its random mark."""
+    """The context of each question, without its random mark and without the night's news, which is told once."""
     texts = [tool_text(daemon, token, "memory_recall", prompt=question) for question in QUESTIONS]
-    return [re.sub("memory-[0-9a-f]{8}", "memory", text) for text in texts]
+    texts = [re.sub("memory-[0-9a-f]{8}", "memory", text) for text in texts]
+    return [re.sub(r"<memory session>\n- Last night: .*\n</memory>\n?", "", text) for text in texts]
 
 
 def test_a_daemon_answers_while_a_sign_in_waits_for_the_database(cluster: Cluster, database: TestServer) -> None:
