@@ -82,8 +82,7 @@ def facts(draw: st.DrawFn) -> Fact:
             quote=draw(TEXTS),
         ),
     )
-    mark = RULES.fingerprint(subject=whole.subject, predicate=predicate, object=whole.object, text=whole.text)
-    return replace(whole, fingerprint=mark)
+    return replace(whole, fingerprint=RULES.fingerprint(whole))
 
 
 def written(fact: Fact, keys: dict[str, Any]) -> bytes:
@@ -119,7 +118,7 @@ def test_an_entry_that_is_written_is_read_back_the_same(fact: Fact, tags: list[s
 def test_changes_lead_from_one_fact_to_the_other(old: Fact, new: Fact) -> None:
     """Nothing more is changed than what differs: keys of a person stay."""
     new = replace(new, id=old.id, path=old.path, always_load=old.always_load, text=old.text, kind=old.kind)
-    mark = RULES.fingerprint(subject=new.subject, predicate=new.predicate, object=new.object, text=new.text)
+    mark = RULES.fingerprint(new)
     raw = written(old, {**entry_frontmatter(old, tags=["t"], slug="x", created=old.recorded), "mood": "sunny"})
     for key, value in changed_keys(old, new).items():
         given_up = value is None

@@ -226,11 +226,7 @@ class Meeting(NamedTuple):
     @property
     def is_same(self) -> bool:
         """True for equal triples, and for equal words."""
-        one, other = (
-            RULES.fingerprint(subject=each.subject, predicate=each.predicate, object=each.object, text=each.text)
-            for each in (self.candidate, self.known)
-        )
-        return one == other
+        return RULES.fingerprint(self.candidate) == RULES.fingerprint(self.known)
 
     @property
     def are_rivals(self) -> bool:

@@ -27,11 +27,12 @@ class FactRules:
         """The entity's normalized name: the same for every spelling; empty for no name."""
         return entity_key(name, user=self.user)
 
-    def fingerprint(self, *, subject: str = "", predicate: str = "", object: str = "", text: str = "") -> str:
+    def fingerprint(self, statement: Fact | Candidate) -> str:
         """A hash that is equal for equal triples, whatever the text; without a predicate, for equal words."""
-        if not predicate_key(predicate):
-            return fingerprint(text)
-        return fingerprint("|".join((self.entity(subject), predicate_key(predicate), self.entity(object))))
+        predicate = predicate_key(statement.predicate)
+        if not predicate:
+            return fingerprint(statement.text)
+        return fingerprint("|".join((self.entity(statement.subject), predicate, self.entity(statement.object))))
 
     def claim(self, fact: Fact) -> str:
         """A key for what only this fact may say at a time; empty if the fact claims nothing.

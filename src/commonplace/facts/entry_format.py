@@ -63,8 +63,7 @@ def read_entry(
     fields = EntryFields(note)
     if is_entry(note):
         fact = _without_future(_read(note, fields, place=place, sensitive=sensitive), fields, latest)
-        hash = rules.fingerprint(subject=fact.subject, predicate=fact.predicate, object=fact.object, text=fact.text)
-        return replace(fact, fingerprint=hash), fields.problems
+        return replace(fact, fingerprint=rules.fingerprint(fact)), fields.problems
     if is_entry_path(note.path) and note.frontmatter.get("id") is not None:
         fields.add_problem("id", "`id` must be an id that Commonplace generated: the note is read as a plain note")
     return None, fields.problems

@@ -107,7 +107,8 @@ class Comparison:
         fact, candidate = similar.fact, self.candidate
         if predicate_key(fact.predicate) != predicate_key(candidate.predicate):
             return False
-        return self._fingerprint(fact) == self._fingerprint(candidate) and not self._has_other_subject(fact)
+        is_equal = self.rules.fingerprint(fact) == self.rules.fingerprint(candidate)
+        return is_equal and not self._has_other_subject(fact)
 
     def is_nearly_the_same(self, similar: FactRecord) -> bool:
         """True for the same predicate of the same subject with an object in nearly the same words."""
@@ -132,11 +133,6 @@ class Comparison:
     def _has_other_subject(self, fact: Fact) -> bool:
         subject, other = self.rules.entity(self.candidate.subject), self.rules.entity(fact.subject)
         return bool(subject and other) and subject != other
-
-    def _fingerprint(self, statement: Fact | Candidate) -> str:
-        return self.rules.fingerprint(
-            subject=statement.subject, predicate=statement.predicate, object=statement.object, text=statement.text
-        )
 
 
 def was_said_before(candidate: Candidate, fact: Fact) -> bool:

@@ -316,9 +316,7 @@ def line_facts(
                 importance=default_importance(fact.fact),
                 updated=updated,
                 origins=Origins(trust="said" if key in programs else "read"),
-                fingerprint=rules.fingerprint(
-                    subject=fact.subject, predicate=fact.predicate, object=fact.object, text=fact.text
-                ),
+                fingerprint=rules.fingerprint(fact),
             )
         )
         seen[name] += 1

@@ -101,10 +101,7 @@ def _known(candidate: Candidate, session: Session, *, begins: str) -> Stored | N
 
     If the other memory says when it `begins`, another time is another fact: people move back to where they lived.
     """
-    said = complete_candidate(candidate, session)
-    fingerprint = session.stores.rules.fingerprint(
-        subject=said.subject, predicate=said.predicate, object=said.object, text=said.text
-    )
+    fingerprint = session.stores.rules.fingerprint(complete_candidate(candidate, session))
     with session.stores.index.reader() as reader:
         same = reader.facts(FactQuery(fingerprint=fingerprint, origins=("entry",), staged=True))
     same = tuple(each for each in same if not begins or each.fact.begins == begins or each.fact.status == "deleted")

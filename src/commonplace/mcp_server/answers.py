@@ -147,7 +147,7 @@ def entry_text(result: Values) -> str:
         return f"Not forgotten. {line_of(result['reason'])} Id {id}: {statement}"
     is_same = result["action"] == "settle" and any(each["superseded_by"] == result["id"] for each in result["ended"])
     done = {
-        "confirm": f"Already known, confirmed. Id {id}",
+        "confirm": f"Already known{', confirmed' if result['changed'] else ''}. Id {id}",
         "contradict": f"Saved as {id}; it contradicts {_short(result['old'])}",
         "forget": f"Forgotten (undo_last brings it back). Id {id}",
         "settle": f"Settled: {id} stays as it is worded" if is_same else f"Settled {id}",

@@ -280,6 +280,7 @@ def class_named(name: str) -> FactClass:
     for each in FACT_CLASSES:
         if each == name:
             return each
+    refuse_secrets(name)  # the error quotes it
     raise UsageError(f"no fact class is called {name!r}", hint=f"Classes: {', '.join(FACT_CLASSES[1:])}.")
 
 

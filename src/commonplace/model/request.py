@@ -98,8 +98,8 @@ class NewEntry(EntryDetails):
     `derived_from` and `contradicts` name other entries by id, and so do `replaces`, `covers`, `same` and `both`, which
     settle how it relates to them (`Settlement`): of what is the `same`, the known wording stays, and the new one is
     archived. It ends on the day `until`; what it is said to replace or cover stays then, and holds alone again. An
-    agent's text of several list items, sentences on lines of their own, or three paragraphs is refused with its parts
-    unless it is to be saved `whole`.
+    agent's text of several list items, sentences on lines of their own, or paragraphs (other than a statement and its
+    reason) is refused with its parts unless it is to be saved `whole`.
     """
 
     text: str

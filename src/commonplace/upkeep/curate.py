@@ -212,7 +212,7 @@ class _FactsOf:
     """What memory knows of the statements in a profile note: the facts in its lines, and entries that say the same."""
 
     def __init__(self, path: str, session: Session, *, is_own: bool) -> None:
-        self._rules, self._session = session.stores.rules, session
+        self._session = session
         with entry_reader(session.stores) as reader:
             lines = reader.facts(FactQuery(paths=(path,), sensitive=False))
         self._lines = {each.fact.line: each for each in fact_snapshots(lines, session)}
@@ -239,9 +239,9 @@ class _FactsOf:
 
     def _same(self, statement: SectionStatement) -> list[FactSnapshot]:
         """The entries that say the same, in any state but forgotten."""
-        hash = self._rules.fingerprint(subject="", predicate="", object="", text=statement.text)
+        query = FactQuery(fingerprint=fingerprint(statement.text), origins=("entry",), sensitive=False)
         with entry_reader(self._session.stores) as reader:
-            records = reader.facts(FactQuery(fingerprint=hash, origins=("entry",), sensitive=False))
+            records = reader.facts(query)
         same = fact_snapshots(records, self._session)
         return [each for each in same if each.state != "deleted" and each.fact.origin == "entry"]
 

@@ -236,8 +236,8 @@ def save_entry(body: SaveBody, caller: CallingProgram, memory: Writer) -> EntryR
     """Save one thing worth knowing. What is already known is confirmed instead; nothing is overwritten.
 
     The response has the `neighbours`: the entries near to it, to be settled by the route `settle` if one holds no
-    longer. A program's text of several list items, sentences on lines of their own, or three paragraphs is refused
-    with its parts, unless it is `whole`.
+    longer. A program's text of several list items, sentences on lines of their own, or paragraphs (other than a
+    statement and its reason) is refused with its parts, unless it is `whole`.
     """
     fields = body.model_dump(exclude={"text", "session_id"})
     return _entry_response(

@@ -7,7 +7,7 @@ import pytest
 
 from commonplace.facts.claims import FactRules, is_rivalling, rules_of
 from commonplace.facts.options import FactsOptions
-from commonplace.model import Fact, FactEnd, Origins
+from commonplace.model import Candidate, Fact, FactEnd, Origins
 
 RULES = FactRules(user="simon")
 JANUARY, MARCH, MAY = "2026-01-01T00:00:00Z", "2026-03-01T00:00:00Z", "2026-05-01T00:00:00Z"
@@ -192,16 +192,20 @@ def test_a_less_trusted_fact_holds_only_while_no_better_one_does() -> None:
 
 def test_a_triple_has_the_same_fingerprint_in_any_spelling() -> None:
     """Text does not count where there is a triple; the user is the user by any name."""
-    one = RULES.fingerprint(subject="me", predicate="works at", object="[[Acme]]", text="Works at Acme.")
-    other = RULES.fingerprint(subject="Simon", predicate="works_at", object="acme", text="I am with Acme.")
+    one = RULES.fingerprint(Candidate(subject="me", predicate="works at", object="[[Acme]]", text="Works at Acme."))
+    other = RULES.fingerprint(Candidate(subject="Simon", predicate="works_at", object="acme", text="I am with Acme."))
 
     assert one == other
-    assert one != RULES.fingerprint(subject="me", predicate="works_at", object="Globex")
+    assert one != RULES.fingerprint(
+        Candidate(subject="me", predicate="works_at", object="Globex", text="Works at Globex.")
+    )
 
 
 def test_a_statement_has_the_fingerprint_of_its_words() -> None:
     """Without a predicate, subject and object do not count."""
-    assert RULES.fingerprint(subject="Acme", text="Use tabs.") == RULES.fingerprint(text="use tabs")
+    one, other = Candidate(subject="Acme", text="Use tabs."), Candidate(text="use tabs")
+
+    assert RULES.fingerprint(one) == RULES.fingerprint(other)
 
 
 def test_rules_come_from_the_options_and_the_user() -> None:

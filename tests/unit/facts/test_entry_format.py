@@ -7,7 +7,7 @@ import pytest
 from commonplace.facts.claims import FactRules
 from commonplace.facts.entry_format import KEY_ORDER, changed_keys, entry_frontmatter, is_entry, read_entry
 from commonplace.facts.line_facts import line_facts
-from commonplace.model import Fact, Note, Origins, Problem
+from commonplace.model import Candidate, Fact, Note, Origins, Problem
 from commonplace.notes import parse
 
 RULES = FactRules()
@@ -93,7 +93,7 @@ FACT = Fact(
     bonds=(("contradict", OLD), ("derive", OLD), ("extend", OTHER)),
     confirmed=("2026-03-01", "2026-07-19"),
     origins=Origins("claude-code", "c-123", "said"),
-    fingerprint=RULES.fingerprint(subject="me", predicate="prefers", object="TypeScript over JavaScript"),
+    fingerprint=RULES.fingerprint(Candidate(subject="me", predicate="prefers", object="TypeScript over JavaScript")),
 )
 
 
@@ -277,7 +277,7 @@ def test_a_bare_entry_has_what_is_usual() -> None:
     assert (fact.status, fact.importance, fact.kind, fact.text) == ("active", 0.5, "", "Some words.")
     assert fact.recorded == fact.updated == "2025-10-17T20:00:33Z"
     assert fact.origins == Origins(trust="read")
-    assert fact.fingerprint == RULES.fingerprint(text="some words")
+    assert fact.fingerprint == RULES.fingerprint(Candidate(text="some words"))
 
 
 def test_an_id_without_a_time_says_nothing_of_when() -> None:

@@ -5,7 +5,7 @@ import pytest
 from commonplace.facts.claims import FactRules
 from commonplace.facts.line_facts import line_facts
 from commonplace.facts.triples import Predicates
-from commonplace.model import Fact, Origins
+from commonplace.model import Candidate, Fact, Origins
 from commonplace.notes import parse
 
 RULES = FactRules()
@@ -31,7 +31,7 @@ def test_a_statement_is_a_fact_about_its_note() -> None:
         topics=("health",),
         subject="Ada",
         origins=Origins(trust="read"),
-        fingerprint=RULES.fingerprint(text="Sleeps *little*."),
+        fingerprint=RULES.fingerprint(Candidate(text="Sleeps *little*.")),
     )
 
 
@@ -41,7 +41,7 @@ def test_a_relation_is_a_triple_from_note_to_note() -> None:
 
     assert (fact.subject, fact.predicate, fact.object) == ("Ada", "works_at", "Acme")
     assert (fact.text, fact.kind, fact.topics) == ("works at [[Companies/Acme]]", "", ("work",))
-    assert fact.fingerprint == RULES.fingerprint(subject="ada", predicate="works_at", object="[[acme]]")
+    assert fact.fingerprint == RULES.fingerprint(Candidate(subject="ada", predicate="works_at", object="[[acme]]"))
 
 
 def test_facts_come_in_the_order_of_their_lines() -> None:

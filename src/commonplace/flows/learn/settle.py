@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from commonplace.errors import NotFound, Refused, UsageError
+from commonplace.facts.words import fingerprint
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.learn.extract import known_statements
 from commonplace.flows.memory.facts import entry_reader
@@ -69,7 +70,7 @@ def _settle(item: LearnedItem, fact: ExtractedFact, session: Session, removed: C
 
 
 def item_outcome(
-    item: LearnedItem, fact: ExtractedFact, session: Session, *, removed: Collection[str] = (), dry_run: bool
+    item: LearnedItem, fact: ExtractedFact, session: Session, *, removed: Collection[str], dry_run: bool
 ) -> LearnedItem:
     """The item, saved, with its outcome; what has one of the `removed` fingerprints waits for the person.
 
@@ -102,8 +103,9 @@ def _of_saved(item: LearnedItem, saved: Fact) -> LearnedItem:
 
 def _with_the_words(candidate: Candidate, session: Session) -> tuple[Fact, ...]:
     """The entries with the same words, whatever became of them."""
+    query = FactQuery(fingerprint=session.stores.rules.fingerprint(candidate), origins=("entry",), staged=True)
     with entry_reader(session.stores) as reader:  # with what a killed process has committed and not indexed
-        records = reader.facts(FactQuery(fingerprint=_fingerprint(candidate, session), origins=("entry",), staged=True))
+        records = reader.facts(query)
     return tuple(each.fact for each in records)
 
 
@@ -126,13 +128,7 @@ def _doubt(candidate: Candidate, known: Sequence[Fact], removed: Collection[str]
         return ""
     if candidate.origins.note and any(each.status == "superseded" for each in known):
         return _REPLACED
-    return _REMOVED if _fingerprint(candidate, session) in removed else ""
-
-
-def _fingerprint(candidate: Candidate, session: Session) -> str:
-    return session.stores.rules.fingerprint(
-        subject=candidate.subject, predicate=candidate.predicate, object=candidate.object, text=candidate.text
-    )
+    return _REMOVED if session.stores.rules.fingerprint(candidate) in removed else ""
 
 
 def _reworded_since(candidate: Candidate, item: LearnedItem, session: Session) -> Fact | None:
@@ -147,7 +143,7 @@ def _reworded_since(candidate: Candidate, item: LearnedItem, session: Session) -
     siblings = [each for each in siblings if each.origins.quote == candidate.origins.quote]
     items = session.stores.history.learned_items(source=item.source) if siblings else ()
     texts = (statement_of(each.text.strip()) for each in items if each.turn == item.turn)
-    extracted = {session.stores.rules.fingerprint(text=text) for text in texts}
+    extracted = {fingerprint(text) for text in texts}
     return next((each for each in siblings if not each.predicate and each.fingerprint not in extracted), None)
 
 
@@ -228,6 +224,6 @@ def ended_fact(fact: ExtractedFact, session: Session) -> Fact | None:
     """The known fact that is said to be over: the one with just these words; None if none has."""
     if not fact.ends.strip():
         return None
-    print_ = session.stores.rules.fingerprint(text=fact.ends)
+    print_ = fingerprint(fact.ends)
     meant = [each for each in known_statements([fact.ends], session) if each.fingerprint == print_]
     return meant[0] if len(meant) == 1 else None

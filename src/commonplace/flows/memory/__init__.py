@@ -13,7 +13,11 @@ In: a candidate, the name of an entry, or a request for facts. Out: what became 
     derive     several entries -> one that names them; the entries that it replaces go to the archive
     undo       a job's change undone, with what programs derived from it
     facts      facts about an entity, a topic or a prompt, now or on a day; versions, timeline, links
+    spoken     whether the person said it: the words that an agent quotes, beside what the person wrote
+    groups     entries of which nobody has said how they relate
+    endings    endings that wait for the person, and those that rules of earlier versions made
     review     what waits for the person, and what it speaks against -> approved, edited or rejected
-    profiles   operations on USER.md and CHANNEL.md -> checked one by one -> one commit, a proposal, a log
+    profiles   operations on USER.md and CHANNEL.md -> checked one by one -> one commit, a proposal, a log; who
+               wrote each line is in `profile_writers`
     lint       every entry and every chain checked; safe fixes on request
 """

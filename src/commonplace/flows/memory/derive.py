@@ -107,9 +107,7 @@ def known_entry(candidate: Candidate, sources: Sequence[Fact], session: Session)
     """An entry of that kind which is derived from all of these, or another one with the words: one that holds if there
     is one, else whatever became of it, for then the job is done, too. What one of these replaced is no other entry."""
     ids = {fact.id for fact in sources}
-    print_ = session.stores.rules.fingerprint(
-        subject=candidate.subject, predicate=candidate.predicate, object=candidate.object, text=candidate.text
-    )
+    print_ = session.stores.rules.fingerprint(candidate)
     with entry_reader(session.stores) as reader:
         heirs = [id for id, its in derived_from(ids, reader).items() if ids <= its]
         same = [each.fact for each in reader.facts(FactQuery(fingerprint=print_, staged=True))]

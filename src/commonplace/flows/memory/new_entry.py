@@ -60,7 +60,7 @@ def refuse_several(new: NewEntry) -> None:
     refuse_secrets(new.text)  # the error quotes it
     parts = [*_parts(new.text)]
     if len(parts) > 1 and not _is_statement_with_reason(new.text):
-        listed = "; ".join(f"({number}) {part[:_MOST_IN_PART]}" for number, (_, part) in enumerate(parts, start=1))
+        listed = "; ".join(f"({number}) {part[:_MOST_IN_PART]}" for number, part in enumerate(parts, start=1))
         raise UsageError(
             f"this text says {len(parts)} things: {listed}",
             hint="Save each by itself, in a sentence that stands alone; or all in one entry with `whole`.",
@@ -68,22 +68,23 @@ def refuse_several(new: NewEntry) -> None:
 
 
 def _is_statement_with_reason(text: str) -> bool:
+    """True for two paragraphs, of which the second has no label."""
     blocks = [*top_blocks(text)]
     is_plain = [each.kind == "paragraph" and not _sentences(each.text) for each in blocks]
     return is_plain == [True, True] and not _LABEL.match(blocks[1].text)
 
 
-def _parts(text: str) -> Iterator[tuple[str, str]]:
-    """The paragraphs, sentences on lines of their own, and list items that belong to no other one, with their kinds."""
+def _parts(text: str) -> Iterator[str]:
+    """The paragraphs, sentences on lines of their own, and list items that belong to no other one."""
     first, is_below_label = "", False
     for block in top_blocks(text):
         lines = _sentences(block.text) if block.kind == "paragraph" else ()
-        for part in lines or (" ".join(block.text.split()),):
+        for part in lines or [" ".join(block.text.split())]:
             if block.kind == "paragraph":
                 is_below_label = bool(first and _LABEL.match(part) and not _LABEL.match(first))
             if not is_below_label and not (block.kind == "paragraph" and part.endswith(":")):
                 first = first or part
-                yield "line" if lines else block.kind, part
+                yield part
 
 
 def _sentences(paragraph: str) -> Sequence[str]:

@@ -398,10 +398,8 @@ def _reworded(fact: Fact, words: tuple[str, str], session: Session) -> Fact:
     draft = replace(_candidate(fact), text=text, object=object, origins=_own_words(fact, session))
     candidate = complete_candidate(draft, session)
     screen_candidate(candidate, session)
-    hash = session.stores.rules.fingerprint(
-        subject=fact.subject, predicate=fact.predicate, object=candidate.object, text=candidate.text
-    )
-    return replace(fact, text=candidate.text, object=candidate.object, origins=candidate.origins, fingerprint=hash)
+    reworded = replace(fact, text=candidate.text, object=candidate.object, origins=candidate.origins)
+    return replace(reworded, fingerprint=session.stores.rules.fingerprint(reworded))
 
 
 def _own_words(fact: Fact, session: Session) -> Origins:

@@ -191,7 +191,7 @@ def _decide(
     concerned = [each.fact for each in compared if each.fact.id in endings]
     stale = [each for each in concerned if not refresh_note(each.path, session.stores)]
     old = next((each for each in concerned if each.id == verdict.target), None)
-    same = _with_the_words(candidate, known, session)
+    same = with_the_words(candidate, known, session)
     entry = JudgedCandidate(
         candidate,
         verdict,
@@ -299,15 +299,16 @@ def known_facts(candidate: Candidate, session: Session) -> tuple[FactRecord, ...
     return tuple({each.fact.id: each for each in found}.values())
 
 
-def _with_the_words(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> tuple[Fact, ...]:
-    print_ = _fingerprint(candidate, session)
+def with_the_words(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> tuple[Fact, ...]:
+    """Those of the known facts that have the candidate's words or its triple."""
+    print_ = session.stores.rules.fingerprint(candidate)
     return tuple(each.fact for each in known if each.fact.fingerprint == print_)
 
 
 def _lines_without_verdict(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> frozenset[str]:
     """The ids of lines with the candidate's words, if it is said how these relate to others: no line can say that."""
     verdicts = {target for bond, target in candidate.bonds if bond in ("update", "both")}
-    lines = (each.id for each in _with_the_words(candidate, known, session) if each.origin == "line")
+    lines = (each.id for each in with_the_words(candidate, known, session) if each.origin == "line")
     return frozenset(lines) - verdicts if verdicts else frozenset()
 
 
@@ -318,7 +319,7 @@ def _settled_as_same(
 
     What has a day of its own, or is said to relate to that entry in another way, is a new statement.
     """
-    same = _with_the_words(candidate, known, session)
+    same = with_the_words(candidate, known, session)
     away = [each for each in same if each.status == "superseded" and each.reason.startswith(SAYS_SAME)]
     if not away or candidate.fact == "event" or candidate.valid_until or any(each.status == "active" for each in same):
         return None
@@ -330,8 +331,7 @@ def _settled_as_same(
 
 def _said_of_other_days(candidate: Candidate, known: Iterable[FactRecord], session: Session) -> frozenset[str]:
     """The ids of the facts with the candidate's words that meant another day by them, such as "tomorrow"."""
-    print_ = _fingerprint(candidate, session)
-    same = [each.fact for each in known if each.fact.fingerprint == print_]
+    same = with_the_words(candidate, known, session)
     if not same:
         return frozenset()
     zone = session.stores.calendars.zone
@@ -359,14 +359,8 @@ def _day_words(text: str, day: date) -> Iterator[str]:
             yield today
 
 
-def _fingerprint(candidate: Candidate, session: Session) -> str:
-    return session.stores.rules.fingerprint(
-        subject=candidate.subject, predicate=candidate.predicate, object=candidate.object, text=candidate.text
-    )
-
-
 def _same_words(candidate: Candidate, reader: IndexReader, session: Session) -> tuple[FactRecord, ...]:
-    print_ = _fingerprint(candidate, session)
+    print_ = session.stores.rules.fingerprint(candidate)
     return reader.facts(FactQuery(fingerprint=print_, sensitive=session.sees_sensitive, staged=True))
 
 

@@ -17,7 +17,7 @@ from commonplace.flows.memory.derive import derived_from
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.notes.history import undo_commit, undone_commits
 from commonplace.flows.notes.write import KIND, ORIGIN, require_history
-from commonplace.flows.stores import Session
+from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import FactQuery
 from commonplace.model import Changed, Fact, Terms
 from commonplace.model.layout import MEMORY, entry_digits, is_always_loaded, place_of
@@ -111,18 +111,13 @@ def removed_statements(session: Session) -> frozenset[str]:
     or deleted the note. Those of the newest commits alone; empty for a vault without history.
     """
     vault = session.stores.vault
-    if Capability.HISTORY not in vault.capabilities:
-        return frozenset()
-    historic = require_history(vault)
-    try:
-        ours = historic.revisions(ours=True, limit=_FARTHEST_BACK)
-        there = {entry_digits(each.path) for each in vault.list(MEMORY).files}
-    except CommonplaceError:
-        return frozenset()
-    mine = [each for each in ours if each.trailers.get(ORIGIN) == session.actor.origin]
+    mine = [each for each in _our_commits(session.stores) if each.trailers.get(ORIGIN) == session.actor.origin]
     made = [(path, each) for each in mine for path in each.paths if _adds(each, entry_digits(path))]
+    if not made:
+        return frozenset()
+    there = _entries_there(session.stores)
     gone = [(path, each.commit) for path, each in made if entry_digits(path) not in there]
-    contents = historic.read_all_at([(vault.resolve(path), commit) for path, commit in gone])
+    contents = require_history(vault).read_all_at([(vault.resolve(path), commit) for path, commit in gone])
     notes = (parse(content, path=path, mtime=0.0) for (path, _), content in zip(gone, contents, strict=True) if content)
     facts = (read_entry(note, place="", sensitive=False, rules=session.stores.rules)[0] for note in notes)
     return frozenset(fact.fingerprint for fact in facts if fact)
@@ -132,16 +127,29 @@ def undone_by_person(session: Session) -> frozenset[str]:
     """The digits of entries, and the paths of notes, that this job changed or derived something from, and the person
     undid: it leaves them alone. Empty for a vault without history.
     """
-    vault = session.stores.vault
-    if Capability.HISTORY not in vault.capabilities:
+    ours = _our_commits(session.stores)
+    if not ours:
         return frozenset()
-    historic = require_history(vault)
-    try:
-        ours = historic.revisions(ours=True, limit=_FARTHEST_BACK)
-    except CommonplaceError:
-        return frozenset()
-    gone = undone_commits(session.stores)
+    gone, historic = undone_commits(session.stores), require_history(session.stores.vault)
     mine = [each for each in ours if each.commit in gone and _is_of(each, session.actor.origin)]
     touched = {entry_digits(path) or path for each in mine for path in each.paths}
     sources = {id_digits(id) for each in mine for _, ids in _made(each, historic) for id in ids}
     return frozenset(touched | sources)
+
+
+def _entries_there(stores: Stores) -> frozenset[str]:
+    """The digits of all entries in the vault."""
+    try:
+        return frozenset(entry_digits(each.path) for each in stores.vault.list(MEMORY).files)
+    except NotFound:
+        return frozenset()
+
+
+def _our_commits(stores: Stores) -> Sequence[Revision]:
+    """Our newest commits; none for a vault without history, or whose history cannot be read."""
+    if Capability.HISTORY not in stores.vault.capabilities:
+        return ()
+    try:
+        return require_history(stores.vault).revisions(ours=True, limit=_FARTHEST_BACK)
+    except CommonplaceError:
+        return ()

@@ -31,7 +31,7 @@ from commonplace.flows.memory.new_entry import (
     new_entry_note,
     screen_candidate,
 )
-from commonplace.flows.memory.save import SAYS_SAME, Ending, known_facts, save
+from commonplace.flows.memory.save import SAYS_SAME, Ending, known_facts, save, with_the_words
 from commonplace.flows.memory.spoken import is_spoken_change
 from commonplace.flows.notes.write import (
     Edit,
@@ -201,12 +201,8 @@ def save_same(candidate: Candidate, name: str, session: Session, *, dry_run: boo
 
 def _entry_with_words(candidate: Candidate, session: Session) -> Fact | None:
     """The entry in use that has the words of the candidate; None if there is none."""
-    rules = session.stores.rules
-    words = rules.fingerprint(
-        subject=candidate.subject, predicate=candidate.predicate, object=candidate.object, text=candidate.text
-    )
-    facts = (each.fact for each in known_facts(candidate, session) if each.fact.fingerprint == words)
-    return next((each for each in facts if (each.origin, each.status) == ("entry", "active")), None)
+    same = with_the_words(candidate, known_facts(candidate, session), session)
+    return next((each for each in same if (each.origin, each.status) == ("entry", "active")), None)
 
 
 def shown_entry(name: str, session: Session) -> Fact:
