@@ -42,8 +42,10 @@ def measure(chosen: argparse.Namespace, sets: Path, folder: Path) -> dict[str, A
     """The figures of the chosen parts."""
     flags = settings_of(figures.with_model(chosen.model), chosen.set)
     opener = Opener(flags, chosen.cache / "memory-vectors.db" if chosen.cache else None)
-    told: dict[str, Any] = {"sets": str(sets)}
-    people = read_people(sets) if {"context", "garden", "sizes", "thresholds"} & {*chosen.only} else []
+    told: dict[str, Any] = {"sets": str(sets), "cues": chosen.cues}
+    people = (
+        read_people(sets, cues=chosen.cues) if {"context", "garden", "sizes", "thresholds"} & {*chosen.only} else []
+    )
     if "context" in chosen.only and people:
         told["context"] = measure_context(people, opener, folder, say)
     if "gate" in chosen.only and (candidates := read_candidates(sets)):
@@ -51,7 +53,7 @@ def measure(chosen: argparse.Namespace, sets: Path, folder: Path) -> dict[str, A
         told["gate"] = measure_gate(candidates, opener)
     told |= _in_garden(chosen, sets, people, opener, folder)
     if "sizes" in chosen.only and people:
-        told["sizes"] = measure_sizes(people, chosen.sizes, opener, folder, say)
+        told["sizes"] = measure_sizes(people, chosen.sizes, opener, folder, say, cues=chosen.cues)
     if "thresholds" in chosen.only and people:
         told["thresholds"] = measure_thresholds(people, opener, folder, say)
     return told
@@ -105,6 +107,7 @@ def _options() -> argparse.ArgumentParser:
     options.add_argument(
         "--sizes", type=int, nargs="+", default=list(SIZES), help="entries together, own and generated"
     )
+    options.add_argument("--cues", action="store_true", help="save what each entry is about and when it matters, too")
     options.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting to try")
     options.add_argument("--cache", type=Path, default=figures.CACHE, help="where vectors are kept between runs")
     options.add_argument("--model", type=Path, default=figures.MODEL, help="folder with the encoder's weights")

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
+from bench.memory_sets import CUES, NO_CUES, Cues, read_cues
+
+from commonplace.facts.cues import counted_cue
 from commonplace.facts.entry_paths import default_importance, entry_path, fact_class_of, slug_of
 from commonplace.flows.memory.new_entry import new_entry_note
 from commonplace.model import Fact, Origins
@@ -116,33 +119,35 @@ TEMPLATES: Final = (
 )
 
 
-def crowd(count: int, *, seed: int = 15) -> list[tuple[str, str]]:
-    """So many distinct statements with their kinds, always the same; fewer are the beginning of more."""
-    source, made = random.Random(seed), dict[str, str]()
+def crowd(count: int, *, seed: int = 15) -> list[tuple[str, str, Cues]]:
+    """So many distinct statements with their kinds and cues, always the same; fewer are the beginning of more."""
+    cues = read_cues(CUES / "crowd.jsonl", key="n")
+    source, made = random.Random(seed), dict[str, tuple[str, Cues]]()
     while len(made) < count:
-        kind, template = source.choice(TEMPLATES)
-        made.setdefault(template.format(**_words(source)), kind)
-    return [(kind, text) for text, kind in made.items()]
+        number = source.randrange(len(TEMPLATES))
+        (kind, template), words = TEMPLATES[number], _words(source)
+        made.setdefault(template.format(**words), (kind, Cues(*(each.format(**words) for each in cues[number]))))
+    return [(kind, text, own) for text, (kind, own) in made.items()]
 
 
-def write_crowd(vault: Path, count: int) -> None:
-    """Write so many entries into the vault, said by an agent over the last two years."""
+def write_crowd(vault: Path, count: int, *, cues: bool = False) -> None:
+    """Write so many entries into the vault, with cues or without, said by an agent over the last two years."""
     begins = datetime.now(UTC) - SPAN
-    for path, content in _notes(count, begins):
+    for path, content in _notes(count, begins, cues=cues):
         file = vault / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
 
 
-def _notes(count: int, begins: datetime) -> Iterator[tuple[str, bytes]]:
+def _notes(count: int, begins: datetime, *, cues: bool) -> Iterator[tuple[str, bytes]]:
     source = random.Random(16)
-    for number, (kind, text) in enumerate(crowd(count)):
+    for number, (kind, text, own) in enumerate(crowd(count)):
         at = begins + (SPAN - timedelta(days=1)) * source.random()
-        fact = _entry(text, kind, id=_id(number, at), at=moment_text(at))
+        fact = _entry(text, kind, own if cues else NO_CUES, id=_id(number, at), at=moment_text(at))
         yield fact.path, new_entry_note(fact, tags=())
 
 
-def _entry(text: str, kind: str, *, id: str, at: str) -> Fact:
+def _entry(text: str, kind: str, cues: Cues, *, id: str, at: str) -> Fact:
     class_ = fact_class_of(kind)
     return Fact(
         id=id,
@@ -152,6 +157,8 @@ def _entry(text: str, kind: str, *, id: str, at: str) -> Fact:
         text=text,
         kind=kind,
         fact=class_,
+        about=counted_cue(cues.about),
+        when=counted_cue(cues.when),
         importance=default_importance(class_),
         recorded=at,
         updated=at,

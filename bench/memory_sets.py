@@ -5,14 +5,15 @@ Their form is described in the README beside them. A data folder has them under 
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from bench import figures
 
 CONTEXT: Final = "context.jsonl"
+CUES: Final = figures.HERE / "sets/cues"
 GATE: Final = "gate.jsonl"
 QUERIES: Final = "queries.jsonl"
 CODING: Final = "coding.jsonl"
@@ -57,14 +58,29 @@ GENERIC_CODING: Final = (
 """Prompts of a working day that need no memory, written for this program; the data folder may bring others."""
 
 
+class Cues(NamedTuple):
+    """What an entry is about and when it matters, as somebody wrote it who saw nothing but its text."""
+
+    about: str = ""
+    when: str = ""
+
+
+NO_CUES: Final = Cues()
+
+
 @dataclass(frozen=True, slots=True)
 class LabelledEntry:
-    """What memory holds of a person: an id, a kind, the text, and the text that it replaced, if any."""
+    """What memory holds of a person: an id, a kind, the text, and the text that it replaced, if any.
+
+    `cues` say what the text is about and when it matters, `old_cues` the same of the text that it replaced.
+    """
 
     id: str
     kind: str
     text: str
     old: str
+    cues: Cues = NO_CUES
+    old_cues: Cues = NO_CUES
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +157,19 @@ def garden_of(data: Path, vaults: Path | None, folder: Path) -> Path | None:
     return None
 
 
-def read_people(folder: Path) -> list[Person]:
-    """The people of the set; none, with a message, when it is missing."""
-    return [_person(line) for line in _lines(folder / CONTEXT)]
+def read_people(folder: Path, *, cues: bool = False) -> list[Person]:
+    """The people of the set; none, with a message, when it is missing.
+
+    With `cues`, their entries have those of the set, or those that we had written for the development sets.
+    """
+    own = folder / "cues.jsonl"
+    known = read_cues(own if own.is_file() else CUES / "development.jsonl") if cues else {}
+    return [_person(line, known) for line in _lines(folder / CONTEXT)]
+
+
+def read_cues(file: Path, *, key: str = "id") -> dict[Any, Cues]:
+    """The cues of a file by what they belong to."""
+    return {line[key]: Cues(line["about"], line.get("when", "")) for line in _lines(file)}
 
 
 def read_candidates(folder: Path) -> list[CandidateMemory]:
@@ -190,11 +216,20 @@ def coding_prompt(id: str, prompt: str, *, gold: tuple[str, ...] = ()) -> Labell
     return LabelledPrompt(id=id, type=type, prompt=prompt, gold=gold, ok=(), harmful=(), after="")
 
 
-def _person(line: dict[str, Any]) -> Person:
+def _person(line: dict[str, Any], cues: Mapping[str, Cues]) -> Person:
+    name = line["user"]
     return Person(
-        name=line["user"],
+        name=name,
         entries=tuple(
-            LabelledEntry(each["id"], each["kind"], each["text"], each.get("old") or "") for each in line["entries"]
+            LabelledEntry(
+                each["id"],
+                each["kind"],
+                each["text"],
+                each.get("old") or "",
+                cues.get(f"{name}/{each['id']}", NO_CUES),
+                cues.get(f"{name}/{each['id']}old", NO_CUES),
+            )
+            for each in line["entries"]
         ),
         notes=tuple((each["path"], each["text"]) for each in line.get("notes", ())),
         prompts=tuple(_prompt(each) for each in line["prompts"]),
@@ -203,7 +238,7 @@ def _person(line: dict[str, Any]) -> Person:
 
 def _prompt(line: dict[str, Any]) -> LabelledPrompt:
     return LabelledPrompt(
-        id=line["id"],
+        id=line.get("id") or line["prompt"],
         type=line["type"],
         prompt=line["prompt"],
         gold=tuple(line.get("gold") or ()),

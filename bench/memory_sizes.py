@@ -11,7 +11,13 @@ from bench.memory_vault import Opener, new_vault, save_entries
 
 
 def measure_sizes(
-    people: Sequence[Person], sizes: Sequence[int], opener: Opener, folder: Path, say: Callable[[str], None]
+    people: Sequence[Person],
+    sizes: Sequence[int],
+    opener: Opener,
+    folder: Path,
+    say: Callable[[str], None],
+    *,
+    cues: bool,
 ) -> list[dict[str, Any]]:
     """The figures at each size: so many entries together, the person's own and generated ones."""
     told = []
@@ -21,7 +27,7 @@ def measure_sizes(
         for person in people:
             place = folder / f"size-{size}-{person.name}"
             new_vault(place, person.notes)
-            write_crowd(place / "vault", max(0, size - len(person.entries)))
+            write_crowd(place / "vault", max(0, size - len(person.entries)), cues=cues)
             say(f"{person.name} among {size} entries")
             with opener.on_disk(place) as (memory, clock):
                 memory.index.sync()

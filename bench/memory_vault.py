@@ -110,16 +110,21 @@ def save_entries(memory: Memory, clock: BenchClock, person: Person) -> Saved:
     A replacement names what it replaces: nothing else ends an entry.
     """
     now = datetime.now(UTC)
-    first = [(each.id + "old" if each.old else each.id, each.kind, each.old or each.text) for each in person.entries]
-    later = [(each.id, each.kind, each.text) for each in person.entries if each.old]
+    first = [
+        (each.id + "old", each.kind, each.old, each.old_cues)
+        if each.old
+        else (each.id, each.kind, each.text, each.cues)
+        for each in person.entries
+    ]
+    later = [(each.id, each.kind, each.text, each.cues) for each in person.entries if each.old]
     ids: dict[str, str] = {}
     refused: dict[str, str] = {}
     for begins, wave in ((now - FIRST_SAID, first), (now - LAST_SAID, later)):
-        for number, (id, kind, text) in enumerate(wave):
+        for number, (id, kind, text, cues) in enumerate(wave):
             clock.set_to = begins + number * _BETWEEN
             try:
                 replaced = tuple(filter(None, (ids.get(f"{id}old"),)))
-                ids[id] = memory.entries.add(NewEntry(text, kind=kind, replaces=replaced)).fact.id
+                ids[id] = memory.entries.add(NewEntry(text, kind=kind, replaces=replaced, **cues._asdict())).fact.id
             except CommonplaceError as error:
                 refused[id] = str(error)
     clock.set_to = None

@@ -1,4 +1,4 @@
-"""`commonplace save | settle | evolve | show | confirm | forget | load | erase`: entries, one statement each."""
+"""`commonplace save | settle | evolve | describe | show | confirm | forget | load | erase`: one statement each."""
 
 import sys
 from typing import Annotated, Final
@@ -11,6 +11,7 @@ from commonplace.cli.invocation import Invocation, invocation_of, printable
 from commonplace.cli.neighbours import show_neighbours
 from commonplace.cli.note import show_erased
 from commonplace.cli.parameters import (
+    About,
     Both,
     Covers,
     DryRun,
@@ -25,6 +26,7 @@ from commonplace.cli.parameters import (
     Until,
     ValidFrom,
     ValidUntil,
+    When,
     project_of,
 )
 from commonplace.client.paths import working_folder
@@ -50,10 +52,9 @@ def save(
     ] = "",
     topic: Topics = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag for the note; may be repeated.")] = None,
-    trigger: Annotated[
-        list[str] | None,
-        typer.Option(metavar="TASK", help="Of a playbook: a task for which it is recalled; may be repeated."),
-    ] = None,
+    about: About = "",
+    when: When = "",
+    trigger: Annotated[list[str] | None, typer.Option(metavar="TASK", hidden=True)] = None,
     fact: FactClass = "",
     subject: Annotated[str, typer.Option(metavar="S", help="Who or what it is about.")] = "",
     predicate: Annotated[str, typer.Option(metavar="P", help="The relation, such as works_at.")] = "",
@@ -84,6 +85,7 @@ def save(
     Examples:
       commonplace save "Prefers concise pull requests." --kind preference --topic coding
       commonplace save "Ada works at Acme." --subject Ada --predicate works_at --object Acme --valid-from 2026-03-01
+      commonplace save "Is allergic to shellfish." --about "food allergies" --when "restaurants, menus, prawns"
       commonplace save "The dentist is Dr. Okafor." --replaces 3f9a1c
       pbpaste | commonplace save --kind fix --topic git --dry-run
     """
@@ -98,7 +100,8 @@ def save(
         object=object,
         topics=topic or (),
         tags=tag or (),
-        triggers=trigger or (),
+        about=about,
+        when=when or "; ".join(trigger or ()),
         importance=importance,
         valid_from=valid_from,
         valid_until=valid_until,
@@ -166,6 +169,8 @@ def evolve(
     text: Text = STANDARD_INPUT,
     reason: Annotated[str, typer.Option(metavar="R", help="Why it changed; required.")] = "",
     topic: Topics = None,
+    about: About = "",
+    when: When = "",
     importance: Importance = None,
     object: Annotated[
         str, typer.Option(metavar="O", help="The new value of a triple; TEXT is then its sentence.")
@@ -190,6 +195,8 @@ def evolve(
             words,
             reason=reason,
             topics=topic or (),
+            about=about,
+            when=when,
             importance=importance,
             object=object,
             valid_from=valid_from,
@@ -198,6 +205,30 @@ def evolve(
             dry_run=dry_run,
         )
     answer_remembered(invocation, remembered, memory)
+
+
+def describe(
+    context: typer.Context,
+    id: EntryId,
+    about: Annotated[
+        str | None, typer.Option(metavar="Q", help="The question that it answers; empty removes it.")
+    ] = None,
+    when: Annotated[
+        str | None, typer.Option(metavar="S", help="Situations in which it matters; empty removes them.")
+    ] = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Say what an entry is about and when it matters, so that prompts about that find it; its words stay.
+
+    
+    Examples:
+      commonplace describe 3f9a1c --about "food allergies" --when "restaurants, menus, prawns, dinner at friends"
+      commonplace describe 3f9a1c --when ""
+    """
+    invocation = invocation_of(context)
+    with invocation.memory() as memory:
+        described = memory.entries.describe(id, about=about, when=when, dry_run=dry_run)
+    answer_remembered(invocation, described, memory)
 
 
 def show(context: typer.Context, id: EntryId) -> None:

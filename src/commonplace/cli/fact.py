@@ -8,6 +8,7 @@ from commonplace.cli.fact_view import answer_remembered, inform_of_name, show_fa
 from commonplace.cli.invocation import invocation_of, show_help
 from commonplace.cli.neighbours import show_neighbours
 from commonplace.cli.parameters import (
+    About,
     Both,
     DryRun,
     EntryId,
@@ -18,6 +19,7 @@ from commonplace.cli.parameters import (
     Topics,
     ValidFrom,
     ValidUntil,
+    When,
     project_of,
 )
 from commonplace.cli.progress import ProgressLine
@@ -40,6 +42,8 @@ def add(
     predicate: Annotated[str, typer.Argument(metavar="P", help="The relation, such as works_at or likes.")],
     object: Annotated[str, typer.Argument(metavar="O", help="The value.")],
     topic: Topics = None,
+    about: About = "",
+    when: When = "",
     valid_from: ValidFrom = "",
     valid_until: ValidUntil = "",
     text: Annotated[str, typer.Option(help="A sentence to use instead of the generated one.")] = "",
@@ -70,6 +74,8 @@ def add(
             object,
             text=text,
             topics=topic or (),
+            about=about,
+            when=when,
             fact=fact,
             importance=importance,
             valid_from=valid_from,
@@ -113,6 +119,9 @@ def facts(
     entity: Annotated[str, typer.Argument(metavar="[ENTITY]", help="A person or thing, by any of its names.")] = "",
     named: Annotated[str, typer.Option("--entity", metavar="E", help="ENTITY as an option.")] = "",
     topic: Annotated[str, typer.Option(metavar="T", help="Only facts on this topic.")] = "",
+    about: Annotated[
+        str, typer.Option(metavar="Q", help="Only entries that say so of what they are about, or of when they matter.")
+    ] = "",
     predicate: Annotated[str, typer.Option(metavar="P", help="Only facts with this predicate.")] = "",
     project: Annotated[str, typer.Option(metavar="NAME", help="Only entries of this project.")] = "",
     as_of: _AsOf = "",
@@ -138,7 +147,14 @@ def facts(
     invocation = invocation_of(context)
     if entity and named and entity != named:
         raise UsageError(f"two entities given: {entity!r} and {named!r}", hint="Name one of them.")
-    filters = {"topic": topic, "predicate": predicate, "project": project, "as_of": as_of, "known": known}
+    filters = {
+        "topic": topic,
+        "about": about,
+        "predicate": predicate,
+        "project": project,
+        "as_of": as_of,
+        "known": known,
+    }
     if prompt and (entity or named or any(filters.values()) or every):
         raise UsageError("--prompt cannot be combined with other filters", hint="Use --prompt alone.")
     with invocation.memory() as memory, ProgressLine(invocation) as progress:

@@ -64,7 +64,7 @@ def told(remembered: EntryResult) -> str:
             return _with_reason(f"already known: {short(fact.id)} {text}", remembered.reason)
         case "forget":
             return _with_reason(f"forgot {short(fact.id)}: {text}", remembered.reason)
-        case "load":
+        case "load" | "describe":
             return _with_reason(f"{short(fact.id)} {text}", remembered.reason)
         case "end":
             return f"ends {day(fact.valid_until)}: {short(fact.id)} {text}"
@@ -223,6 +223,8 @@ def _details(held: FactSnapshot) -> Iterator[str]:
     if fact.predicate:
         yield f"{fact.subject} | {fact.predicate} | {fact.object}"
     yield ", ".join(filter(None, (fact.kind, fact.fact if fact.fact != fact.kind else "", *map(_hash, fact.topics))))
+    yield f"about: {fact.about}" if fact.about else ""
+    yield f"when: {fact.when}" if fact.when else ""
     yield f"project {fact.project}" + (f", {fact.project_root}" if fact.project_root else "") if fact.project else ""
     yield f"recorded {day(fact.recorded) or 'at an unknown time'}" + _source(fact)
     yield from evidence_lines(fact.origins)

@@ -32,7 +32,20 @@ _NO_LINKS: Final = frozenset(("", "dumb", "linux", "unknown"))  # terminals with
 
 WRITING_COMMANDS = frozenset(
     {
-        *("save", "settle", "evolve", "confirm", "forget", "erase", "load", "undo", "grant", "sync", "rebuild"),
+        *(
+            "save",
+            "settle",
+            "evolve",
+            "describe",
+            "confirm",
+            "forget",
+            "erase",
+            "load",
+            "undo",
+            "grant",
+            "sync",
+            "rebuild",
+        ),
         *("watch", "note write", "note delete", "note move", "note erase", "fact add", "fact end"),
         *("review approve", "review edit", "review reject", "review settle", "review bring-back", "review agree"),
         *("user append", "user add-heading", "user remove", "user replace", "user remove-heading", "user apply"),

@@ -98,6 +98,9 @@ COMMANDS: Final[dict[str, CommandSource]] = {
     "evolve": CommandSource(
         "entry", "evolve", "Replace an entry by a new version; the old one goes to the archive.", "Entries"
     ),
+    "describe": CommandSource(
+        "entry", "describe", "Say what an entry is about and when it matters, so that it is found by that.", "Entries"
+    ),
     "confirm": CommandSource("entry", "confirm", "Confirm that an entry is still true today.", "Entries"),
     "forget": CommandSource(
         "entry", "forget", "Forget an entry: its note stays, marked as deleted, and is never recalled.", "Entries"

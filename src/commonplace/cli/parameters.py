@@ -17,6 +17,19 @@ EntryId = Annotated[str, typer.Argument(metavar="ID", help=ENTRY_ID_HELP)]
 Topics = Annotated[list[str] | None, typer.Option("--topic", metavar="T", help="A topic; may be repeated.")]
 
 
+About = Annotated[
+    str, typer.Option(metavar="Q", help='The question that it answers, in 2 to 6 words: "how she commutes".')
+]
+
+
+When = Annotated[
+    str,
+    typer.Option(
+        metavar="S", help='Situations in which it matters, in other words: "restaurants, menus, dinner at friends".'
+    ),
+]
+
+
 ProjectName = Annotated[
     str, typer.Option("--project", metavar="NAME", help="Its project. [default: that of the repository you are in]")
 ]

@@ -130,7 +130,7 @@ def generalized(facts: Sequence[Fact], *, by: str, worded: str = "") -> Candidat
 
 
 def procedure(fact: Fact, *, by: str) -> Candidate:
-    """The procedure that a way of working becomes when it was stated often; it has the same words and triggers."""
+    """The procedure that a way of working becomes when it was stated often; it has the same words and cues."""
     return made_from(
         Candidate,
         fact,

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from commonplace.facts.claims import FactRules
+from commonplace.facts.cues import joined_phrases
 from commonplace.facts.entry_paths import default_importance
 from commonplace.facts.triples import predicate_key
 from commonplace.model import FACT_CLASSES, STATUSES, TRUSTS, Bond, Fact, FactClass, Note, Origins, Place, Problem
@@ -19,7 +20,7 @@ from commonplace.model.layout import ALWAYS_LOAD_FOLDER, folder_of, is_entry_pat
 from commonplace.model.moment import day_of, id_moment, read_moment, short_moment
 
 _KEYS: Final = """
-id kind fact status always_load pinned importance topics triggers project project_root subject predicate object due
+id kind fact status always_load pinned importance topics about when project project_root subject predicate object due
 valid_from valid_until invalidated recorded supersedes superseded_by superseded_at reason archived_at deleted_at
 relations derived_from source confirmed tags slug created updated
 """
@@ -231,6 +232,11 @@ class EntryFields:
             self.add_problem(names[0], f"`{'.'.join(names)}` must be a list of words: other values are left out")
         return tuple(dict.fromkeys(name for each in texts if each and (name := each.lstrip("#").strip())))
 
+    def phrases(self, *names: str) -> str:
+        """Phrases with commas between them, written as a list or as one text."""
+        value = self._value(names)
+        return joined_phrases(self.names(*names)) if isinstance(value, list) else " ".join(self.text(*names).split())
+
     def id(self, *names: str) -> str:
         """The id of a fact; empty if the key is missing."""
         value = self._value(names)
@@ -293,6 +299,7 @@ _READERS: Final[Mapping[str, Callable[..., Any]]] = {
     "importance": lambda fields, key: fields.fraction(key, absent=default_importance(_class_of(fields, "fact"))),
     "number": EntryFields.number,
     "names": EntryFields.names,
+    "phrases": EntryFields.phrases,
     "moment": EntryFields.moment,
     "start": EntryFields.moment,
     "day": lambda fields, key: fields.moment(key)[:10],

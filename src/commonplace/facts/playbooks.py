@@ -1,7 +1,7 @@
-"""Playbooks: procedures with triggers; found in what a person explained, or in work that ended well.
+"""Playbooks: procedures with their tasks; found in what a person explained, or in work that ended well.
 
 A playbook is an entry of the kind `procedural` (or `workflow`): its first line is the task, the numbered lines below
-are the steps, and `triggers` are the tasks for which it is recalled. No rule here invents a word: the task and the
+are the steps, and `when` names the tasks for which it is recalled. No rule here invents a word: the task and the
 steps are those of the conversation.
 """
 
@@ -89,9 +89,9 @@ class Playbook:
     is_explained: bool
 
     @property
-    def triggers(self) -> tuple[str, ...]:
-        """The tasks for which it is recalled."""
-        return (self.task[:1].lower() + self.task[1:],)
+    def when(self) -> str:
+        """The task for which it is recalled."""
+        return self.task[:1].lower() + self.task[1:]
 
     @property
     def text(self) -> str:
@@ -183,16 +183,16 @@ def _playbook(task: str, steps: Sequence[str], *, turn: int, is_explained: bool)
     return Playbook(name[:1].upper() + name[1:], clean, turn, is_explained)
 
 
-def fits_trigger(prompt: str, triggers: Iterable[str], *, is_task: bool) -> str:
-    """The first trigger whose words are all in the prompt; empty if none is.
+def fitting_task(prompt: str, tasks: Iterable[str], *, is_task: bool) -> str:
+    """The first task whose words are all in the prompt; empty if none is.
 
-    A trigger of one word fits only a prompt that is a task: what a word means is another question.
+    A task of one word fits only a prompt that is a task: what a word means is another question.
     """
     stems = content_stems(prompt)
-    for trigger in triggers:
-        wanted = content_stems(trigger)
+    for task in tasks:
+        wanted = content_stems(task)
         if wanted and wanted <= stems and (is_task or len(wanted) > 1):
-            return trigger
+            return task
     return ""
 
 
@@ -202,7 +202,7 @@ def content_stems(text: str) -> frozenset[str]:
 
 
 def rewording(playbook: Playbook, answer: Mapping[str, Any]) -> tuple[str, tuple[str, ...], tuple[str, ...]] | None:
-    """A model's task, steps and further triggers; None unless each step is still the same step in other words.
+    """A model's task, steps and further phrases for it; None unless each step is still the same step in other words.
 
     A step is the same if it keeps every command, path and number, adds none, and shares words with the old one.
     """
@@ -213,8 +213,8 @@ def rewording(playbook: Playbook, answer: Mapping[str, Any]) -> tuple[str, tuple
     if len(task) > _LONGEST_TASK or not all(map(_is_same_step, playbook.steps, steps)):
         return None
     own = content_stems(f"{playbook.task} {' '.join(playbook.steps)}")
-    triggers = [" ".join(str(each).split()) for each in answer.get("triggers") or ()]
-    return task, steps, tuple(each for each in triggers if len(content_stems(each)) > 1 and content_stems(each) & own)
+    phrases = [" ".join(str(each).split()) for each in answer.get("when") or ()]
+    return task, steps, tuple(each for each in phrases if len(content_stems(each)) > 1 and content_stems(each) & own)
 
 
 def _is_same_step(old: str, new: str) -> bool:

@@ -5,17 +5,18 @@ Chunks are encoded by the current encoder. A query is encoded by each encoder wh
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from commonplace.encoders.base import EncoderProvider, to_fixed_point
 from commonplace.errors import CommonplaceError, ProviderFailed
 from commonplace.events import emit
+from commonplace.flows.cues import counting_when, shares_words_with_most, without_situations
 from commonplace.flows.stores import QueryCache, Stores
 from commonplace.history.base import ModelCall
 from commonplace.index.base import vector_texts
-from commonplace.model import Document
+from commonplace.model import Chunk, Document
 
 if TYPE_CHECKING:
     from commonplace.index.base import Fixed
@@ -28,25 +29,32 @@ _LOADING: Final = "the encoder is still loading and this search did not wait for
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """Vectors by the hash of their text, and how many of them were encoded now or reused from the cache."""
+    """Vectors by the hash of their text, and how many of them were encoded now or reused from the cache.
+
+    `broad` are the texts of cues that would fit any prompt: they have the vector of the statement that they belong to.
+    """
 
     vectors: "Mapping[str, Fixed]"
     dim: int
     encoded: int
     reused: int
+    broad: frozenset[str] = frozenset()
 
     def of(self, document: Document) -> "Sequence[Fixed]":
         """A matrix for each chunk of the document: a row for each part, then one for each sentence."""
         import numpy as np
 
         return [
-            np.array([self.vectors[text_hash(text)] for text in vector_texts(chunk)]).reshape(-1, self.dim)
+            np.array([self._vector(text, chunk) for text in vector_texts(chunk)]).reshape(-1, self.dim)
             for chunk in document.chunks
         ]
 
+    def _vector(self, text: str, chunk: Chunk) -> "Fixed":
+        return self.vectors[text_hash(chunk.parts[0] if text in self.broad else text)]
+
 
 def encode_parts(
-    documents: Iterable[Document],
+    documents: Collection[Document],
     stores: Stores,
     *,
     known: "Mapping[str, Fixed] | None" = None,
@@ -60,7 +68,23 @@ def encode_parts(
     texts = {key: text for each in documents for key, text in document_texts(each).items()}
     vectors, encoded = encode_texts(texts.values(), stores, known=known, progress=progress)
     dim = stores.encoders.current.dim if stores.encoders.current else 0
-    return Encoding(vectors, dim, encoded=encoded, reused=len(vectors) - encoded)
+    own = (fact for each in documents for fact in each.facts if fact.origin == "entry" and fact.when)
+    broad = broad_whens({when for fact in own if (when := counting_when(fact.when))}, stores)
+    return Encoding(vectors, dim, encoded=encoded, reused=len(vectors) - encoded, broad=broad)
+
+
+def broad_whens(whens: Collection[str], stores: Stores) -> frozenset[str]:
+    """Those of them that would fit any prompt, so that they count for nothing. Raises ProviderFailed."""
+    by_words = frozenset(filter(shares_words_with_most, whens))
+    encoder = stores.encoders.current
+    if encoder is None or not whens:
+        return by_words
+
+    def encode(texts: Sequence[str]) -> "Mapping[str, Fixed]":
+        vectors, _ = encode_texts(texts, stores)
+        return {text: vectors[text_hash(text)] for text in texts}
+
+    return by_words | without_situations(whens, encode, version=encoder.version)
 
 
 def document_texts(document: Document) -> dict[str, str]:

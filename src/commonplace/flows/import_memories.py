@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from commonplace.errors import NotFound, Refused, UsageError
+from commonplace.facts.cues import counted_cue
 from commonplace.facts.entry_format import is_entry
 from commonplace.facts.entry_paths import fact_class_of
 from commonplace.flows.learn.marked_notes import MARK, MARK_KEY
@@ -66,6 +67,7 @@ def store_entry(
     folder in the vault, None if it lies elsewhere.
     """
     candidate = replace(item.candidate, origins=Origins(interface=kind, trust="imported"))
+    candidate = replace(candidate, about=candidate.about or counted_cue(", ".join(candidate.topics or candidate.tags)))
     try:
         if inside is not None and item.note:
             return _adopt(candidate, item, session, folder=inside, dry_run=dry_run)
@@ -158,6 +160,7 @@ def _entry_keys(candidate: Candidate, item: ImportedEntry, note: Note, session: 
         "fact": fact_class_of(candidate.kind),
         "status": "active",
         "topics": [*candidate.topics],
+        "about": candidate.about,
         "recorded": recorded or session.now,
         "source": {"interface": interface, "trust": "said"},  # by the agent that keeps this vault
     }

@@ -181,7 +181,8 @@ class FactQuery:
     such a bond to another.
     `sensitive` False excludes facts of sensitive documents, `only_sensitive` all others. Staged facts are included only
     if `staged` is True; `only_staged` excludes all others.
-    `text` is part of the statement; of ASCII letters the case does not matter. `recorded_from` and `recorded_until` are
+    `text` is part of the statement, `cue` of what it is about or of when it matters; of ASCII letters the case does not
+    matter. `recorded_from` and `recorded_until` are
     moments, the latter excluded. `after` is the `updated` and the id of the fact after which a page begins.
     """
 
@@ -204,6 +205,7 @@ class FactQuery:
     staged: bool = False
     only_staged: bool = False
     text: str = ""
+    cue: str = ""
     kinds: tuple[str, ...] = ()
     trusts: tuple[Trust, ...] = ()
     recorded_from: str = ""

@@ -7,7 +7,7 @@ from typing import Final, Literal, get_args
 from commonplace.model import option
 
 Provider = Literal["none", "openai", "anthropic"]
-Task = Literal["extract", "judge", "sleep", "curate", "playbook", "consolidate", "draft"]
+Task = Literal["extract", "judge", "sleep", "curate", "playbook", "consolidate", "draft", "describe"]
 TASKS: tuple[Task, ...] = get_args(Task)
 
 MOST_TOKENS: Final[dict[Task, int]] = {
@@ -18,10 +18,11 @@ MOST_TOKENS: Final[dict[Task, int]] = {
     "playbook": 2000,
     "consolidate": 1000,
     "draft": 1500,
+    "describe": 4000,
 }
 """Tokens of an answer: an extraction lists some 20 items, a day some 12 memories and facts; a judgement has two
 sentences and a verdict for each of 40 statements at most; a playbook has at most 15 steps; a consolidation is one
-sentence; a draft is a few sentences and short lists."""
+sentence; a draft is a few sentences and short lists; a description has two lines for each of 40 entries."""
 TIMEOUT_SECONDS: Final[dict[Task, float]] = {
     "extract": 120.0,
     "judge": 180.0,
@@ -30,6 +31,7 @@ TIMEOUT_SECONDS: Final[dict[Task, float]] = {
     "playbook": 60.0,
     "consolidate": 60.0,
     "draft": 60.0,
+    "describe": 180.0,
 }
 """All run in the background, on a laptop's own model as well."""
 
@@ -51,14 +53,14 @@ class TaskOptions:
     price_out: float | None = option(None, "Dollars for a million tokens that this model writes.", at_least=0)
     most_tokens: int | None = option(
         None,
-        "Most tokens of an answer; by default 4,000 for `extract` and `judge`, 1,000 for `consolidate`, 3,000 for "
-        "`sleep`, 2,000 for `curate` and `playbook`, and 1,500 for `draft`.",
+        "Most tokens of an answer; by default 4,000 for `extract`, `judge` and `describe`, 1,000 for `consolidate`, "
+        "3,000 for `sleep`, 2,000 for `curate` and `playbook`, and 1,500 for `draft`.",
         at_least=16,
     )
     timeout_seconds: float | None = option(
         None,
-        "How long to wait for an answer; by default 120 seconds for `extract` and `curate`, 180 for `judge` and "
-        "`sleep` and 60 for `playbook`, `consolidate` and `draft`.",
+        "How long to wait for an answer; by default 120 seconds for `extract` and `curate`, 180 for `judge`, "
+        "`sleep` and `describe`, and 60 for `playbook`, `consolidate` and `draft`.",
         at_least=1,
     )
     prompt_file: Path | None = option(None, "A file with your own instructions for this task, instead of ours.")
@@ -107,3 +109,4 @@ class LlmOptions:
     playbook: TaskOptions = field(default_factory=TaskOptions)
     consolidate: TaskOptions = field(default_factory=TaskOptions)
     draft: TaskOptions = field(default_factory=TaskOptions)
+    describe: TaskOptions = field(default_factory=TaskOptions)

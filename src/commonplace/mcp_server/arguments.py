@@ -5,6 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from commonplace.model import KINDS
+from commonplace.model.request import LONGEST_CUE
 
 MAX_HITS: Final = 50
 MAX_ROWS: Final = 500
@@ -33,6 +34,16 @@ Rows = Annotated[int, Field(ge=1, le=MAX_ROWS)]
 SessionId = Annotated[str, Field(description="Your id for this conversation.", max_length=200)]
 Word = Annotated[str, Field(max_length=MAX_WORD)]
 """A name, a kind, a day, a reason: anything short."""
+About = Annotated[
+    str, Field(description='The question it answers, in 2 to 6 words: "how she commutes".', max_length=LONGEST_CUE)
+]
+Situations = Annotated[
+    str,
+    Field(
+        description='Where it will matter, in other words than `text`: "restaurants, menus, dinner at friends".',
+        max_length=LONGEST_CUE,
+    ),
+]
 Since = Annotated[Word, Field(description="From this day: 2026-03-01, yesterday, 7d.")]
 Until = Annotated[Word, Field(description="Up to that day.")]
 StoodOn = Annotated[Word, Field(description="The notes as they stood on that day.")]

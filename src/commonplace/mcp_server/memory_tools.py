@@ -14,6 +14,7 @@ from commonplace.errors import NotFound, UsageError
 from commonplace.mcp_server import answers
 from commonplace.mcp_server.arguments import (
     MAX_PROMPT,
+    About,
     AsOf,
     Entity,
     EntryId,
@@ -29,6 +30,7 @@ from commonplace.mcp_server.arguments import (
     Scope,
     SessionId,
     Since,
+    Situations,
     Source,
     Statement,
     StoodOn,
@@ -336,6 +338,8 @@ class EntryTools:
         same: Annotated[OneWord, Field(description="Id that means the same; its wording stays.")] = "",
         both: Annotated[Names, Field(description="Ids that hold, too.")] = (),
         until: Annotated[Word, Field(description="No longer true from that day on.")] = "",
+        about: About = "",
+        when: Situations = "",
         kind: Kind = "",
         topics: Topics = (),
         subject: Annotated[Word, Field(description="Of a triple; `me` for the person.")] = "",
@@ -350,26 +354,23 @@ class EntryTools:
         """The entry: whether it was inserted or confirmed, what it ended, and its neighbours."""
         memory = self._call.memory()
         entries, alike = memory.entries, tuple(filter(None, (same.strip(),)))
+        given: dict[str, Any] = {"replaces": replaces, "covers": covers, "same": alike, "both": both}
+        given["until"] = until.strip()
         if id.strip():
             if text.strip():
                 raise UsageError("both `text` and `id` are given", hint="Give `text` for a new memory, `id` to settle.")
-            settled = entries.settle(
-                id, replaces=replaces, covers=covers, same=alike, both=both, until=until, quote=quote
-            )
-            return _saved(settled, memory)
+            return _saved(self._on_known(id, given, quote=quote, about=about, when=when), memory)
         saved = entries.save(
             text,
+            **given,
+            about=about,
+            when=when,
             kind=kind,
             topics=topics,
             subject=subject,
             predicate=predicate,
             object=object,
             valid_from=valid_from,
-            until=until.strip(),
-            replaces=replaces,
-            covers=covers,
-            same=alike,
-            both=both,
             whole=whole,
             project=project.strip() or None,
             folder=self._call.folder(),
@@ -378,6 +379,13 @@ class EntryTools:
             quote=quote,
         )
         return _saved(saved, memory)
+
+    def _on_known(self, id: str, given: Mapping[str, Any], *, quote: str, about: str, when: str) -> EntryResult:
+        """Settle what is saved, describe it, or both; to settle nothing at all is refused as such."""
+        entries = self._call.memory().entries
+        is_described = bool(about.strip() or when.strip())
+        described = entries.describe(id, about=about or None, when=when or None) if is_described else None
+        return entries.settle(id, **given, quote=quote) if any(given.values()) or not described else described
 
     def forget(
         self,

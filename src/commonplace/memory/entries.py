@@ -1,14 +1,15 @@
 """The verbs on entries: save, settle, neighbours, evolve, confirm, forget, load, erase, show, recall; and lint."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from commonplace.errors import UsageError
+from commonplace.facts.cues import CUES, checked_cue
 from commonplace.facts.triples import predicate_key
 from commonplace.flows.ingest.sync import index_new_vault
-from commonplace.flows.memory.amend import confirm, erase_entry, forget, load_always
+from commonplace.flows.memory.amend import confirm, describe, erase_entry, forget, load_always
 from commonplace.flows.memory.facts import chain_of
 from commonplace.flows.memory.lint import LintReport, lint
 from commonplace.flows.memory.new_entry import refuse_several
@@ -135,6 +136,8 @@ class Entries:
         reason: str,
         object: str = "",
         topics: Sequence[str] = (),
+        about: str = "",
+        when: str = "",
         importance: float | None = None,
         valid_from: Day = "",
         valid_until: Day = "",
@@ -150,10 +153,22 @@ class Entries:
         entry. Raises as `save` does, NotFound, and Conflict for an entry that is no longer active.
         """
         given: dict[str, Any] = {"text": text, "object": object, "topics": topics, "importance": importance}
-        given |= {"valid_from": valid_from, "valid_until": valid_until}
+        given |= {"about": about, "when": when, "valid_from": valid_from, "valid_until": valid_until}
         origins = self._origins(interface, conversation, trust, quote=quote)
         candidate = Candidate(**self._taken(given), origins=origins)
         return evolve(id, candidate, self._session, reason=reason, dry_run=dry_run)
+
+    def describe(
+        self, id: str, *, about: str | None = None, when: str | None = None, dry_run: bool = False
+    ) -> EntryResult:
+        """Say what an entry is `about` and `when` it matters, so that it is found by that, too; its words stay.
+
+        None leaves a field as it is. A program describes what nobody has described; only the person changes what is
+        there. Raises NotFound, Conflict, UsageError and Refused.
+        """
+        given = {"about": about, "when": when}
+        cues = {name: checked_cue(cue, name) for name, cue in given.items() if cue is not None}
+        return describe(id, self._session, cues=cues, dry_run=dry_run)
 
     def confirm(self, id: str) -> EntryResult:
         """Confirm that an entry is still true; it ages from today on. Raises NotFound and Conflict."""
@@ -218,10 +233,11 @@ class Entries:
         program, trust = interface.strip() or actor.origin, trust or _TRUST_OF[actor.kind]
         return Origins(program, conversation.strip(), trust, quote=said, author=self._session.author)
 
-    def _taken(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _taken(self, given: dict[str, Any]) -> dict[str, Any]:
         """The values of a candidate's fields, as a caller gives them."""
         now, reads = self._session.clock(), {row.name: row.reads for row in entry_fields(Candidate)}
-        return {name: _field_value(reads[name], value, now=now) for name, value in given.items()}
+        cues = {name: checked_cue(given[name], name) for name in CUES if name in given}
+        return {name: _field_value(reads[name], value, now=now) for name, value in (given | cues).items()}
 
     def _bonds(self, bond: Bond, ids: Sequence[str]) -> list[tuple[Bond, str]]:
         find = shown_entry if bond in ("update", "both") else _fact_named

@@ -60,7 +60,8 @@ class FactShape(TypedDict):
     pinned: bool
     importance: float
     topics: list[str]
-    triggers: list[str]
+    about: str
+    when: str
     project: str
     project_root: str
     subject: str

@@ -68,6 +68,7 @@ class Facts:
         entity: str = "",
         *,
         topic: str = "",
+        about: str = "",
         predicate: str = "",
         project: str = "",
         as_of: Day = "",
@@ -77,6 +78,8 @@ class Facts:
         progress: Progress = ignore_progress,
     ) -> tuple[FactSnapshot, ...]:
         """Facts about an entity (by any of its names), on a topic, of a project, or all; the most important first.
+
+        `about` is part of what an entry says it is about, or of when it matters.
 
         `entity` is understood as `named` says. Facts of which it is the subject or the object come first, then entries
         that mention it in their text, at most the 2,000 updated last. Without an entity, the 2,000 facts that were
@@ -94,6 +97,7 @@ class Facts:
         request = FactRequest(
             entity=entity.strip(),
             topic=topic.strip().lstrip("#"),
+            cue=about.strip(),
             predicate=predicate,
             project=project.strip(),
             at=self._end_of(as_of) or known_at,

@@ -89,7 +89,8 @@ class StatementFields:
     always_load: bool = entry_field(False, "flag", inherits="always")
     importance: float | None = entry_field(None, "importance", inherits="always")
     topics: tuple[str, ...] = entry_field((), "names", inherits="always", once_called=("topic",))
-    triggers: tuple[str, ...] = entry_field((), "names", inherits="always")
+    about: str = entry_field("", "text", inherits="always")
+    when: str = entry_field("", "phrases", inherits="always", once_called=("triggers",))
     project: str = entry_field("", "text", inherits="always")
     project_root: str = entry_field("", "text", inherits="always", inherits_with="project", is_screened=False)
     subject: str = entry_field("", "text", inherits="version")
@@ -111,7 +112,8 @@ class Fact(StatementFields):
     `recorded` is when it was first written down, which is not when it became true.
     `invalidated_at` is when someone set `valid_until` by hand, and `was_valid_until` its value before.
     `bonds` are pairs of a Bond and the id of the other fact. `fingerprint` is equal for equal words.
-    `triggers` are the tasks for which a playbook is recalled.
+    `about` is the question that it answers, `when` names situations in which it matters, in other words than its own:
+    phrases with commas between them. A playbook is recalled for the tasks in its `when`.
     `project` is the name of the project in which it was saved, `project_root` the folder of its repository on the
     machine that saved it; both are empty for what belongs to no project.
     `pinned` says that the person fixed it: upkeep neither moves it nor changes how it is loaded. `archived_at` is when
@@ -262,8 +264,8 @@ class FactSnapshot(NamedTuple):
 class EntryResult:
     """The result of saving, settling, evolving, confirming, forgetting or ending an entry.
 
-    `action` is an Action, or `settle`, `forget`, `end` or `load`. `fact` is the fact as it is now, or would be.
-    `old` is the id of the fact that it replaced, confirmed, ended or contradicts.
+    `action` is an Action, or `settle`, `forget`, `end`, `load` or `describe`. `fact` is the fact as it is now, or would
+    be. `old` is the id of the fact that it replaced, confirmed, ended or contradicts.
     `staged` says that it waits for review and is not recalled. `changed` is False if nothing had to change.
     `ended` are the facts that end where this one begins, `waiting` those that it is said to end, which the person must
     allow. `neighbours` are the known entries nearest to a new one, of which nobody has said how they relate to it;

@@ -68,6 +68,8 @@ class ExtractedFact:
     predicate: str = ""
     object: str = ""
     topics: tuple[str, ...] = ()
+    about: str = ""
+    when: str = ""
     importance: float | None = None
     valid_from: str = ""
     valid_until: str = ""

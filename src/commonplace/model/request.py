@@ -19,6 +19,9 @@ Request = TypeVar("Request")
 Owner = TypeVar("Owner")
 Result = TypeVar("Result")
 
+LONGEST_CUE = 120
+"""Characters of what an entry is about, and of when it matters."""
+
 When = str | datetime | None
 """A moment, or text such as `2026-03-01`, `2026-03`, `yesterday` or `7d`; None for no limit."""
 
@@ -68,15 +71,19 @@ class SearchRequest:
 class EntryDetails:
     """What may be said about any new entry or fact.
 
-    `fact` is the class that decides how fast it ages. Days are read in UTC. `interface` and `conversation` say where it
-    comes from, and `quote` are the words that say so; `trust` is how far that source is trusted: by default `told` for
-    a person, `said` for an agent and `mined` for a job. It belongs to the `project` of that name; if None is given, to
-    that of the repository that contains the `folder`; to none if the name is empty. A `dry_run` changes nothing and
-    returns the difference it would make.
+    `fact` is the class that decides how fast it ages. `about` is the question that it answers ("how she commutes"),
+    `when` names situations in which it matters, in other words than its own, with commas between them: a prompt about
+    them finds it. A playbook (kind `procedural` or `workflow`) is recalled for the tasks in its `when`. Days are read
+    in UTC. `interface` and `conversation` say where it comes from, and `quote` are the words that say so; `trust` is
+    how far that source is trusted: by default `told` for a person, `said` for an agent and `mined` for a job. It
+    belongs to the `project` of that name; if None is given, to that of the repository that contains the `folder`; to
+    none if the name is empty. A `dry_run` changes nothing and returns the difference it would make.
     """
 
     fact: str = ""
     topics: Sequence[str] = ()
+    about: str = ""
+    when: str = ""
     project: str | None = None
     folder: str = ""
     importance: float | None = None
@@ -94,12 +101,11 @@ class NewEntry(EntryDetails):
     """One thing worth knowing.
 
     `kind` decides the folder and scopes recall. With a `predicate` it is a triple, and the text may be empty.
-    `triggers` are the tasks for which a playbook (kind `procedural` or `workflow`) is recalled. `extends`,
-    `derived_from` and `contradicts` name other entries by id, and so do `replaces`, `covers`, `same` and `both`, which
-    settle how it relates to them (`Settlement`): of what is the `same`, the known wording stays, and the new one is
-    archived. It ends on the day `until`; what it is said to replace or cover stays then, and holds alone again. An
-    agent's text of several list items, sentences on lines of their own, or paragraphs (other than a statement and its
-    reason) is refused with its parts unless it is to be saved `whole`.
+    `extends`, `derived_from` and `contradicts` name other entries by id, and so do `replaces`, `covers`, `same` and
+    `both`, which settle how it relates to them (`Settlement`): of what is the `same`, the known wording stays, and the
+    new one is archived. It ends on the day `until`; what it is said to replace or cover stays then, and holds alone
+    again. An agent's text of several list items, sentences on lines of their own, or paragraphs (other than a statement
+    and its reason) is refused with its parts unless it is to be saved `whole`.
     """
 
     text: str
@@ -109,7 +115,6 @@ class NewEntry(EntryDetails):
     predicate: str = ""
     object: str = ""
     tags: Sequence[str] = ()
-    triggers: Sequence[str] = ()
     always_load: bool = False
     extends: Sequence[str] = ()
     derived_from: Sequence[str] = ()

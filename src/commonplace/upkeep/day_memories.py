@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from commonplace.errors import Conflict, NotFound
 from commonplace.extraction.answers import read_answer
+from commonplace.facts.cues import is_playbook
 from commonplace.facts.entry_paths import id_digits
 from commonplace.flows.learn.model_calls import ask_model, prompt_for
 from commonplace.flows.notes.write import write_note
@@ -341,7 +342,9 @@ def _fact_memories(facts: Iterable[Fact]) -> Iterator[DayMemory]:
     for word, fits in sorts:
         own = [fact for fact in given if fits(fact)]
         for fact in own[-_MOST_FACTS:]:
-            text = fact.text.partition("\n")[0].rstrip(":") if fact.triggers else fact.text  # of a playbook, the task
+            text = (
+                fact.text.partition("\n")[0].rstrip(":") if is_playbook(fact) else fact.text
+            )  # of a playbook, the task
             said = text if text.startswith(word) else f"{word}: {text}"
             yield DayMemory(said, topics=_topics(fact), source=f"e-{id_digits(fact.id)}")
 

@@ -142,6 +142,7 @@ class UpkeepOptions:
     archive: ArchiveOptions = field(default_factory=ArchiveOptions)
     dream: JobOptions = field(default_factory=JobOptions)
     judge: JobOptions = field(default_factory=JobOptions)
+    describe: JobOptions = field(default_factory=JobOptions)
     consolidate: JobOptions = field(default_factory=JobOptions)
     sleep: SleepOptions = field(default_factory=SleepOptions)
     sleep_channels: SleepOptions = field(default_factory=SleepOptions)

@@ -14,6 +14,7 @@ from typing import Any, Final
 from commonplace.errors import ProviderFailed
 from commonplace.events import emit
 from commonplace.facts.claims import is_own_word
+from commonplace.facts.cues import counted_cue, joined_phrases
 from commonplace.facts.entry_paths import PLAYBOOK_KINDS, id_digits
 from commonplace.facts.playbooks import KIND, Playbook, find_playbooks, playbook_text, rewording
 from commonplace.flows.conversations import may_learn_from
@@ -46,10 +47,10 @@ _SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
     "properties": {
         "task": {"type": "string", "maxLength": 100},
-        "triggers": {"type": "array", "items": {"type": "string", "maxLength": 80}, "maxItems": 4},
+        "when": {"type": "array", "items": {"type": "string", "maxLength": 80}, "maxItems": 4},
         "steps": {"type": "array", "items": {"type": "string", "maxLength": 300}, "maxItems": 15},
     },
-    "required": ["task", "triggers", "steps"],
+    "required": ["task", "when", "steps"],
     "additionalProperties": False,
 }
 
@@ -137,7 +138,7 @@ def _candidate(source: _Source, session: Session) -> Candidate:
     candidate = Candidate(
         text=playbook.text,
         kind=KIND,
-        triggers=playbook.triggers,
+        when=playbook.when,
         project=thread.project,
         origins=origins,
         doubt=doubt or (_CLAIMED if thread.is_claim else ""),
@@ -161,12 +162,12 @@ def _reworded(playbook: Playbook, candidate: Candidate, session: Session) -> Can
     better = rewording(playbook, answer.value)
     if better is None:
         return candidate
-    task, steps, triggers = better
+    task, steps, phrases = better
     origins = replace(candidate.origins, extractor=f"{answer.model} {prompt.version}")
     return replace(
         candidate,
         text=playbook_text(task, steps),
-        triggers=(*candidate.triggers, *triggers),
+        when=counted_cue(joined_phrases((candidate.when, *phrases))),
         origins=origins,
         doubt=candidate.doubt or _REWORDED,
         is_spoken=False,

@@ -8,6 +8,7 @@ from commonplace.upkeep.commitment_log import SKILL as COMMITMENT_LOG
 from commonplace.upkeep.consolidate import CONSOLIDATE, DREAM
 from commonplace.upkeep.curate import JOB as CURATE
 from commonplace.upkeep.daily_reflection import SKILL as DAILY_REFLECTION
+from commonplace.upkeep.describe import JOB as DESCRIBE
 from commonplace.upkeep.digest import JOB as DIGEST
 from commonplace.upkeep.heat import JOB as HEAT
 from commonplace.upkeep.job import Job
@@ -33,6 +34,7 @@ JOBS: Final[tuple[Job, ...]] = (
     PLAYBOOKS,
     DREAM,
     JUDGE,
+    DESCRIBE,
     CONSOLIDATE,
     HEAT,
     ARCHIVE,

@@ -149,10 +149,16 @@ _BOTH = "Ids of the entries that hold as well."
 _UNTIL = "It holds until that day; then the older entries hold alone again."
 
 
+_ABOUT = "The question that it answers, in 2 to 6 words: `how she commutes`."
+_WHEN = "Situations in which it matters, in other words than its own: `restaurants, menus, dinner at friends`."
+
+
 class EntryDetailsBody(RequestModel):
     """The fields of a fact besides its text."""
 
     topics: Names = Field(default_factory=list)
+    about: Line = Field("", description=_ABOUT)
+    when: Line = Field("", description=_WHEN)
     importance: Share | None = None
     valid_from: Word = Field("", description="True from that day on.")
     valid_until: Word = Field("", description="No longer true from that day on.")
@@ -197,6 +203,16 @@ class SettleBody(RequestModel):
     until: Word = Field("", description=_UNTIL)
     reason: Line = ""
     quote: Line = Field("", description="The person's words that say so.")
+    dry_run: bool = Field(default=False, description="Change nothing; respond with the difference it would make.")
+
+
+class DescribeBody(RequestModel):
+    """What an entry is about and when it matters; null leaves a field as it is, an empty text removes it."""
+
+    model_config = body_config(about="food allergies", when="restaurants, menus, dinner at friends")
+
+    about: Line | None = Field(None, description=_ABOUT)
+    when: Line | None = Field(None, description=_WHEN)
     dry_run: bool = Field(default=False, description="Change nothing; respond with the difference it would make.")
 
 
@@ -269,6 +285,12 @@ def evolve_entry(id: IdInPath, body: EvolveBody, caller: CallingProgram, memory:
     )
 
 
+@entry_router.post("/{id}/describe", operation_id="describe_entry", summary="Say when an entry matters")
+def describe_entry(id: IdInPath, body: DescribeBody, memory: Writer) -> EntryResponse:
+    """Say what an entry is about and when it matters, so that prompts about that find it; its words stay."""
+    return _entry_response(memory.entries.describe(id, **body.model_dump()), memory)
+
+
 @entry_router.post("/{id}/confirm", operation_id="confirm_entry", summary="Confirm that an entry is still true")
 def confirm_entry(id: IdInPath, memory: Writer) -> EntryResponse:
     """Confirm that an entry is still true; it ages from today on."""
@@ -286,6 +308,7 @@ class FactsQuery(RequestModel):
 
     entity: Word = Field("", description="A person or thing, by any of its names.")
     topic: Word = ""
+    about: Word = Field("", description="Part of what an entry is about, or of when it matters.")
     predicate: Word = ""
     project: Word = Field("", description="Only entries of this project.")
     as_of: Word = Field("", description="What was true at the end of that day, as it is known now.")

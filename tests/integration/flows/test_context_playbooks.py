@@ -18,9 +18,9 @@ BACKUP = "Restore the backup:\n1. Stop the service.\n2. Unpack the archive.\n3. 
 def memory(tmp_path: Path) -> Memory:
     """A memory with three playbooks and a preference."""
     memory = make_memory(tmp_path)
-    memory.entries.save(DEPLOY, kind="procedural", triggers=["deploy the website", "publish the site"])
-    memory.entries.save(INVOICE, kind="procedural", triggers=["write the invoice"])
-    memory.entries.save(BACKUP, kind="workflow", triggers=["restore the backup"])
+    memory.entries.save(DEPLOY, kind="procedural", when="deploy the website, publish the site")
+    memory.entries.save(INVOICE, kind="procedural", when="write the invoice")
+    memory.entries.save(BACKUP, kind="workflow", when="restore the backup")
     memory.entries.save("Prefers short pull requests.", kind="preference")
     return memory
 
@@ -43,7 +43,7 @@ def playbooks(memory: Memory, prompt: str, **how: str) -> list[str]:
         ("The disk died: restore last night's backup.", "Restore the backup:"),
     ],
 )
-def test_the_playbook_whose_trigger_fits_reaches_the_prompt_alone(memory: Memory, prompt: str, task: str) -> None:
+def test_the_playbook_whose_task_fits_reaches_the_prompt_alone(memory: Memory, prompt: str, task: str) -> None:
     """Whole, with its steps, and no other playbook beside it."""
     assert playbooks(memory, prompt) == [task]
 
@@ -59,16 +59,16 @@ def test_the_playbook_whose_trigger_fits_reaches_the_prompt_alone(memory: Memory
         "Which server do we use?",
     ],
 )
-def test_no_playbook_reaches_a_prompt_that_no_trigger_fits(memory: Memory, prompt: str) -> None:
+def test_no_playbook_reaches_a_prompt_that_no_task_fits(memory: Memory, prompt: str) -> None:
     """A word in common with a step is no reason."""
     assert playbooks(memory, prompt) == []
 
 
-def test_the_reason_names_the_trigger_and_a_left_out_one_says_why(memory: Memory) -> None:
+def test_the_reason_names_the_task_and_a_left_out_one_says_why(memory: Memory) -> None:
     """`context --explain` shows both."""
     context = memory.context("Please deploy our website now.", profile=False, within=None)
 
-    assert [each.piece.why for each in context.included] == ["its trigger fits the prompt: deploy the website"]
+    assert [each.piece.why for each in context.included] == ["its task fits the prompt: deploy the website"]
 
 
 def test_a_playbook_comes_once_in_a_conversation(memory: Memory) -> None:
@@ -93,7 +93,7 @@ def test_forgotten_and_waiting_playbooks_do_not_come(memory: Memory) -> None:
     (fact,) = [each.fact for each in memory.facts.about() if each.fact.text == DEPLOY]
     memory.entries.forget(fact.id)
     agent = memory.acting(Actor("agent", "mcp"))
-    agent.entries.save(PAINT, kind="procedural", triggers=["paint the fence"], trust="told")
+    agent.entries.save(PAINT, kind="procedural", when="paint the fence", trust="told")
 
     assert playbooks(memory, "deploy the website") == []
     assert playbooks(memory, "paint the fence") == []
@@ -101,12 +101,12 @@ def test_forgotten_and_waiting_playbooks_do_not_come(memory: Memory) -> None:
     assert playbooks(memory, "paint the fence") == ["Paint the fence:"]
 
 
-def test_triggers_survive_a_new_version_and_a_rebuild(memory: Memory) -> None:
+def test_tasks_survive_a_new_version_and_a_rebuild(memory: Memory) -> None:
     """They are a key of the note, and every door shows them."""
     (fact,) = [each.fact for each in memory.facts.about() if each.fact.text == DEPLOY]
     new = memory.entries.evolve(fact.id, DEPLOY.replace("Copy", "Sync"), reason="rsync since March").fact
     memory.index.rebuild()
 
-    assert new.triggers == ("deploy the website", "publish the site")
-    assert memory.entries.show(new.id).fact.triggers == new.triggers
-    assert memory.notes.read(new.path).frontmatter["triggers"] == [*new.triggers]
+    assert new.when == "deploy the website, publish the site"
+    assert memory.entries.show(new.id).fact.when == new.when
+    assert memory.notes.read(new.path).frontmatter["when"] == new.when

@@ -96,7 +96,7 @@ ROADS: dict[str, Callable[[Planted], Any]] = {
 }
 
 
-FIELDS = {"text", "kind", "subject", "predicate", "object", "topics", "tags", "triggers", "project"}
+FIELDS = {"text", "kind", "subject", "predicate", "object", "topics", "tags", "about", "when", "project"}
 FIELDS |= {"interface", "conversation", "quote"}
 """The fields of a new entry in which a caller may write any words."""
 FIXED = {"fact", "trust", "folder", "importance", "valid_from", "valid_until", "dry_run", "always_load"}
@@ -108,7 +108,7 @@ FIXED |= {"extends", "derived_from", "contradicts", "replaces", "covers", "same"
 def test_a_secret_in_any_field_of_a_new_entry_is_refused(field: str, planted: Planted) -> None:
     """Whether it is one text or a list of names; a new field must be put among one of the two kinds."""
     assert {each.name for each in fields(NewEntry)} == FIELDS | FIXED
-    is_list = field in ("topics", "tags", "triggers")
+    is_list = field in ("topics", "tags")
     triple = {"subject": "Ada", "predicate": "uses", "object": "it"} if field in ("predicate", "object") else {}
     values: dict[str, Any] = {"text": "Deploys on Fridays only."} | triple | {field: [TOKEN] if is_list else TOKEN}
     with pytest.raises(Refused) as refused:

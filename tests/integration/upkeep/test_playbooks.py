@@ -41,7 +41,7 @@ def work(memory: Memory, *, result: str = f"Done.\n{STEPS}\nAll checks passed.")
 
 
 def test_what_the_person_explained_is_a_playbook_with_its_evidence(memory: Memory) -> None:
-    """It names its trigger, its conversation and turn, and reaches the next prompt that asks for the task."""
+    """It names its task, its conversation and turn, and reaches the next prompt that asks for the task."""
     id = talk(memory, ("user", EXPLAINED), ("assistant", "Noted."))
     planned = memory.jobs.run("playbooks", dry_run=True)
     record = memory.jobs.run("playbooks")
@@ -49,7 +49,7 @@ def test_what_the_person_explained_is_a_playbook_with_its_evidence(memory: Memor
 
     assert [(each.step.subject, each.outcome) for each in record.steps] == [(id, "done")]
     assert [each.step.said for each in planned.steps] == [each.step.said for each in record.steps]
-    assert (fact.kind, fact.text, fact.triggers) == ("procedural", TEXT, ("deploy the website",))
+    assert (fact.kind, fact.text, fact.when) == ("procedural", TEXT, "deploy the website")
     assert (fact.origins.conversation, fact.origins.turn, fact.origins.extractor) == (id, 1, "rules")
     assert "3. Copy dist/ to the server." in memory.context("deploy the website", within=None).text
 
@@ -105,7 +105,7 @@ def test_a_secret_in_a_step_reaches_no_playbook(memory: Memory) -> None:
 
 BETTER: dict[str, Any] = {
     "task": "Deploy the website",
-    "triggers": ["publish the website"],
+    "when": ["publish the website"],
     "steps": ["Run all the tests.", "Build the site with `make site`.", "Copy dist/ to the web server."],
 }
 
@@ -127,7 +127,7 @@ def modelled(tmp_path: Path, server: ModelScript, calendar: Calendar) -> Iterato
 
 
 def test_a_model_words_the_same_steps_and_its_wording_waits(modelled: Memory, server: ModelScript) -> None:
-    """One call; the words are data in it; the person approves the wording, with the further trigger."""
+    """One call; the words are data in it; the person approves the wording, with the further phrase."""
     marked = EXPLAINED.replace("the tests.", "the tests <|im_start|>")
     talk(modelled, ("user", marked), ("assistant", "Noted."))
     (result,) = modelled.jobs.run("playbooks").steps
@@ -137,8 +137,8 @@ def test_a_model_words_the_same_steps_and_its_wording_waits(modelled: Memory, se
     assert len(server.requests) == 1
     assert "<|im_start|>" not in server.requests[0].words
     assert fact.text.splitlines()[1:] == [f"{number}. {step}" for number, step in enumerate(BETTER["steps"], 1)]
-    assert fact.triggers == ("deploy the website", "publish the website")
-    assert fact.origins.extractor.endswith("playbook.v1")
+    assert fact.when == "deploy the website, publish the website"
+    assert fact.origins.extractor.endswith("playbook.v2")
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_playbook_that_nobody_used_for_long_is_archived_and_can_be_taken_back(
 
 def test_what_the_person_said_approved_or_always_loads_is_never_archived(memory: Memory, calendar: Calendar) -> None:
     """Upkeep leaves the person's own word alone, however old it is."""
-    memory.entries.save(SOLD, kind="procedural", triggers=["sell the bicycle"])
+    memory.entries.save(SOLD, kind="procedural", when="sell the bicycle")
     work(memory)
     (result,) = memory.jobs.run("playbooks").steps
     memory.reviews.approve(result.review)

@@ -78,7 +78,7 @@ def test_a_crowd_is_always_the_same_and_grows_at_its_end() -> None:
     some = crowd(300)
 
     assert crowd(40) == some[:40]
-    assert len({text for _, text in some}) == 300
+    assert len({text for _, text, _ in some}) == 300
 
 
 def test_a_day_counts_all_characters_and_what_came_too_late() -> None:

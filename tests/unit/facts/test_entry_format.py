@@ -24,7 +24,8 @@ always_load: true
 pinned: true
 importance: 0.9
 topics: [coding, web]
-triggers: [choose a language]
+about: which language to choose
+when: choose a language, start a service
 project: atlas
 project_root: /home/ann/code/atlas
 subject: me
@@ -72,7 +73,8 @@ FACT = Fact(
     pinned=True,
     importance=0.9,
     topics=("coding", "web"),
-    triggers=("choose a language",),
+    about="which language to choose",
+    when="choose a language, start a service",
     project="atlas",
     project_root="/home/ann/code/atlas",
     subject="me",
@@ -93,7 +95,9 @@ FACT = Fact(
     bonds=(("contradict", OLD), ("derive", OLD), ("extend", OTHER)),
     confirmed=("2026-03-01", "2026-07-19"),
     origins=Origins("claude-code", "c-123", "said"),
-    fingerprint=RULES.fingerprint(Candidate(subject="me", predicate="prefers", object="TypeScript over JavaScript")),
+    fingerprint=RULES.fingerprint(
+        Candidate(text="", subject="me", predicate="prefers", object="TypeScript over JavaScript")
+    ),
 )
 
 

@@ -1,8 +1,8 @@
-"""Playbooks: which messages hold a procedure, which do not, and when a trigger fits."""
+"""Playbooks: which messages hold a procedure, which do not, and when a task fits."""
 
 import pytest
 
-from commonplace.facts.playbooks import Playbook, find_playbooks, fits_trigger, rewording
+from commonplace.facts.playbooks import Playbook, find_playbooks, fitting_task, rewording
 from commonplace.model import Message
 
 STEPS = "1. Run the tests.\n2. Build with `make site`.\n3. Copy dist/ to the server.\n"
@@ -90,15 +90,15 @@ def test_a_task_with_its_result_is_a_procedure_if_the_result_says_that_it_succee
     assert find_playbooks(said(request, ("assistant", "Done, it passed.")), is_task=True) == ()
 
 
-def test_a_trigger_fits_if_all_its_words_are_in_the_prompt() -> None:
+def test_a_task_fits_if_all_its_words_are_in_the_prompt() -> None:
     """In any order and form; a single word only fits a task, not a question about the word."""
-    triggers = ("deploy the website",)
-    assert fits_trigger("Please deploy our new website today", triggers, is_task=True) == "deploy the website"
-    assert fits_trigger("is the website deployed?", triggers, is_task=False) == "deploy the website"
-    assert fits_trigger("deploy the database", triggers, is_task=True) == ""
-    assert fits_trigger("what does release mean?", ("release",), is_task=False) == ""
-    assert fits_trigger("release it", ("release",), is_task=True) == "release"
-    assert fits_trigger("anything", ("", "the"), is_task=True) == ""
+    tasks = ("deploy the website",)
+    assert fitting_task("Please deploy our new website today", tasks, is_task=True) == "deploy the website"
+    assert fitting_task("is the website deployed?", tasks, is_task=False) == "deploy the website"
+    assert fitting_task("deploy the database", tasks, is_task=True) == ""
+    assert fitting_task("what does release mean?", ("release",), is_task=False) == ""
+    assert fitting_task("release it", ("release",), is_task=True) == "release"
+    assert fitting_task("anything", ("", "the"), is_task=True) == ""
 
 
 WORDED = Playbook("Deploy the website", ("run tests", "build with `make site`", "copy dist/ to host 7"), 1, True)
@@ -106,8 +106,8 @@ GOOD = ["Run the tests.", "Build the site with `make site`.", "Copy dist/ to hos
 
 
 def test_a_rewording_keeps_every_step_command_path_and_number() -> None:
-    """Other words for the same steps are taken, with triggers that are about the same task."""
-    answer = {"task": "Deploy the website", "steps": GOOD, "triggers": ["publish the website", "cook dinner", "go"]}
+    """Other words for the same steps are taken, with phrases that are about the same task."""
+    answer = {"task": "Deploy the website", "steps": GOOD, "when": ["publish the website", "cook dinner", "go"]}
 
     assert rewording(WORDED, answer) == ("Deploy the website", tuple(GOOD), ("publish the website",))
 
@@ -115,12 +115,12 @@ def test_a_rewording_keeps_every_step_command_path_and_number() -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        {"task": "Deploy the website", "steps": GOOD[:2], "triggers": []},
-        {"task": "Deploy the website", "steps": [*GOOD, "Celebrate."], "triggers": []},
-        {"task": "Deploy the website", "steps": [GOOD[0], "Build with `rm -rf /`.", GOOD[2]], "triggers": []},
-        {"task": "Deploy the website", "steps": [GOOD[0], GOOD[1], "Copy dist/ to host 8."], "triggers": []},
-        {"task": "Deploy the website", "steps": ["Email the keys to eve.", *GOOD[1:]], "triggers": []},
-        {"task": "Bake bread", "steps": GOOD, "triggers": []},
+        {"task": "Deploy the website", "steps": GOOD[:2], "when": []},
+        {"task": "Deploy the website", "steps": [*GOOD, "Celebrate."], "when": []},
+        {"task": "Deploy the website", "steps": [GOOD[0], "Build with `rm -rf /`.", GOOD[2]], "when": []},
+        {"task": "Deploy the website", "steps": [GOOD[0], GOOD[1], "Copy dist/ to host 8."], "when": []},
+        {"task": "Deploy the website", "steps": ["Email the keys to eve.", *GOOD[1:]], "when": []},
+        {"task": "Bake bread", "steps": GOOD, "when": []},
         {},
     ],
 )

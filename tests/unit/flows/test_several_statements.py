@@ -38,7 +38,7 @@ def test_a_text_of_several_items_or_paragraphs_is_refused_with_its_parts(text: s
         NewEntry("- Ada paints.\n\n  She sells some of it."),
         NewEntry("Run this:\n\n```\nmake\n\nmake test\n```"),
         NewEntry("Release:\n1. Test.\n2. Tag.", kind="Workflow"),
-        NewEntry("Release:\n1. Test.\n2. Tag.", triggers=["release"]),
+        NewEntry("Release:\n1. Test.\n2. Tag.", kind="workflow", when="release"),
     ],
 )
 def test_one_statement_with_its_reason_and_a_playbook_pass(new: NewEntry) -> None:

@@ -31,6 +31,7 @@ SAMPLES: dict[str, Any] = {
     "importance": 0.9,
     "number": 7,
     "names": ("one", "two words"),
+    "phrases": "restaurants, dinner at friends",
     "moment": "2026-04-01T09:12:44Z",
     "start": "2026-05-01T00:00:00Z",
     "day": "2026-06-01",

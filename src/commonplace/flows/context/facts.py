@@ -12,9 +12,10 @@ from typing import Final
 from commonplace.context.options import NOTE_KIND
 from commonplace.context.selection import EntryMatch, fitting_entries, with_newest
 from commonplace.facts.commitments import is_commitment
+from commonplace.facts.cues import is_playbook, phrases_of
 from commonplace.facts.entry_paths import PLAYBOOK_KINDS, id_digits
 from commonplace.facts.groups import giving_way, newest_of
-from commonplace.facts.playbooks import fits_trigger
+from commonplace.facts.playbooks import fitting_task
 from commonplace.facts.profile import is_about_person, is_constraint, person_names
 from commonplace.facts.relevance import fair_share, possible_names
 from commonplace.facts.triples import ME, triple_sentence
@@ -181,7 +182,7 @@ def _mentions(text: str, subject: str) -> bool:
 
 _POOL: Final = 48  # entries that are read by each half of the search
 _OMITTED: Final = 5  # entries too far from the prompt that are listed as left out
-_UNTRIGGERED: Final = 0.7  # the score of a playbook whose triggers are worded otherwise; a plain entry needs 0.55
+_UNFITTING: Final = 0.7  # the score of a playbook whose tasks are worded otherwise; a plain entry needs 0.55
 _MOST_PLAYBOOKS: Final = 200  # of each kind that are looked at, the last updated first
 _MAX_LINE: Final = 600  # characters of an entry that is shown whole, as one line
 
@@ -256,7 +257,8 @@ def entry_candidates(prompt: str, session: Session) -> EntryCandidates:
     held = [each for each in fact_snapshots(records, session) if each.state in ("current", "future")]
     snapshots = {each.fact.id: each for each in held}
     near = {
-        id: replace(matches[each.fact.path], is_constraint=is_constraint(each.fact)) for id, each in snapshots.items()
+        id: replace(matches[each.fact.path], is_constraint=is_constraint(each.fact), is_cued=bool(each.fact.when))
+        for id, each in snapshots.items()
     }
     warnings = vector_warnings(versions, vectors, stores, failures=failures)
     return EntryCandidates(snapshots, near, count, tuple(warnings))
@@ -269,7 +271,9 @@ def _matches(phrasing: Phrasing, reader: IndexReader) -> tuple[dict[str, EntryMa
     best: dict[str, EntryMatch] = {}
     for number, attributes in reader.chunk_attributes(sorted(found.numbers)).items():
         path, words, sense = attributes.path, found.words.get(number), found.vectors.get(number)
-        match = EntryMatch(sense.best if sense else None, words.score if words else 0.0)
+        match = EntryMatch(
+            sense.best if sense else None, words.score if words else 0.0, own=sense.cosine if sense else None
+        )
         best[path] = max(match, best.get(path, match), key=EntryMatch.score)
     return best, reader.count_documents(filters)
 
@@ -277,10 +281,10 @@ def _matches(phrasing: Phrasing, reader: IndexReader) -> tuple[dict[str, EntryMa
 def _for_prompt(prompt: str, request: EntryRequest, session: Session) -> EntryPieces:
     """A piece for each entry that fits the prompt, and an omission for the nearest that do not."""
     candidates = entry_candidates(prompt, session)
-    playbooks = _triggered(prompt, session)
+    playbooks = _playbooks_for(prompt, session)
     names = frozenset(possible_names(prompt, session.stores.rules))
     reasons = {id: _out_of_scope(each.fact, request, session, names=names) for id, each in candidates.snapshots.items()}
-    reasons |= {id: reason or _untriggered(id, candidates) for id, reason in reasons.items() if id not in playbooks}
+    reasons |= {id: reason or _unfitting(id, candidates) for id, reason in reasons.items() if id not in playbooks}
     near = {
         id: replace(match, is_on_topic=_is_on_topic(candidates.snapshots[id].fact, request.topics))
         for id, match in candidates.matches.items()
@@ -304,24 +308,24 @@ def _for_prompt(prompt: str, request: EntryRequest, session: Session) -> EntryPi
         *(OmittedPiece("facts", id_digits(id), "unsure", f"too far from the prompt ({near[id]})") for id in others),
     ]
     procedures = [
-        _procedure(snapshot, trigger, session)
-        for snapshot, trigger in playbooks.values()
+        _procedure(snapshot, task, session)
+        for snapshot, task in playbooks.values()
         if not _out_of_scope(snapshot.fact, request, session, names=names)
     ]
     return EntryPieces((*procedures, *pieces, *omitted), candidates.degraded)
 
 
-def _triggered(prompt: str, session: Session) -> dict[str, tuple[FactSnapshot, str]]:
-    """The playbooks of which a trigger fits the prompt, by id, each with that trigger."""
+def _playbooks_for(prompt: str, session: Session) -> dict[str, tuple[FactSnapshot, str]]:
+    """The playbooks of which a task fits the prompt, by id, each with that task."""
     is_task = need_of(prompt) in ("task", "personal")
     found: dict[str, tuple[FactSnapshot, str]] = {}
     with session.stores.index.reader() as reader:
         query = FactQuery(origins=("entry",), statuses=("active",), sensitive=False, limit=_MOST_PLAYBOOKS)
         records = [each for kind in PLAYBOOK_KINDS for each in reader.facts(replace(query, folder=f"{MEMORY}/{kind}/"))]
     fitting = {
-        record.fact.id: trigger
+        record.fact.id: task
         for record in records
-        if (trigger := fits_trigger(prompt, record.fact.triggers, is_task=is_task))
+        if is_playbook(record.fact) and (task := fitting_task(prompt, phrases_of(record.fact.when), is_task=is_task))
     }
     for snapshot in fact_snapshots([each for each in records if each.fact.id in fitting], session):
         if snapshot.state == "current":
@@ -329,19 +333,18 @@ def _triggered(prompt: str, session: Session) -> dict[str, tuple[FactSnapshot, s
     return found
 
 
-def _untriggered(id: str, candidates: EntryCandidates) -> str:
-    """Why a playbook whose triggers do not fit is left out, unless it is very near by meaning; empty for others."""
-    fact = candidates.snapshots[id].fact
-    if not fact.triggers or candidates.matches[id].score() >= _UNTRIGGERED:
+def _unfitting(id: str, candidates: EntryCandidates) -> str:
+    """Why a playbook whose tasks do not fit is left out, unless it is very near by meaning; empty for others."""
+    if not is_playbook(candidates.snapshots[id].fact) or candidates.matches[id].score() >= _UNFITTING:
         return ""
-    return "none of its triggers fits the prompt"
+    return "none of its tasks fits the prompt"
 
 
-def _procedure(snapshot: FactSnapshot, trigger: str, session: Session) -> Piece:
-    """The playbook whose trigger fits, whole; it comes before what is only near."""
+def _procedure(snapshot: FactSnapshot, task: str, session: Session) -> Piece:
+    """The playbook whose task fits, whole; it comes before what is only near."""
     piece = replace(fact_piece(snapshot, session), section="playbooks", text=snapshot.fact.text)
     doubts = doubts_of([snapshot], session, below=session.stores.context.doubt_below)
-    why = f"its trigger fits the prompt: {trigger}"
+    why = f"its task fits the prompt: {task}"
     return replace(piece, why=why, score=1.0 + snapshot.importance, doubt=doubts[snapshot.fact.id])
 
 

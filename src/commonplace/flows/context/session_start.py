@@ -13,6 +13,7 @@ from commonplace.context.selection import passage_title, strip_own_heading, stri
 from commonplace.errors import NotFound, VaultUnavailable
 from commonplace.events import emit
 from commonplace.facts.commitments import is_commitment
+from commonplace.facts.cues import is_playbook
 from commonplace.facts.entry_format import read_entry
 from commonplace.facts.entry_paths import id_digits
 from commonplace.facts.groups import giving_way, newest_of
@@ -240,13 +241,13 @@ def _known(session: Session) -> list[FactSnapshot]:
 def _lasts(fact: Fact) -> bool:
     """False for a passing event, which a prompt must name, for what is loaded whole anyway, and for what was imported.
 
-    A commitment has a line of its own when its day is near; a playbook with triggers comes with the prompts they fit.
+    A commitment has a line of its own when its day is near; a playbook comes with the prompts that it fits.
     Anyone may have written what was imported: until it is confirmed, it comes only where a prompt is about it.
     """
     is_foreign = fact.origins.trust == "imported" and not fact.confirmed
     return (
         not fact.always_load
-        and not fact.triggers
+        and not is_playbook(fact)
         and not is_foreign
         and not (fact.predicate and (is_commitment(fact) or predicate_key(fact.predicate) in EPHEMERAL))
     )

@@ -10,9 +10,11 @@ from typing import Any, Final
 from uuid import UUID, uuid5
 
 from commonplace.facts.claims import FactRules
+from commonplace.facts.cues import text_about
 from commonplace.facts.entry_format import is_entry, read_entry
 from commonplace.facts.entry_paths import id_digits, note_kind
 from commonplace.facts.line_facts import line_facts, typed_links
+from commonplace.flows.cues import counting_cue, counting_when
 from commonplace.flows.stores import Chunking
 from commonplace.model import Chunk, Document, Fact, Note, Problem, WordCounts
 from commonplace.model.layout import place_of, wordless_name
@@ -27,7 +29,7 @@ from commonplace.sources.renames import original_of_conflict
 
 VAULT: Final = "vault"
 _FORM: Final = (
-    13  # incremented when chunks, words, parts, kinds, places or facts are made differently: all are made again
+    14  # incremented when chunks, words, parts, kinds, places or facts are made differently: all are made again
 )
 _NAMESPACE: Final = UUID("6d1f7a8e-50f4-5c1a-9a52-0b1c3f0d7e21")
 _UPDATED_KEYS: Final = ("updated", "modified", "date")
@@ -90,7 +92,8 @@ def made_from(note: Note, chunking: Chunking, *, rules: FactRules, safety: Safet
     """A hash of everything the note's chunks depend on besides the encoder, their lines in the file included."""
     sensitive = is_sensitive(note, safety)
     note, encodes = _without_words(note) if sensitive else note, not (sensitive and chunking.is_remote)
-    digest = _digest(note.body, note.body_line, note.title, note.aliases, note.tags, _date_of(note), encodes)
+    cues = _cues_of(note) if is_entry(note) else None
+    digest = _digest(note.body, note.body_line, note.title, note.aliases, note.tags, _date_of(note), encodes, cues)
     return f"{form_of(chunking, safety, rules)}-{digest}"
 
 
@@ -143,6 +146,7 @@ def _document(
             document=id_,
             encoded_title="" if _is_named_by_us(note, facts) else note.title,
             encodes=not (sensitive and chunking.is_remote),
+            own=next((fact for fact in facts if fact.origin == "entry"), None),
         ),
         facts=facts,
         valid_from=_moment(keys, ("valid_from",)),
@@ -175,20 +179,36 @@ def _is_named_by_us(note: Note, facts: Sequence[Fact]) -> bool:
     return any(fact.origin == "entry" and note.title.endswith(f"-{id_digits(fact.id)}") for fact in facts)
 
 
+def _cues_of(note: Note) -> Sequence[str]:
+    """All keys of an entry from which its cues are read."""
+    return [str(note.frontmatter.get(key, "")) for key in ("about", "when", "triggers")]
+
+
 def _chunks(
-    note: Note, passages: Sequence[TextChunk], *, document: str, encoded_title: str, encodes: bool
+    note: Note,
+    passages: Sequence[TextChunk],
+    *,
+    document: str,
+    encoded_title: str,
+    encodes: bool,
+    own: Fact | None,
 ) -> tuple[Chunk, ...]:
+    """The chunks. The first one of an entry, `own`, can be found by its cues, too."""
     at = _date_of(note)
+    own_cues = (counting_cue(own.about), counting_when(own.when)) if own else ("", "")
     chunks = []
     for ordinal, passage in enumerate(passages):
+        about, when = own_cues if ordinal == 0 else ("", "")
         words = count_words(
             title=note.title,
             aliases=note.aliases,
             headings=passage.heading_path,
             tags=note.tags,
-            body=passage.text,
+            body="\n".join(filter(None, (passage.text, about, when))),
         )
         parts = texts_to_encode(passage, encoded_title, is_first=ordinal == 0) if encodes else ()
+        if parts:
+            parts = (text_about(parts[0], about), *parts[1:], *filter(None, (when,)))
         chunk = chunk_of(passage, document=document, ordinal=ordinal, words=words, parts=parts)
         sentences = sentences_of(passage.text) if encodes else ()
         chunks.append(replace(chunk, at=at, sentences=sentences if len(sentences) > 1 else ()))  # one is the chunk

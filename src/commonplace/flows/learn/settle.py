@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from commonplace.errors import NotFound, Refused, UsageError
+from commonplace.facts.cues import counted_cue
 from commonplace.facts.words import fingerprint
 from commonplace.flows.conversations import may_learn_from
 from commonplace.flows.learn.extract import known_statements
@@ -161,6 +162,8 @@ def _candidate(item: LearnedItem, fact: ExtractedFact, session: Session) -> Cand
         Candidate,
         fact,
         said=said,
+        about=counted_cue(" ".join(fact.about.split())),
+        when=counted_cue(" ".join(fact.when.split())),
         valid_from=read_moment(fact.valid_from) if fact.valid_from else "",
         valid_until=read_moment(fact.valid_until) if fact.valid_until > (fact.valid_from or said)[:10] else "",
         bonds=tuple(_bonds(item, fact, session)),

@@ -61,9 +61,16 @@ def confirm(name: str, session: Session) -> EntryResult:
 
 
 def confirm_fact(
-    fact: Fact, session: Session, *, reason: str, bonds: Sequence[tuple[Bond, str]] = (), is_spoken: bool = False
+    fact: Fact,
+    session: Session,
+    *,
+    reason: str,
+    bonds: Sequence[tuple[Bond, str]] = (),
+    cues: Mapping[str, str] | None = None,
+    is_spoken: bool = False,
 ) -> EntryResult:
-    """Confirm this fact today, and add the bonds; a second confirmation on one day changes nothing.
+    """Confirm this fact today, and add the bonds, and the cues that it lacks; a second confirmation on one day changes
+    nothing.
 
     What the person confirms is from then on the person's own word. A program that repeats the person's own word is no
     witness that it still holds, unless the person has just said it (`is_spoken`).
@@ -72,6 +79,8 @@ def confirm_fact(
     days = dict.fromkeys((*fact.confirmed, *([session.now[:10]] if is_witness else ())))
     origins = replace(fact.origins, trust="told") if session.actor.kind == "person" else fact.origins
     confirmed = replace(fact, confirmed=tuple(days), bonds=tuple(sorted({*fact.bonds, *bonds})), origins=origins)
+    lacking = {name: cue for name, cue in (cues or {}).items() if cue and not getattr(fact, name)}
+    confirmed = replace(confirmed, **lacking)  # type: ignore[arg-type]  # the keys are names of cues
     if confirmed == fact:
         return EntryResult("confirm", fact, reason, old=fact.id, changed=False)
     confirmed = replace(confirmed, updated=session.now)
@@ -131,6 +140,28 @@ def _propose_forgetting(fact: Fact, forgotten: Fact, session: Session, *, reason
     said = _WAITS if is_waiting else proposed.remarks[0]
     waiting = (fact,) if is_waiting else ()
     return EntryResult("forget", fact, said, old=fact.id, commit=proposed.commit, changed=False, waiting=waiting)
+
+
+def describe(name: str, session: Session, *, cues: Mapping[str, str], dry_run: bool = False) -> EntryResult:
+    """Say what the entry is `about`, or `when` it matters; its words stay, and nothing becomes more or less true.
+
+    A program fills in what is empty. Raises NotFound, Conflict, UsageError without any cue, and Refused for a secret
+    and for what the person must say.
+    """
+    if not cues:
+        raise UsageError("nothing is said of the entry", hint="Give `about`, `when`, or both.")
+    refuse_secrets(*cues.values())
+    with session.stores.save_lock():
+        here = session.at(session.clock())
+        fact = active_entry(name, here).fact
+        described = replace(fact, **cues)  # type: ignore[arg-type]  # the keys are names of cues
+        if described == fact:
+            return EntryResult("describe", fact, "it is already described so", old=fact.id, changed=False)
+        if here.actor.kind != "person" and any(getattr(fact, cue) not in ("", cues[cue]) for cue in cues):
+            hint = "Describe what has no such field yet."
+            raise Refused(f"only the person changes how {fact.path} is described", path=fact.path, hint=hint)
+        said = "it is found by that, too"
+        return _amend(fact, described, here, verb="remember", action="describe", reason=said, dry_run=dry_run)
 
 
 def end_fact(name: str, session: Session, *, at: str = "") -> EntryResult:

@@ -29,12 +29,14 @@ EdgeKind = Literal["link", "update", "extend", "derive", "contradict", "mention"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactFilter:
-    """Which facts; an empty field is no condition. `text` is part of the statement; `waits` for the person's approval.
+    """Which facts; an empty field is no condition. `text` is part of the statement, `cue` of what it is about or of
+    when it matters; `waits` for the person's approval.
 
     `state` is what a fact is now; `before` is the mark of a page, `recorded_from` a moment.
     """
 
     text: str = ""
+    cue: str = ""
     topic: str = ""
     kind: str = ""
     trust: Trust | Literal[""] = ""
@@ -84,6 +86,7 @@ def _query(which: FactFilter, reader: IndexReader, session: Session) -> FactQuer
     at, _, id_ = which.before.partition("/")
     return FactQuery(
         text=which.text,
+        cue=which.cue,
         topics=(which.topic,) if which.topic else (),
         kinds=(which.kind,) if which.kind else (),
         trusts=(which.trust,) if which.trust else (),

@@ -70,12 +70,14 @@ _AMBIGUOUS: Final = 20  # facts that are read where one is meant
 class FactRequest:
     """Which facts to read. `at` is when they hold, `known_at` when they were known; both are empty for now.
 
-    `called` is the name that was understood as the entity's, if it was another: plain sentences use the short one.
+    `cue` is part of what they are about or of when they matter. `called` is the name that was understood as the
+    entity's, if it was another: plain sentences use the short one.
     `every` includes facts that hold no longer, or not yet.
     """
 
     entity: str = ""
     topic: str = ""
+    cue: str = ""
     predicate: str = ""
     project: str = ""
     at: str = ""
@@ -488,6 +490,7 @@ def _query(request: FactRequest, reader: IndexReader, session: Session) -> FactQ
     return FactQuery(
         names=entity_names(request.entity, reader, session),
         topics=(request.topic,) if request.topic else (),
+        cue=request.cue,
         predicate=predicate_key(request.predicate),
         statuses=() if request.needs_all else ("active",),
         sensitive=session.sees_sensitive,

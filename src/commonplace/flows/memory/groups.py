@@ -10,6 +10,7 @@ from commonplace.facts.groups import DISPUTES, Group, groups_of, kept_together, 
 from commonplace.facts.relevance import possible_names
 from commonplace.facts.validity import holds
 from commonplace.facts.words import FUNCTION_WORDS, bare_words, claim_stems, without_possessive
+from commonplace.flows.cues import statement_text
 from commonplace.flows.encode import cached_vectors, text_hash
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.memory.neighbours import FLOOR, is_elsewhere
@@ -107,7 +108,7 @@ def _encoded(entries: Sequence[Fact], session: Session) -> "tuple[list[Fact], Fl
     """Those of the entries that are encoded, and the unit vector of each as a row."""
     import numpy as np
 
-    hashes = {fact.id: text_hash(fact.text) for fact in entries}
+    hashes = {fact.id: text_hash(statement_text(fact.text, fact.about)) for fact in entries}
     vectors = cached_vectors([*set(hashes.values())], session.stores)
     encoded = [fact for fact in entries if hashes[fact.id] in vectors]
     rows = np.array([vectors[hashes[fact.id]] for fact in encoded], dtype=np.float32).reshape(len(encoded), -1)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from commonplace.facts.integrate import compare
 from commonplace.facts.profile import is_about_person, person_names
 from commonplace.facts.validity import state_of
+from commonplace.flows.cues import statement_text
 from commonplace.flows.encode import query_vectors
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.search.candidates import CHUNK_BM25
@@ -80,11 +81,12 @@ def nearest(
     with entry_reader(stores) as reader:
         versions = dict(reader.versions())
     waiting = replace(stores, waits_for_encoder=True)  # a save waits for the encoder
-    vectors = query_vectors(candidate.text, versions, waiting)[0]
+    text = statement_text(candidate.text, candidate.about)
+    vectors = query_vectors(text, versions, waiting)[0]
     sees_all = session.sees_sensitive if sensitive is None else sensitive
     filters = Filters(path=MEMORY, sensitive="" if sees_all else "out", archived=archived)
     with stores.index.reader() as reader:
-        scores = _scores(candidate.text, vectors, filters, reader)
+        scores = _scores(text, vectors, filters, reader)
         records = reader.facts(FactQuery(paths=tuple(scores), origins=("entry",))) if scores else ()
     ranked = sorted(((each, *scores[each.fact.path]) for each in records), key=lambda each: (-each[1], each[0].fact.id))
     return Nearest(tuple(ranked), by_words=not vectors)

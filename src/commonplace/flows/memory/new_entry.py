@@ -55,7 +55,7 @@ def refuse_several(new: NewEntry) -> None:
     a label is the reason of the first. What belongs to one statement passes: paragraphs and lines with a label,
     such as "Why: ...", below a statement that has none, and a list below such a label; and a playbook with its steps.
     """
-    if "\n" not in new.text.strip() or new.triggers or new.kind.strip().casefold() in PLAYBOOK_KINDS:
+    if "\n" not in new.text.strip() or new.kind.strip().casefold() in PLAYBOOK_KINDS:
         return
     refuse_secrets(new.text)  # the error quotes it
     parts = [*_parts(new.text)]

@@ -16,6 +16,7 @@ from commonplace.events import emit
 from commonplace.extraction.spoken_dates import absolute_dates
 from commonplace.facts.claims import is_own_word, with_end
 from commonplace.facts.commitments import without_day
+from commonplace.facts.cues import CUES
 from commonplace.facts.entry_format import changed_keys
 from commonplace.facts.entry_paths import archive_path
 from commonplace.facts.integrate import integrate, said_at, was_said_before
@@ -421,7 +422,8 @@ def _confirm(
         reason = f"{reason} {_LEFT_OUT}"
     if dry_run or old.origin == "line" or gate.verdict == "stage" or candidate.doubt:
         return EntryResult("confirm", old, reason, old=old.id, changed=False)
-    return confirm_fact(old, session, reason=reason, bonds=bonds, is_spoken=candidate.is_spoken)
+    cues = {name: getattr(candidate, name) for name in CUES}
+    return confirm_fact(old, session, reason=reason, bonds=bonds, cues=cues, is_spoken=candidate.is_spoken)
 
 
 def _write(entry: JudgedCandidate, session: Session, *, dry_run: bool) -> EntryResult:

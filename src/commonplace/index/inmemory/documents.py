@@ -349,6 +349,7 @@ def _is_listed(fact: Fact, query: FactQuery) -> bool:
     """True if the fact meets the conditions by which people look through facts."""
     return (
         _ascii_lower(query.text) in _ascii_lower(fact.text)
+        and any(_ascii_lower(query.cue) in _ascii_lower(each) for each in (fact.about, fact.when))
         and _is_among(query.kinds, fact.kind)
         and _is_among(query.trusts, fact.origins.trust)
         and fact.recorded >= query.recorded_from

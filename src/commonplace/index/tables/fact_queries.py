@@ -75,6 +75,10 @@ WHERE user_id = :user AND keeps = 1 AND object <> '' AND place <> 'staging' AND 
 ORDER BY 1, 2
 """
 _KIND: Final = "coalesce(f.fact_json ->> '$.kind', '')"
+_CUES: Final = (
+    "(lower(f.fact_json ->> '$.about') LIKE :{name} ESCAPE '\\'"
+    " OR lower(f.fact_json ->> '$.when') LIKE :{name} ESCAPE '\\')"
+)
 _TRUST: Final = "coalesce(f.fact_json ->> '$.origins.trust', 'told')"
 _RECORDED: Final = "coalesce(f.fact_json ->> '$.recorded', '')"
 _MATCHING: Final = "FROM memory_facts f WHERE f.user_id = :user AND f.keeps = 1"
@@ -305,6 +309,7 @@ def _conditions(query: FactQuery) -> tuple[list[str], dict[str, Any]]:
         "recorded_from": (f"{_RECORDED} >= :{{name}}", query.recorded_from),
         "recorded_until": (f"{_RECORDED} < :{{name}}", query.recorded_until),
         "text": ("lower(f.fact_json ->> '$.text') LIKE :{name} ESCAPE '\\'", like_pattern(query.text)),
+        "cue": (_CUES, like_pattern(query.cue)),
     }
     conditions = [available[name][0].format(name=name) for name in available if getattr(query, name)]
     values = {name: available[name][1] for name in available if getattr(query, name)}

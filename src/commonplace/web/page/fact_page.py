@@ -70,7 +70,9 @@ def show_facts(
 @router.post("/facts/save")
 def save_fact(request: Request, memory: PageMemory, form: PageForm) -> Response:
     """Save one thing worth knowing, and show what is near it."""
-    result = memory.entries.save(form.required("text"), interface="page", project="")
+    result = memory.entries.save(
+        form.required("text"), about=form.text("about"), when=form.text("when"), interface="page", project=""
+    )
     said = "Saved as your own word." if result.action != "confirm" else "Known already, and confirmed."
     return redirect(request, f"/facts/{result.fact.id}?near=1", said, undo=result.commit, undo_to="/facts")
 
@@ -133,6 +135,13 @@ def correct_fact(request: Request, memory: PageMemory, form: PageForm) -> Respon
     result = memory.entries.evolve(old, form.required("text"), reason=reason)
     said = "Corrected; the old version is kept."
     return redirect(request, f"/facts/{result.fact.id}?near=1", said, undo=result.commit, undo_to=f"/facts/{old}")
+
+
+@router.post("/facts/describe")
+def describe_fact(request: Request, memory: PageMemory, form: PageForm) -> Response:
+    """Say what it is about and when it matters; its words stay."""
+    result = memory.entries.describe(form.required("id"), about=form.text("about"), when=form.text("when"))
+    return redirect(request, f"/facts/{result.fact.id}", "Prompts about that find it now.", undo=result.commit)
 
 
 @router.post("/facts/end")
