@@ -59,10 +59,11 @@ END:VCALENDAR
 """
 _HOURS: Final = {"garden": 10, "harbour": 12, "school": 14}
 _CHANNELS: Final = ("crew", "team")
+_CUES: Final = {"about": "what is known here", "when": "plans, visits, repairs"}
 
 
 def open_lived(folder: Path, *, models: ModelScript, at: datetime = NOW) -> Memory:
-    """The person's memory in that folder, with its clock stopped; the model curates and judges, and nothing else."""
+    """The person's memory in that folder, with its clock stopped; the model curates, judges and describes."""
     block = {"provider": "openai", "base_url": models.openai, "model": MODEL}
     settings: dict[str, object] = {
         "upkeep.zone": "UTC",
@@ -70,15 +71,20 @@ def open_lived(folder: Path, *, models: ModelScript, at: datetime = NOW) -> Memo
         "upkeep.links.suggest": 0,
         "skills.meeting_note.lookback_minutes": 1440,
         "calendar.calendars": [f"{name} path={folder / f'{name}.ics'}" for name in _HOURS],
-        **{f"llm.{task}.{name}": value for task in ("curate", "judge") for name, value in block.items()},
+        **{f"llm.{task}.{name}": value for task in ("curate", "judge", "describe") for name, value in block.items()},
     }
     return make_memory(folder, clock=Calendar(at), settings=settings)
 
 
 def model_answer(asked: Received) -> Answer:
-    """What the model answers: of near entries the newest replaces the others; a line of its own for each profile."""
+    """What the model answers: of near entries the newest replaces the others; the same cues for each entry; a line of
+    its own for each profile.
+    """
     if '"groups"' in asked.words:
         return Answer({"verdicts": [*_verdicts(json.loads(asked.body["messages"][1]["content"])["groups"])]})
+    if '{"entries"' in asked.words:
+        entries = json.loads(asked.body["messages"][1]["content"])["entries"]
+        return Answer({"entries": [{"number": each["number"], **_CUES} for each in entries]})
     place = next((name for name in _CHANNELS if f"channel {name}" in asked.words), "bees")
     return Answer({"ops": [{"op": "add_heading", "heading": "Habits", "lines": [f"Speaks of {place} on Sundays."]}]})
 

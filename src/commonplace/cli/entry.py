@@ -218,7 +218,9 @@ def describe(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Say what an entry is about and when it matters, so that prompts about that find it; its words stay.
+    """Say what an entry is about and when it matters, so that it is found by that.
+
+    Its words stay.
 
     
     Examples:

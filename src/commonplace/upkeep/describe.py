@@ -128,4 +128,5 @@ JOB: Final = Job(
     plan=plan,
     apply=apply,
     is_wanted=lambda session: session.stores.models.route("describe") is not None,
+    keeps_words=True,
 )

@@ -77,7 +77,8 @@ class Job:
 
     `schedule` counts if the settings have none. `most_steps` is the cap of one run, `seconds` its time limit.
     `is_wanted` is False where there is nothing to do for it: then it is off. A job that `retries_steps` plans failed
-    steps again by itself: they neither hold up its state nor park it.
+    steps again by itself: they neither hold up its state nor park it. A job that `keeps_words` changes neither what
+    entries say nor whether they hold: one run may do that to any share of them.
     """
 
     name: str
@@ -89,3 +90,4 @@ class Job:
     seconds: float = 600
     is_wanted: Callable[[Session], bool] = lambda session: True
     retries_steps: bool = False
+    keeps_words: bool = False

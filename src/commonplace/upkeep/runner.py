@@ -200,7 +200,7 @@ class Upkeep:
     def within_caps(self, job: Job, plan: Plan) -> Plan:
         """The plan with no more steps than the cap, and than the share of all entries that one run may change."""
         most = job.most_steps
-        changed = [step for step in plan.steps if _is_entry(step)]
+        changed = [] if job.keeps_words else [step for step in plan.steps if _is_entry(step)]
         if len(changed) > LEAST_STEPS:
             most = min(most, max(LEAST_STEPS, math.ceil(MOST_SHARE * self._count_entries())))
         if len(plan.steps) <= most:
