@@ -1,12 +1,14 @@
 """Which cues of an entry count, and the text by which its meaning is compared.
 
 A cue that speaks to whoever reads it counts for nothing, and neither does a `when` that would fit any prompt. For that
-there are two measures, both from labelled lines that we wrote (`when_examples.jsonl`; half of them are for the test):
+there are three measures, all from labelled lines that we wrote (`when_examples.jsonl`; half of them are for the test):
 
-- by words: it shares a word with more than MOST_PROMPTS of ordinary prompts. Of 816 honest ones the broadest shares
-  one with 0.18 of them;
-- by meaning: it lies on the side of those that name no situation ("always, any question") of a line that is fitted to
-  the encoder at hand. With MiniLM that is 2 of 774 honest ones that it was not fitted to, and 10 of 15 of the others.
+- it has no word but those of such as name no situation ("always, any question"). Of 816 honest ones none is so;
+- it shares a word with more than MOST_PROMPTS of ordinary prompts. Of 816 honest ones the broadest shares one with 0.18
+  of them;
+- by meaning it lies on the side of those that name no situation, of a line that is fitted to the encoder at hand; then
+  it has no vector of its own, and only its words count. With MiniLM that is 2 of 774 honest ones that it was not fitted
+  to, and 10 of 15 of the others.
 
 A list of the commonest things ("code, mails, recipes, travel") is near to no more prompts than an honest one, since it
 may not be longer.
@@ -14,7 +16,7 @@ may not be longer.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,7 +45,7 @@ def counting_cue(cue: str) -> str:
 
 def counting_when(when: str) -> str:
     """What of a `when` counts; nothing of one that would fit any prompt."""
-    return "" if when and shares_words_with_most(counted_cue(when)) else counting_cue(when)
+    return "" if when and _is_broad(counted_cue(when)) else counting_cue(when)
 
 
 def statement_text(text: str, about: str) -> str:
@@ -51,11 +53,12 @@ def statement_text(text: str, about: str) -> str:
     return text_about(text, counting_cue(about))
 
 
-def shares_words_with_most(when: str) -> bool:
-    """True if it has a word in common with too many ordinary prompts."""
-    words = frozenset(query_words(when).words)
-    prompts = _prompt_words()
-    return sum(not words.isdisjoint(each) for each in prompts) > MOST_PROMPTS * len(prompts)
+@lru_cache(maxsize=4096)
+def _is_broad(when: str) -> bool:
+    """True if it has no word of its own, or one in common with too many ordinary prompts."""
+    words, prompts = frozenset(query_words(when).words), _words_of("prompt")
+    shared = sum(not words.isdisjoint(each) for each in prompts)
+    return shared > MOST_PROMPTS * len(prompts) or words <= frozenset[str]().union(*_words_of("none"))
 
 
 def without_situations(whens: Iterable[str], encode: Encode, *, version: str) -> frozenset[str]:
@@ -89,8 +92,8 @@ def _fit(encode: Encode, version: str) -> "tuple[Floats, float]":
 
 
 @cache
-def _prompt_words() -> tuple[frozenset[str], ...]:
-    return tuple(frozenset(query_words(text).words) for text in examples("prompt"))
+def _words_of(label: str) -> tuple[frozenset[str], ...]:
+    return tuple(frozenset(query_words(text).words) for text in examples(label))
 
 
 def examples(label: str, half: str = "train") -> tuple[str, ...]:

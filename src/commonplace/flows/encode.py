@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from commonplace.encoders.base import EncoderProvider, to_fixed_point
 from commonplace.errors import CommonplaceError, ProviderFailed
 from commonplace.events import emit
-from commonplace.flows.cues import counting_when, shares_words_with_most, without_situations
+from commonplace.flows.cues import counting_when, without_situations
 from commonplace.flows.stores import QueryCache, Stores
 from commonplace.history.base import ModelCall
 from commonplace.index.base import vector_texts
@@ -74,17 +74,16 @@ def encode_parts(
 
 
 def broad_whens(whens: Collection[str], stores: Stores) -> frozenset[str]:
-    """Those of them that would fit any prompt, so that they count for nothing. Raises ProviderFailed."""
-    by_words = frozenset(filter(shares_words_with_most, whens))
+    """Those of them that would fit any prompt by their meaning, which counts for nothing. Raises ProviderFailed."""
     encoder = stores.encoders.current
     if encoder is None or not whens:
-        return by_words
+        return frozenset()
 
     def encode(texts: Sequence[str]) -> "Mapping[str, Fixed]":
         vectors, _ = encode_texts(texts, stores)
         return {text: vectors[text_hash(text)] for text in texts}
 
-    return by_words | without_situations(whens, encode, version=encoder.version)
+    return without_situations(whens, encode, version=encoder.version)
 
 
 def document_texts(document: Document) -> dict[str, str]:

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from commonplace.errors import NotFound, Refused
-from commonplace.facts.entry_format import FUTURE, read_entry
+from commonplace.errors import NotFound, ProviderFailed, Refused
+from commonplace.facts.entry_format import FUTURE, key_line, read_entry
 from commonplace.facts.lint import Fix, lint_entry, lint_facts, safe_fixes
+from commonplace.flows.cues import counting_cue, counting_when
+from commonplace.flows.encode import broad_whens
 from commonplace.flows.ingest.sync import sync
 from commonplace.flows.memory.new_entry import with_keys
 from commonplace.flows.notes.write import (
@@ -20,12 +22,13 @@ from commonplace.flows.notes.write import (
     require_history,
 )
 from commonplace.flows.read import is_hidden, list_notes, locate, read_all
-from commonplace.flows.stores import Session
+from commonplace.flows.stores import Session, Stores
 from commonplace.index.base import FactQuery, IndexReader
 from commonplace.model import KINDS, Fact, Note, Problem, Stat, Terms
 from commonplace.model.layout import MEMORY, is_always_loaded, is_entry_path, place_of
 from commonplace.model.moment import moment_text, read_moment
 from commonplace.model.progress import Progress
+from commonplace.model.request import LONGEST_CUE
 from commonplace.notes.frontmatter_edit import without_repeats
 from commonplace.policy.write_policy import PROPOSAL, is_trusted
 from commonplace.vault.base import Capability
@@ -64,6 +67,7 @@ def lint(session: Session, *, fix: bool, progress: Progress, dry_run: bool = Fal
     problems = {*unreadable, *(problem for each in entries for problem in each.problems)}
     linted = [each for each in entries if each.fact or PROPOSAL not in each.note.frontmatter]  # it waits here
     problems |= {problem for each in linted for problem in lint_entry(each.note, each.fact, kinds=kinds)}
+    problems |= {*_idle_cues(linted, stores)}
     with stores.index.reader() as reader:
         problems |= {*_conflicts(reader, session), *_broken_links(reader, entries)}
     return LintReport(len(entries), tuple(sorted(problems)), fixed)
@@ -99,6 +103,29 @@ def _conflicts(reader: IndexReader, session: Session) -> tuple[Problem, ...]:
     problems = lint_facts(records, twins=reader.duplicate_ids(), contests=reader.claim_conflicts())
     hidden = () if session.sees_sensitive else [each.fact.path for each in records if each.fact.sensitive]
     return tuple(each for each in problems if not any(path in f"{each.path} {each.message}" for path in hidden))
+
+
+def _idle_cues(entries: Iterable[_EntryNote], stores: Stores) -> Iterator[Problem]:
+    """A Problem for each cue that does not count, and for what of one does not."""
+    cued = [(each.note, each.fact) for each in entries if each.fact and (each.fact.about or each.fact.when)]
+    whens = {when for _, fact in cued if (when := counting_when(fact.when))}
+    try:
+        broad = broad_whens(whens, stores)
+    except ProviderFailed:  # the words alone were looked at
+        broad = frozenset()
+    for note, fact in cued:
+        for name, cue in (("about", fact.about), ("when", fact.when)):
+            if not cue:
+                continue
+            if len(cue) > LONGEST_CUE:
+                message = f"`{name}` has {len(cue)} characters: only the first {LONGEST_CUE} count"
+            elif not counting_cue(cue):
+                message = f"`{name}` reads like an instruction and counts for nothing: name situations in plain words"
+            elif name == "when" and (not counting_when(cue) or cue in broad):
+                message = "`when` would fit any prompt and counts for nothing: name a few situations"
+            else:
+                continue
+            yield Problem(note.path, key_line(note, name), message, "entry-cue")
 
 
 def _broken_links(reader: IndexReader, entries: Iterable[_EntryNote]) -> Iterator[Problem]:
