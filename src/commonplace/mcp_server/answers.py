@@ -151,6 +151,7 @@ def entry_text(result: Values) -> str:
         "contradict": f"Saved as {id}; it contradicts {_short(result['old'])}",
         "forget": f"Forgotten (undo_last brings it back). Id {id}",
         "settle": f"Settled: {id} stays as it is worded" if is_same else f"Settled {id}",
+        "describe": f"Described {id}" if result["changed"] else f"Described so already: {id}",
     }
     lines = [f"{done.get(result['action'], f'Saved as {id}')}: {statement}"]
     lines += [f"Ended, and in the archive (undo_last takes it back): {_older(each)}" for each in result["ended"]]

@@ -35,7 +35,7 @@ SessionId = Annotated[str, Field(description="Your id for this conversation.", m
 Word = Annotated[str, Field(max_length=MAX_WORD)]
 """A name, a kind, a day, a reason: anything short."""
 About = Annotated[
-    str, Field(description='The question it answers, in 2 to 6 words: "how she commutes".', max_length=LONGEST_CUE)
+    str, Field(description='The question it answers in 2-6 words: "how she commutes".', max_length=LONGEST_CUE)
 ]
 Situations = Annotated[
     str,

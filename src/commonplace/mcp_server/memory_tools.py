@@ -381,11 +381,14 @@ class EntryTools:
         return _saved(saved, memory)
 
     def _on_known(self, id: str, given: Mapping[str, Any], *, quote: str, about: str, when: str) -> EntryResult:
-        """Settle what is saved, describe it, or both; to settle nothing at all is refused as such."""
+        """Settle what is saved, describe it, or both, or neither if one is refused; one of them must be asked for."""
         entries = self._call.memory().entries
-        is_described = bool(about.strip() or when.strip())
-        described = entries.describe(id, about=about or None, when=when or None) if is_described else None
-        return entries.settle(id, **given, quote=quote) if any(given.values()) or not described else described
+        if not (about.strip() or when.strip()):
+            return entries.settle(id, **given, quote=quote)
+        if any(given.values()):
+            entries.settle(id, **given, quote=quote, dry_run=True)  # what is refused shall change nothing
+        described = entries.describe(id, about=about.strip() or None, when=when.strip() or None)
+        return entries.settle(id, **given, quote=quote) if any(given.values()) else described
 
     def forget(
         self,

@@ -31,6 +31,7 @@ _VERBOSE: Final = inspect.Parameter("verbose", inspect.Parameter.KEYWORD_ONLY, d
 it."""
 
 _LISTED: Final = frozenset({"type", "description", "enum", "items", "properties", "required"})
+_NEAR: Final = 150  # characters: a model that says what is asked for may reach such a limit, and no longer one
 """What the list of tools says about an argument. Bounds and defaults are checked, and named in the error."""
 
 
@@ -84,6 +85,8 @@ def tool(
 def listed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of arguments as the list of tools shows it: every model reads it, so it is short."""
     listed = {name: value for name, value in schema.items() if name in _LISTED}
+    if schema.get("maxLength", _NEAR) < _NEAR:
+        listed["maxLength"] = schema["maxLength"]
     if "properties" in listed:
         listed["properties"] = {name: listed_schema(each) for name, each in listed["properties"].items()}
     if "items" in listed:

@@ -21,6 +21,8 @@ LONG = "a " * 5000
         ("memory_save", {"text": "Ada prefers tea.", "topics": [LONG]}),
         ("memory_save", {"text": "Ada prefers tea.", "topics": ["x"] * 21}),
         ("memory_save", {"text": "Ada prefers tea.", "kind": LONG}),
+        ("memory_save", {"text": "Ada prefers tea.", "about": "a " * 61}),
+        ("memory_save", {"text": "Ada prefers tea.", "when": "a " * 61}),
         ("memory_save", {"text": "x", "subject": LONG, "predicate": "likes", "object": "tea"}),
         ("memory_save", {"text": "x", "subject": "me", "predicate": "likes", "object": LONG}),
         ("memory_forget", {"id": "x", "reason": LONG}),

@@ -221,6 +221,73 @@ def test_the_answer_of_a_save_shows_what_is_near_and_one_call_settles_it(tmp_pat
     assert memory.entries.show(old.id).fact.status == "active"
 
 
+def test_a_save_says_what_the_memory_is_about_and_when_it_matters(memory: Memory) -> None:
+    """Both are keys of its note, and every way in shows them."""
+    host = Host(memory)
+    saved = host.ask("memory_save", text="Is allergic to shellfish.", about="food allergies", when=" menus,\n prawns ")
+    (known,) = host.ask("memory_facts")["facts"]
+    keys = note(memory, saved["path"])
+
+    assert (saved["fact"]["about"], saved["fact"]["when"]) == ("food allergies", "menus, prawns")
+    assert (keys["about"], keys["when"]) == ("food allergies", "menus, prawns")
+    assert (known["about"], known["when"]) == ("food allergies", "menus, prawns")
+
+
+def test_a_saved_memory_is_described_by_its_id_where_nobody_has_done_so(memory: Memory) -> None:
+    """Also the person's own; what is there only the person changes, and the words stay."""
+    host = Host(memory)
+    mine = memory.entries.save("Goes to work by bicycle.", kind="fact", about="how she commutes").fact
+    refused = host.error("memory_save", id=mine.id, about="sports")
+    told = host.read("memory_save", id=mine.id[-6:], when="rain, trains")
+    again = host.read("memory_save", id=mine.id[-6:], when="rain, trains", about=" ")
+    fact = memory.entries.show(mine.id).fact
+
+    assert (refused["reason"], "only the person changes" in refused["message"]) == ("refused", True)
+    assert told == f"Described {mine.id[-6:]}: Goes to work by bicycle."
+    assert again == f"Described so already: {mine.id[-6:]}: Goes to work by bicycle."
+    assert (fact.text, fact.about, fact.when) == (mine.text, "how she commutes", "rain, trains")
+    assert (fact.confirmed, fact.origins) == (mine.confirmed, mine.origins)
+
+
+def test_one_call_settles_a_memory_and_describes_it_or_does_neither(memory: Memory) -> None:
+    """A verdict that is refused leaves nothing behind, and neither does a description."""
+    host = Host(memory)
+    old, new = (
+        host.ask("memory_save", text=f"Goes to work by {what}.", kind="fact", when=when)["id"]
+        for what, when in (("bicycle", "rain"), ("car", ""))
+    )
+    keys = host.ask("memory_save", text="The car keys hang in the hall.", kind="fact")["id"]
+    missing = host.error("memory_save", id=new, replaces=["ffffff"], when="traffic jams")
+    before = memory.entries.show(new).fact
+    done = host.read("memory_save", id=new, replaces=[old], when="traffic jams")
+    other = host.error("memory_save", id=new, both=[keys], when="parking")
+    nothing = host.error("memory_save", id=new)
+
+    assert (missing["reason"], before.when) == ("missing", "")
+    assert done.startswith(f"Settled {new[-6:]}: Goes to work by car.\nEnded, ")
+    assert [each.fact.when for each in memory.entries.show(new).versions] == ["rain", "traffic jams"]
+    assert ("only the person changes" in other["message"], nothing["message"]) == (True, "nothing is settled")
+
+
+def test_a_replacement_keeps_what_is_not_said_anew(memory: Memory) -> None:
+    """As its kind and its topics; what is said of the new one counts."""
+    host = Host(memory)
+    old = host.ask("memory_save", text="Takes bus 7.", kind="fact", about="how she commutes", when="late trams, snow")
+    new = host.ask("memory_save", text="Takes bus 9.", replaces=[old["id"]], when="strikes, snow")
+
+    assert (new["fact"]["about"], new["fact"]["when"]) == ("how she commutes", "strikes, snow")
+
+
+def test_words_that_are_known_take_the_cues_that_they_lack(memory: Memory) -> None:
+    """A second save confirms, and fills in; it changes no cue that is there."""
+    host = Host(memory)
+    first = host.ask("memory_save", text=TEXT, kind="preference", about="how she reviews")
+    again = host.ask("memory_save", text=TEXT, kind="preference", about="what she likes", when="diffs, merge requests")
+
+    assert (again["action"], again["id"]) == ("confirm", first["id"])
+    assert (again["fact"]["about"], again["fact"]["when"]) == ("how she reviews", "diffs, merge requests")
+
+
 def test_each_verdict_says_what_became_of_both(memory: Memory) -> None:
     """Covered and replaced ones end, both may hold, an older wording may stay; for a while ends nothing."""
     host = Host(memory)

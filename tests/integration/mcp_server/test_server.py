@@ -47,8 +47,8 @@ def test_every_tool_has_a_short_description_and_hints(ada_host: Host) -> None:
     for tool in ada_host.speak(lambda client: client.list_tools()):
         assert 0 < len(tool.description or "") < 400, tool.name
         for name, schema in tool.input_schema["properties"].items():
-            assert len(schema.get("description", "")) <= 60, (tool.name, name)
-            assert set(schema) <= {"type", "description", "enum", "items"}, (tool.name, name)
+            assert len(schema.get("description", "")) <= 90, (tool.name, name)
+            assert set(schema) <= {"type", "description", "enum", "items", "maxLength"}, (tool.name, name)
         hints = tool.annotations
         assert hints
         assert tool.title
@@ -58,18 +58,30 @@ def test_every_tool_has_a_short_description_and_hints(ada_host: Host) -> None:
         assert "$ref" not in str(tool.input_schema)
 
 
-MAX_TOKENS = 2750
+MAX_TOKENS = 2850
 CHARS_PER_TOKEN = 3.5
 """Fewer than a model's tokenizer needs for JSON with English words, which is about 4."""
 
 
-def test_the_tools_cost_a_model_less_than_2750_tokens(ada_host: Host) -> None:
+def test_the_tools_cost_a_model_less_than_2850_tokens(ada_host: Host) -> None:
     """What a host sends with every request: names, descriptions and the schemas of arguments."""
     tools = ada_host.speak(lambda client: client.list_tools())
     sent = [{"name": each.name, "description": each.description, "input_schema": each.input_schema} for each in tools]
 
     assert len(json.dumps(sent, separators=(",", ":"))) / CHARS_PER_TOKEN < MAX_TOKENS
     assert all(each.output_schema is None for each in tools)
+
+
+def test_a_limit_that_a_model_may_reach_is_in_the_schema_and_no_other(ada_host: Host) -> None:
+    """It learns from the list of tools how much it may say of when a memory matters."""
+    limits = {
+        (tool.name, name): schema["maxLength"]
+        for tool in ada_host.speak(lambda client: client.list_tools())
+        for name, schema in tool.input_schema["properties"].items()
+        if "maxLength" in schema
+    }
+
+    assert limits == {("memory_save", "about"): 120, ("memory_save", "when"): 120}
 
 
 def test_what_has_a_few_values_lists_them(ada_host: Host) -> None:

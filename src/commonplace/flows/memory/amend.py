@@ -161,7 +161,8 @@ def describe(name: str, session: Session, *, cues: Mapping[str, str], dry_run: b
             hint = "Describe what has no such field yet."
             raise Refused(f"only the person changes how {fact.path} is described", path=fact.path, hint=hint)
         said = "it is found by that, too"
-        return _amend(fact, described, here, verb="remember", action="describe", reason=said, dry_run=dry_run)
+        verb: Verb = "confirm" if here.actor.kind == "agent" else "remember"  # an agent may add to the person's own word
+        return _amend(fact, described, here, verb=verb, action="describe", reason=said, dry_run=dry_run)
 
 
 def end_fact(name: str, session: Session, *, at: str = "") -> EntryResult:
