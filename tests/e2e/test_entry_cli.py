@@ -106,6 +106,88 @@ def test_evolving_replaces_with_a_reason_and_shows_the_chain(run: Run, vault: Pa
     assert len(list(vault.glob("Agent/Memory/_archive/**/*.md"))) == 1
 
 
+ALLERGIC = "Is allergic to shellfish."
+MENUS = "restaurants, menus, prawns"
+
+
+@pytest.mark.requirement("X-26")
+def test_what_an_entry_is_about_and_when_it_matters_is_saved_shown_and_searched(run: Run, vault: Path) -> None:
+    """Both stand in its note, `show` prints them, and `facts --about` finds the entry by a part of either."""
+    fact = saved(run, ALLERGIC, "--kind", "fact", "--about", "food  allergies", "--when", MENUS)["fact"]
+    saved(run, "The food of the cat is in the cellar.", "--kind", "fact")
+    note, shown = (vault / fact["path"]).read_text(), run("show", fact["id"]).stdout
+    found = [answer(run("facts", "--about", words, "--json"))["facts"] for words in ("Allerg", "menus", "cellar")]
+
+    assert (fact["about"], fact["when"]) == ("food allergies", MENUS)
+    assert f"about: food allergies\nwhen: {MENUS}\n" in note
+    assert "about: food allergies\n" in shown
+    assert f"when: {MENUS}\n" in shown
+    assert [[each["id"] for each in rows] for rows in found] == [[fact["id"]], [fact["id"]], []]
+
+
+def test_a_new_version_keeps_both_unless_they_are_said_anew(run: Run) -> None:
+    """As it keeps its kind and its topics."""
+    old = saved(run, ALLERGIC, "--kind", "fact", "--about", "food allergies", "--when", MENUS)
+    new = answer(run("evolve", old["id"], "Is allergic to nuts.", "--reason", "r", "--when", "cakes", "--json"))
+    newer = answer(run("evolve", new["remembered"]["id"], "Eats nuts.", "--reason", "r", "--about", "nuts", "--json"))
+    facts = [each["remembered"]["fact"] for each in (new, newer)]
+
+    assert [(each["about"], each["when"]) for each in facts] == [("food allergies", "cakes"), ("nuts", "cakes")]
+
+
+@pytest.mark.usefixtures("one_day")
+def test_an_entry_is_described_and_its_words_stay(run: Run, vault: Path) -> None:
+    """A dry run shows the difference; an empty text removes one; programs get the entry; `undo` takes it back."""
+    fact = saved(run, ALLERGIC, "--kind", "fact")["fact"]
+    planned = run("describe", fact["id"][-6:], "--about", "food allergies", "--dry-run")
+    untouched = (vault / fact["path"]).read_text()
+    told = run("describe", fact["id"][-6:], "--about", "food allergies", "--when", MENUS)
+    again = answer(run("describe", fact["id"], "--when", MENUS, "--json"))["remembered"]
+    less = answer(run("describe", fact["id"], "--about", "", "--json"))["remembered"]
+    run("undo")
+    back = answer(run("show", fact["id"], "--json"))["fact"]
+
+    assert (planned.returncode, "+about: food allergies\n" in planned.stdout) == (0, True)
+    assert "about:" not in untouched
+    assert told.stdout.splitlines() == [f"{fact['id'][-6:]} {ALLERGIC}", "  it is found by that, too"]
+    assert (again["changed"], again["reason"]) == (False, "it is already described so")
+    assert (less["action"], less["fact"]["about"], less["fact"]["when"]) == ("describe", "", MENUS)
+    assert (back["about"], back["when"], back["text"]) == ("food allergies", MENUS, ALLERGIC)
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (("--about", "x" * 121), "`about` has 121 characters; it may have 120", "Name in 2 to 6 words"),
+        (("--when", "menus " * 30), "`when` has 179 characters; it may have 120", "Name a few situations"),
+        ((), "nothing is said of the entry", "Give `about`, `when`, or both."),
+    ],
+)
+def test_what_is_too_long_or_says_nothing_is_refused_with_a_hint(
+    run: Run, words: tuple[str, ...], message: str, hint: str
+) -> None:
+    """By `describe`, and a text that is too long by `save` and `evolve`, too; nothing is written."""
+    id = saved(run, ALLERGIC, "--kind", "fact")["id"]
+    refused = [run("describe", id, *words)]
+    if words:
+        refused += [run("save", "Keeps bees.", *words), run("evolve", id, "Eats fish.", "--reason", "r", *words)]
+
+    for each in refused:
+        assert each.returncode == 2
+        assert message in each.stderr
+        assert hint in each.stderr
+    assert [each["text"] for each in answer(run("facts", "--json"))["facts"]] == [ALLERGIC]
+
+
+def test_the_triggers_of_older_scripts_are_when_it_matters(run: Run) -> None:
+    """The option works, and no help lists it."""
+    steps = "Deploy the website:\n1. Run the tests.\n2. Copy dist/ to the server."
+    fact = saved(run, steps, "--kind", "procedural", "--trigger", "deploy the website", "--trigger", "publish, or ship")
+
+    assert fact["fact"]["when"] == "deploy the website; publish, or ship"
+    assert "trigger" not in run("save", "--help").stdout
+
+
 BRAND = "The dentist is Dr. Brand in the Marktstrasse."
 OKAFOR = "The dentist is Dr. Okafor since she took over."
 

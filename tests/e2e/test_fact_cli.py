@@ -50,6 +50,18 @@ def test_facts_are_chosen_by_entity_topic_and_predicate(run: Run) -> None:
     assert "no facts found" in run("facts", "Nobody").stderr
 
 
+def test_a_triple_says_what_it_is_about_and_when_it_matters(run: Run) -> None:
+    """`facts --about` finds it, together with other filters or alone; not together with a prompt."""
+    held = added(run, "Ada", "works_at", "Acme", "--about", "where Ada works", "--when", "letters to her office")
+    added(run, "Bo", "works_at", "Beta", "--about", "where Bo works")
+    alone, both = objects(run, "--about", "OFFICE"), objects(run, "Bo", "--about", "works")
+    refused = run("facts", "--prompt", "Where does Ada work?", "--about", "office")
+
+    assert (held["fact"]["about"], held["fact"]["when"]) == ("where Ada works", "letters to her office")
+    assert (alone, both, objects(run, "--about", "%")) == (["Acme"], ["Beta"], [])
+    assert (refused.returncode, "--prompt cannot be combined" in refused.stderr) == (2, True)
+
+
 @pytest.mark.requirement("I-61", "I-62")
 def test_a_fact_is_ended_or_forgotten(run: Run) -> None:
     """What ended stays true for its time; what is forgotten was never true, and the way to erase it is told."""

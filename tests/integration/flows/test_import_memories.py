@@ -135,6 +135,22 @@ def test_imported_entries_hold_at_once_and_are_marked_as_imported(tmp_path: Path
     assert "Keeps bees in Amersfoort" in memory.search("bees").hits[0].text
 
 
+def test_the_topics_of_another_memory_are_what_its_entry_is_about(tmp_path: Path, memory: Memory) -> None:
+    """They are the words of whoever saved it; many of them are cut, and one that has none says nothing."""
+    file = write_memories(
+        tmp_path,
+        {"memory": "Keeps bees in Amersfoort", "categories": ["animal_care", "hobbies"]},
+        {"memory": "Plays the oboe on Sundays", "categories": [f"topic_{number:03}" for number in range(20)]},
+        {"memory": "Rows on the lake in spring"},
+    )
+    memory.imports.run([file])
+    held = {each.fact.text.split()[0]: each.fact for each in memory.facts.about()}
+
+    assert (held["Keeps"].about, held["Keeps"].when) == ("animal care, hobbies", "")
+    assert held["Plays"].about == ", ".join(f"topic {number:03}" for number in range(10)) + ", topic"
+    assert held["Rows"].about == ""
+
+
 def test_a_second_import_does_not_confirm(tmp_path: Path, memory: Memory, calendar: Calendar) -> None:
     """What is confirmed comes into the standing profile: that an export says it twice is no confirmation."""
     file = write_memories(tmp_path, {"memory": "Keeps bees in Amersfoort"})
@@ -313,6 +329,7 @@ def test_entries_of_agentm_inside_the_vault_become_entries_where_they_are(tmp_pa
     assert {line for line in old.splitlines() if line not in new.splitlines()} == set()
     assert "source:" in new
     assert "trust: said" in new
+    assert "about: sqlite, testing\n" in new
     assert "agentm_supersedes: memory/insight/old-fix.md" in (folder / "Memory/insight/small-steps.md").read_text()
     told = {each.code for each in memory.lint().problems if "small-steps" in each.path}
     assert told <= {"entry-name", "entry-order"}  # every value can be read; the name and the order stay as they were

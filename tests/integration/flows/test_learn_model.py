@@ -25,6 +25,8 @@ FACT: dict[str, Any] = {
     "class": "identity",
     "importance": 0.8,
     "topics": ["home"],
+    "about": "where she lives",
+    "when": "visits, parcels, a new doctor",
     "relation": "new",
     "valid_from": "2026-02-21",
 }
@@ -77,10 +79,24 @@ def test_one_call_for_a_conversation_gives_facts_and_the_rest(memory: Memory, se
     assert [(each.outcome, each.reason) for each in result.items][1] == ("rejected", "no_quote")
     assert (fact.text, fact.valid_from, fact.topics) == (FACT["text"], "2026-02-21T00:00:00Z", ("home",))
     assert (fact.origins.extractor, fact.origins.trust) == (f"{result.extractor}", "mined")
-    assert result.extractor.endswith("extract.v1")
+    assert (fact.about, fact.when) == ("where she lives", "visits, parcels, a new doctor")
+    assert result.extractor.endswith("extract.v2")
     assert batch.extraction.summary == ANSWER["summary"]
     assert batch.extraction.commitments[0].what == "send the new address"
     assert batch.extraction.mentions == ("York", "Leeds")
+
+
+def test_cues_that_are_too_long_are_cut_at_a_word(memory: Memory, server: ModelScript) -> None:
+    """A model that says too much of when a fact matters loses no fact."""
+    long = {"about": "where she  lives, " * 20, "when": "parcels, visits, " * 20}
+    server.default = Answer({**ANSWER, "facts": [{**FACT, **long}]})
+    record(memory)
+    memory.learning.run()
+    (fact,) = (each.fact for each in memory.facts.about())
+
+    assert fact.text == FACT["text"]
+    assert fact.about == "where she lives, " * 6 + "where she lives"
+    assert fact.when == "parcels, visits, " * 6 + "parcels, visits"
 
 
 def test_the_words_are_fenced_as_data(memory: Memory, server: ModelScript) -> None:

@@ -34,6 +34,45 @@ def test_what_a_program_saves_has_its_origins(client: TestClient, memory: Memory
     assert (fact.origins.interface, fact.origins.conversation, fact.origins.trust) == ("tester", "s-1", "said")
 
 
+def test_what_an_entry_is_about_and_when_it_matters_has_fields_a_route_and_a_filter(client: TestClient) -> None:
+    """For entries and triples; null leaves a field as it is, and a new version keeps what is not said anew."""
+    saved = _done(client, "/entries", text="Cannot eat shellfish.", kind="fact", about="food allergies")
+    described = _done(client, f"/entries/{saved['id'][-6:]}/describe", when="restaurants, menus")
+    evolved = _done(
+        client, f"/entries/{saved['id']}/evolve", text="Cannot eat crabs.", reason="r", when="menus, prawns"
+    )
+    triple = _done(client, "/facts", subject="Ivo", predicate="likes", object="tea", when="visits of Ivo")
+    found = [client.get("/facts", params={"about": words}).json()["facts"] for words in ("ALLERG", "visits", "xyz")]
+
+    assert (saved["fact"]["about"], saved["fact"]["when"]) == ("food allergies", "")
+    assert (described["action"], described["id"], described["changed"]) == ("describe", saved["id"], True)
+    assert (described["fact"]["about"], described["fact"]["when"]) == ("food allergies", "restaurants, menus")
+    assert (evolved["fact"]["about"], evolved["fact"]["when"]) == ("food allergies", "menus, prawns")
+    assert [[each["id"] for each in facts] for facts in found] == [[evolved["id"]], [triple["id"]], []]
+
+
+def test_a_description_may_be_tried_and_is_refused_where_it_does_not_fit(client: TestClient, memory: Memory) -> None:
+    """Too long, nothing at all, an unknown entry, and what the person said of it; a dry run writes nothing."""
+    mine = memory.entries.save("Rows on the lake.", kind="fact", about="her sports").fact
+    route = f"/entries/{mine.id}/describe"
+    tried = _done(client, route, when="boats, summer evenings", dry_run=True)
+    answers = [
+        client.post(to, json=body)
+        for to, body in (
+            (route, {"when": "boats " * 30}),
+            (route, {}),
+            ("/entries/ffffff/describe", {"when": "boats"}),
+            (route, {"about": "rowing"}),
+            (route, {"about": ""}),
+        )
+    ]
+
+    assert "+when: boats, summer evenings" in tried["difference"]
+    assert [each.status_code for each in answers] == [400, 400, 404, 403, 403]
+    assert "`when` has 179 characters; it may have 120" in answers[0].json()["error"]["message"]
+    assert (memory.entries.show(mine.id).fact.about, memory.entries.show(mine.id).fact.when) == ("her sports", "")
+
+
 def test_a_dry_run_changes_nothing(client: TestClient, memory: Memory) -> None:
     """The response has the difference, and no note is written."""
     before = memory.notes.list()

@@ -84,6 +84,43 @@ def test_both_may_hold_and_an_older_wording_may_stay(site: Site, memory: Memory)
     assert memory.entries.show(new.id).fact.status == "superseded"
 
 
+def test_a_fact_says_what_it_is_about_and_when_it_matters(visit: Visit, memory: Memory) -> None:
+    """Saved with both, changed in a form of its own, and taken back with one button."""
+    page = visit("/facts")
+    page.get_by_text("Save something").click()
+    page.locator("#save").fill("The mason who built the oven is Tilde Rask.")
+    page.get_by_label("What it is about").fill("who built the oven")
+    page.get_by_label("When it matters").fill("cracks, bread, repairs")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("dl").first).to_contain_text("who built the oven")
+    page.locator("summary", has_text="When it matters").click()
+    page.get_by_label("Situations in which it matters").fill("cracks, pizza")
+    page.get_by_role("button", name="Set", exact=True).click()
+    expect(page.locator(".flash")).to_contain_text("Prompts about that find it now.")
+    expect(page.locator("dl").first).to_contain_text("cracks, pizza")
+    page.locator(".flash").get_by_role("button", name="Undo").click()
+    expect(page.locator(".flash")).to_contain_text("Undone")
+
+    expect(page.locator("h1")).to_have_text("The mason who built the oven is Tilde Rask.")
+    expect(page.locator("dl").first).to_contain_text("cracks, bread, repairs")
+    assert [each.fact.when for each in memory.facts.about(about="built the oven")] == ["cracks, bread, repairs"]
+
+
+def test_what_an_agent_said_of_a_fact_can_be_removed_and_a_text_that_is_too_long_is_refused(
+    site: Site, memory: Memory
+) -> None:
+    """An empty field says nothing of it."""
+    agent = memory.acting(AGENT)
+    fact = agent.entries.save("The oven needs birch wood.", kind="fact", about="wood", when="fires, winter").fact
+    long = site.post("/facts/describe", {"id": fact.id, "about": "wood", "when": "fire " * 40})
+    emptied = site.post("/facts/describe", {"id": fact.id, "about": "what the oven burns", "when": ""})
+    held = memory.entries.show(fact.id).fact
+
+    assert (long.status, emptied.status) == (400, 303)
+    assert emptied.headers["location"] == f"/facts/{fact.id}"
+    assert (held.about, held.when, held.text) == ("what the oven burns", "", fact.text)
+
+
 def test_a_fact_is_pinned_for_every_session_and_erased_only_on_purpose(site: Site, memory: Memory) -> None:
     """The box must be ticked."""
     fact = memory.entries.save("Wants answers about vinegar in French.", kind="preference").fact

@@ -161,7 +161,7 @@ def describe(name: str, session: Session, *, cues: Mapping[str, str], dry_run: b
             hint = "Describe what has no such field yet."
             raise Refused(f"only the person changes how {fact.path} is described", path=fact.path, hint=hint)
         said = "it is found by that, too"
-        verb: Verb = "confirm" if here.actor.kind == "agent" else "remember"  # an agent may add to the person's own word
+        verb: Verb = "confirm" if here.actor.kind == "agent" else "remember"  # it adds to the person's word, too
         return _amend(fact, described, here, verb=verb, action="describe", reason=said, dry_run=dry_run)
 
 
@@ -266,7 +266,8 @@ def _amend(
     moves = move_trailers((fact.path, changed.path)) if is_moved else {}
     (edit,), result = change(plan, [permit], path=changed.path, trailers={**(trailers or {}), **moves})
     outcome = change_result(edit, permit, result)
-    return EntryResult(action, changed, reason, old=fact.id, commit=outcome.commit, changed=outcome.changed)
+    result = EntryResult(action, changed, reason, old=fact.id, commit=outcome.commit, changed=outcome.changed)
+    return replace(result, difference=outcome.difference)
 
 
 def entry_edit(fact: Fact, keys: Mapping[str, object | None], session: Session, read: Reader) -> tuple[Edit, Note]:
