@@ -218,9 +218,9 @@ def describe(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Say what an entry is about and when it matters, so that prompts about that find it; its words stay.
+    """Say what an entry is about and when it matters; prompts about that find it, and its words stay.
 
-    
+    \b
     Examples:
       commonplace describe 3f9a1c --about "food allergies" --when "restaurants, menus, prawns, dinner at friends"
       commonplace describe 3f9a1c --when ""

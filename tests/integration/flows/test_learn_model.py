@@ -77,7 +77,7 @@ def test_one_call_for_a_conversation_gives_facts_and_the_rest(memory: Memory, se
     assert [(each.outcome, each.reason) for each in result.items][1] == ("rejected", "no_quote")
     assert (fact.text, fact.valid_from, fact.topics) == (FACT["text"], "2026-02-21T00:00:00Z", ("home",))
     assert (fact.origins.extractor, fact.origins.trust) == (f"{result.extractor}", "mined")
-    assert result.extractor.endswith("extract.v1")
+    assert result.extractor.endswith("extract.v2")
     assert batch.extraction.summary == ANSWER["summary"]
     assert batch.extraction.commitments[0].what == "send the new address"
     assert batch.extraction.mentions == ("York", "Leeds")
