@@ -33,8 +33,9 @@ class Piece:
     should ask before it relies on it; empty if there is no doubt.
     `group` is the heading under which it stands in its section; empty for none. `said` says when, and if need be
     by whom, where another piece may say otherwise; `newest` is the key of that one if it is newer: this one stands
-    behind it. A pinned piece is never cut; one that
-    yields gets space only after the profile. `fact` is the id under which its use is counted; empty for other pieces.
+    behind it. Pieces with a `moment`, at which they were said last, come first in their section, the newest first.
+    A pinned piece is never cut; one that yields gets space only after the profile. `fact` is the id under which its use
+    is counted; empty for other pieces.
     """
 
     section: ContextSection
@@ -47,6 +48,7 @@ class Piece:
     group: str = ""
     said: str = ""
     newest: str = ""
+    moment: str = ""
     kind: str = ""
     score: float = 0.0
     day: str = ""
