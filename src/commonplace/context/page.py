@@ -179,10 +179,10 @@ def _under_headings(blocks: Sequence[tuple[Piece, ContextBlock]]) -> Iterator[st
 
 
 def _in_order(blocks: Sequence[tuple[Piece, ContextBlock]]) -> list[tuple[Piece, ContextBlock]]:
-    """The blocks of a section: what has a moment, the newest first; then the others, groups of them together."""
+    """The blocks of a section in their order, those that have a place by their places."""
     ordered = _newest_first(blocks)
-    dated = sorted((each for each in ordered if each[0].moment), key=lambda each: each[0].moment, reverse=True)
-    return [*dated, *(each for each in ordered if not each[0].moment)]
+    placed = iter(sorted((each for each in ordered if each[0].place), key=lambda each: each[0].place))
+    return [next(placed) if each[0].place else each for each in ordered]
 
 
 def _newest_first(blocks: Sequence[tuple[Piece, ContextBlock]]) -> list[tuple[Piece, ContextBlock]]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from commonplace.facts.claims import is_own_word, kind_of_speaker
-from commonplace.facts.groups import DISPUTES, Group, about_others, giving_way, said_last
+from commonplace.facts.groups import DISPUTES, Group, about_others, giving_way, newest_first, said_last
 from commonplace.facts.validity import holds
 from commonplace.flows.context.facts import fact_piece
 from commonplace.flows.memory.facts import fact_snapshots
@@ -101,7 +101,13 @@ def _brought_beside(pieces: Sequence[Piece], facts: Mapping[str, Fact], session:
     others = nearness([entries[name] for name in sorted(names)], standing, session)
     beside = {id for id in near if near[id] >= FLOOR or others[id] >= _NEAR_ANOTHER}
     return [
-        replace(piece, section="facts", group="", score=0.0, why=f"near to what the prompt is about; {piece.why}")
+        replace(
+            piece,
+            section="facts",
+            protected_as="profile",
+            group="",
+            why=f"near to what the prompt is about; {piece.why}",
+        )
         if piece.section == "profile" and piece.fact in beside
         else piece
         for piece in pieces
@@ -121,12 +127,15 @@ def _signed(
     if len(beside) < 2:
         return [*pieces]
     differ = len({kind_of_speaker(facts[id]) for id in beside}) > 1
-    last = about_others((facts[id] for id in sorted(beside)), names)
+    ordered = newest_first(facts[id] for id in beside)
+    apart = about_others(ordered, names)
+    ordered.sort(key=lambda fact: fact.id in apart)
+    places = {fact.id: place for place, fact in enumerate(ordered, start=1)}
     return [
         replace(
             piece,
             said=_said(facts[piece.fact], session, with_speaker=differ),
-            moment="" if piece.fact in last else said_last(facts[piece.fact]),
+            place=places[piece.fact],
             newest="",
         )
         if piece.section == "facts" and piece.fact in beside
