@@ -131,8 +131,8 @@ class _Subjects:
         )
 
     def _has_name(self, opening: frozenset[str]) -> bool:
-        """False for what no name begins with, as "we're" with "we"."""
-        return any(word.partition("'")[0] not in self._ordinary for word in opening)
+        """False for what no name begins with: an ordinary word, or one that is short for two, as "we're"."""
+        return any("'" not in word[2:] for word in opening - self._ordinary)
 
     def _named(self, id: str) -> frozenset[str]:
         """The words of the entry that are written as names wherever they stand."""
