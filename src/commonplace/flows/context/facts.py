@@ -182,7 +182,7 @@ def _mentions(text: str, subject: str) -> bool:
 
 
 _POOL: Final = 48  # entries that are read by each half of the search
-_NEAR_CHOSEN: Final = 0.45  # the cosine from which an entry may say what the best one has become
+_NEAR_CHOSEN: Final = 0.5  # the cosine from which an entry may say what the best one has become
 _OMITTED: Final = 5  # entries too far from the prompt that are listed as left out
 _UNTRIGGERED: Final = 0.7  # the score of a playbook whose triggers are worded otherwise; a plain entry needs 0.55
 _MOST_PLAYBOOKS: Final = 200  # of each kind that are looked at, the last updated first
