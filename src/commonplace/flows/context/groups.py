@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from commonplace.facts.claims import is_own_word, kind_of_speaker
-from commonplace.facts.groups import DISPUTES, Group, about_others, giving_way, newest_first, said_last
+from commonplace.facts.groups import DISPUTES, Group, about_others, giving_way, said_last
 from commonplace.facts.validity import holds
 from commonplace.flows.context.facts import fact_piece
 from commonplace.flows.memory.facts import fact_snapshots
@@ -119,15 +119,17 @@ def _signed(
 ) -> list[Piece]:
     """The pieces; each entry that a prompt brings beside another one says its day, and who said it if they differ.
 
-    They come newest first: one may speak against another that no comparison finds near. What begins with another name
-    than those in the prompt comes after them. A line of a note names its note.
+    They come newest first, of one moment the best: one may speak against another that no comparison finds near. What
+    begins with another name than those in the prompt comes after them. A line of a note names its note.
     """
     entries = {id for id, fact in facts.items() if fact.origin == "entry"}
     beside = {piece.fact for piece in pieces if piece.section == "facts" and piece.fact in entries}
     if len(beside) < 2:
         return [*pieces]
     differ = len({kind_of_speaker(facts[id]) for id in beside}) > 1
-    ordered = newest_first(facts[id] for id in beside)
+    scores = {piece.fact: piece.score for piece in pieces if piece.fact in beside}
+    ordered = [facts[id] for id in sorted(beside, key=lambda id: (-scores[id], id))]
+    ordered.sort(key=said_last, reverse=True)
     apart = about_others(ordered, names)
     ordered.sort(key=lambda fact: fact.id in apart)
     places = {fact.id: place for place, fact in enumerate(ordered, start=1)}
