@@ -172,6 +172,11 @@ def _chains(told: Figures) -> Iterator[tuple[str, str]]:
         f"{told['newest there']} {of}; {told['newest first']} {of}",
     )
     yield "chains nobody settles: the newest first, with its day", f"{told['with its day']} {of}"
+    if "oldest in a session" in told:
+        yield (
+            "the same in a session that has the profile, of those whose oldest the prompt brings",
+            f"{told['newest first in a session']} of {told['oldest in a session']}",
+        )
 
 
 def _waiting(week: Figures) -> str:
