@@ -230,6 +230,7 @@ def measure_chains(told: ChangeSet, opener: Opener, folder: Path) -> dict[str, A
                 saved[number, place] = result
         clock.set_to = _AT_LAST
         contexts = [_chain_in_context(memory, each) for each in told.chains]
+        sessions = [_chain_in_session(memory, each) for each in told.chains]
     shown = [_chain_shown(number, each, saved) for number, each in enumerate(told.chains)]
     return {
         "chains": len(told.chains),
@@ -237,6 +238,8 @@ def measure_chains(told: ChangeSet, opener: Opener, folder: Path) -> dict[str, A
         "third shows second": sum(third for _, third, _ in shown),
         "third shows both": sum(both for _, _, both in shown),
         **{name: sum(each[name] for each in contexts) for name in ("newest there", "newest first", "with its day")},
+        "oldest in a session": sum(is_there for is_there, _ in sessions),
+        "newest first in a session": sum(is_first for _, is_first in sessions),
         "refused": saver.refused,
     }
 
@@ -247,6 +250,19 @@ def _chain_shown(number: int, chain: Chain, saved: Mapping[tuple[int, int], Entr
         return bool(newer and old and old.fact.id in {each.fact.id for each in newer.neighbours})
 
     return shows(1, 0), shows(2, 1), shows(2, 1) and shows(2, 0)
+
+
+def _chain_in_session(memory: Memory, chain: Chain) -> tuple[bool, bool]:
+    """Whether a prompt brings the oldest value in a session that has the profile; and the newest before it, dated."""
+    conversation = f"bench:{chain.values[0]}"
+    memory.context.start(conversation=conversation, within=None)
+    text = memory.context(chain.values[0], conversation=conversation, within=None).text
+    lines = [line for line in text.splitlines() if line.startswith("- ")]
+    old, new = (
+        next((place for place, line in enumerate(lines) if fold(value) in fold(line)), -1)
+        for value in (chain.values[0], chain.values[-1])
+    )
+    return old >= 0, 0 <= new < old and is_dated(lines[new], chain.days[-1])
 
 
 def _chain_in_context(memory: Memory, chain: Chain) -> dict[str, bool]:
