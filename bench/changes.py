@@ -50,7 +50,7 @@ PARTS: Final = (
 def measure(chosen: argparse.Namespace, folder: Path) -> Iterator[tuple[str, Any]]:
     """The figures of the chosen parts, each as soon as it is measured."""
     model = figures.with_model(chosen.model)
-    opener, told = Opener(settings_of(model, chosen.set)), deciding_set(chosen.authors)
+    opener, told = Opener(settings_of(model, chosen.set)), deciding_set(chosen.authors, cues=chosen.cues)
     development = development_sets(chosen.data)
     everything = development_memory(development, chosen.data)
     makers: dict[str, Callable[[], Any]] = {
@@ -89,8 +89,13 @@ def main() -> None:
         for part, measured in measure(chosen, folder):
             told[part] = measured
             if chosen.save:
-                _keep("changes" if chosen.authors == "ab" else f"changes_{chosen.authors}", part, measured)
+                _keep(_name(chosen), part, measured)
     print("\n".join(tables([told], verbose=chosen.verbose)))
+
+
+def _name(chosen: argparse.Namespace) -> str:
+    """The name of the figures: of other authors than the first two, and with cues, they are kept apart."""
+    return "_".join(filter(None, ("changes", chosen.authors.replace("ab", ""), "cues" if chosen.cues else "")))
 
 
 def _keep(name: str, part: str, measured: Any) -> None:
@@ -116,6 +121,9 @@ def _options() -> argparse.ArgumentParser:
     options.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting to try")
     options.add_argument(
         "--authors", default="ab", help="whose sets decide: letters of the files in bench/sets/changes"
+    )
+    options.add_argument(
+        "--cues", action="store_true", help="save what each statement is about and when it matters, too"
     )
     options.add_argument("--verbose", action="store_true", help="list what went wrong")
     options.add_argument("--save", action="store_true", help="keep the figures in bench/results/changes-<commit>.json")

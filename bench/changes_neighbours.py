@@ -50,7 +50,7 @@ def compare_all(told: ChangeSet, opener: Opener, folder: Path) -> list[Compared]
     new_vault(folder)
     compared = []
     with opener.on_disk(folder) as (memory, clock):
-        saver = Saver(memory, clock)
+        saver = Saver(memory, clock, cues=told.cues)
         known = saver.save_all(told.known, begins=datetime(2026, 5, 1, 8, tzinfo=UTC))
         clock.set_to = datetime(2026, 6, 1, tzinfo=UTC)
         for pair in told.pairs:

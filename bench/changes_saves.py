@@ -3,12 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
 from bench.changes_sets import Chain, ChangeSet, Pair
+from bench.memory_sets import NO_CUES, Cues
 from bench.memory_vault import AGENT, BenchClock, Opener, fold, new_vault
 
 from commonplace.errors import Refused
@@ -40,6 +41,7 @@ class Saver:
     memory: Memory
     clock: BenchClock
     step: timedelta = timedelta(seconds=30)
+    cues: Mapping[str, Cues] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
     def save_all(self, texts: Sequence[str], *, begins: datetime) -> dict[str, Fact]:
@@ -52,9 +54,9 @@ class Saver:
         return saved
 
     def save(self, new: NewEntry) -> EntryResult | None:
-        """The result; None if it is refused."""
+        """The result; None if it is refused. The statement has its cues, if there are some."""
         try:
-            return self.memory.entries.add(new)
+            return self.memory.entries.add(replace(new, **self.cues.get(new.text, NO_CUES)._asdict()))
         except Refused as error:
             self.refused[new.text] = str(error)
             return None
@@ -70,7 +72,7 @@ def measure_losses(told: ChangeSet, opener: Opener, folder: Path, *, actor: Acto
     """Save all that is known, then every new statement: what was lost, taken for known, or shortened, by kind."""
     new_vault(folder)
     with opener.on_disk(folder) as (opened, clock):
-        saver = Saver(opened.acting(actor), clock)
+        saver = Saver(opened.acting(actor), clock, cues=told.cues)
         known = saver.save_all(told.known, begins=_BEFORE)
         results: dict[str, EntryResult] = {}
         for number, pair in enumerate(told.pairs):
@@ -112,14 +114,16 @@ def measure_said_before(told: ChangeSet, opener: Opener, folder: Path) -> dict[s
     counts: dict[str, Any] = {}
     new_vault(folder / "open")
     with opener.on_disk(folder / "open") as (memory, clock):
-        newer = Saver(memory, clock).save_all([pair.new for pair in changed], begins=_DAY + timedelta(hours=10))
+        newer = Saver(memory, clock, cues=told.cues).save_all(
+            [pair.new for pair in changed], begins=_DAY + timedelta(hours=10)
+        )
         learned = [_learn(memory, clock, pair.known) for pair in changed]
         held = held_entries(memory)
         counts["not settled"] = _after_learning([*newer.values()], learned, held)
         counts["not settled"]["dated before"] = sum(each.fact.begins < _ten() for each in learned if each)
     new_vault(folder / "settled")
     with opener.on_disk(folder / "settled") as (memory, clock):
-        saver = Saver(memory, clock)
+        saver = Saver(memory, clock, cues=told.cues)
         older = saver.save_all([pair.known for pair in (*changed, *same)], begins=_DAY + timedelta(hours=8))
         clock.set_to = _DAY + timedelta(hours=10)
         ended = [saver.save(NewEntry(pair.new, replaces=(older[pair.known].id,))) for pair in changed]
@@ -168,12 +172,12 @@ def measure_contradictions(told: ChangeSet, opener: Opener, folder: Path) -> dic
     new_vault(folder)
     changed, ways = told.of("changed"), {way: Counter[str]() for way in _WAYS}
     with opener.on_disk(folder) as (opened, clock):
-        own = Saver(opened.acting(PERSON), clock).save_all(told.known, begins=_BEFORE)
+        own = Saver(opened.acting(PERSON), clock, cues=told.cues).save_all(told.known, begins=_BEFORE)
         agent = opened.acting(AGENT)
         for number, pair in enumerate(changed):
             way, known = _WAYS[number % len(_WAYS)], own[pair.known]
             clock.set_to = _DAY + number * timedelta(minutes=1)
-            result = agent.entries.add(NewEntry(pair.new, replaces=(known.id,) if way == _WAYS[1] else ()))
+            result = agent.entries.add(told.entry(pair.new, replaces=(known.id,) if way == _WAYS[1] else ()))
             was_shown = known.id in {each.fact.id for each in result.neighbours}
             if way == _WAYS[2]:
                 result = agent.entries.settle(result.fact.id, replaces=(known.id,))
@@ -222,7 +226,7 @@ def measure_chains(told: ChangeSet, opener: Opener, folder: Path) -> dict[str, A
     )
     saved: dict[tuple[int, int], EntryResult] = {}
     with opener.on_disk(folder) as (memory, clock):
-        saver = Saver(memory, clock)
+        saver = Saver(memory, clock, cues=told.cues)
         saver.save_all(told.known, begins=_BEFORE)
         for day, number, place in days:
             clock.set_to = datetime.fromisoformat(f"{day}T12:00:00+00:00")
@@ -230,6 +234,7 @@ def measure_chains(told: ChangeSet, opener: Opener, folder: Path) -> dict[str, A
                 saved[number, place] = result
         clock.set_to = _AT_LAST
         contexts = [_chain_in_context(memory, each) for each in told.chains]
+        sessions = [_chain_in_session(memory, each) for each in told.chains]
     shown = [_chain_shown(number, each, saved) for number, each in enumerate(told.chains)]
     return {
         "chains": len(told.chains),
@@ -237,6 +242,8 @@ def measure_chains(told: ChangeSet, opener: Opener, folder: Path) -> dict[str, A
         "third shows second": sum(third for _, third, _ in shown),
         "third shows both": sum(both for _, _, both in shown),
         **{name: sum(each[name] for each in contexts) for name in ("newest there", "newest first", "with its day")},
+        "oldest in a session": sum(is_there for is_there, _ in sessions),
+        "newest first in a session": sum(is_first for _, is_first in sessions),
         "refused": saver.refused,
     }
 
@@ -247,6 +254,19 @@ def _chain_shown(number: int, chain: Chain, saved: Mapping[tuple[int, int], Entr
         return bool(newer and old and old.fact.id in {each.fact.id for each in newer.neighbours})
 
     return shows(1, 0), shows(2, 1), shows(2, 1) and shows(2, 0)
+
+
+def _chain_in_session(memory: Memory, chain: Chain) -> tuple[bool, bool]:
+    """Whether a prompt brings the oldest value in a session that has the profile; and the newest before it, dated."""
+    conversation = f"bench:{chain.values[0]}"
+    memory.context.start(conversation=conversation, within=None)
+    text = memory.context(chain.values[0], conversation=conversation, within=None).text
+    lines = [line for line in text.splitlines() if line.startswith("- ")]
+    old, new = (
+        next((place for place, line in enumerate(lines) if fold(value) in fold(line)), -1)
+        for value in (chain.values[0], chain.values[-1])
+    )
+    return old >= 0, 0 <= new < old and is_dated(lines[new], chain.days[-1])
 
 
 def _chain_in_context(memory: Memory, chain: Chain) -> dict[str, bool]:

@@ -6,11 +6,14 @@ folder, under `judgement`, with the memories of `needs_*.jsonl` as what else is 
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from bench import figures
+from bench.memory_sets import CUES, NO_CUES, Cues, read_cues
+
+from commonplace.model.request import NewEntry
 
 DECIDING: Final = figures.HERE / "sets/changes"
 MEMORY: Final = 670
@@ -43,13 +46,21 @@ class Correction(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """Labelled pairs, chains and corrections, and what else is known in the same memory."""
+    """Labelled pairs, chains and corrections, and what else is known in the same memory.
+
+    `cues` are what statements are about and when they matter, by whoever saw the statements alone.
+    """
 
     name: str
     pairs: tuple[Pair, ...]
     chains: tuple[Chain, ...] = ()
     corrections: tuple[Correction, ...] = ()
     others: tuple[str, ...] = ()
+    cues: Mapping[str, Cues] = field(default_factory=dict)
+
+    def entry(self, text: str, **fields: Any) -> NewEntry:
+        """The statement as it is saved, with its cues if the set has some."""
+        return NewEntry(text, **self.cues.get(text, NO_CUES)._asdict(), **fields)
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -61,14 +72,21 @@ class ChangeSet:
         return tuple(pair for pair in self.pairs if pair.kind in kinds)
 
 
-def deciding_set(authors: str = "ab") -> ChangeSet:
-    """The deciding sets of these authors in one memory, filled up with what the other authors' memories hold."""
+def deciding_set(authors: str = "ab", *, cues: bool = False) -> ChangeSet:
+    """The deciding sets of these authors in one memory, filled up with what the other authors' memories hold.
+
+    With `cues`, statements have theirs, where somebody has written them.
+    """
     files = sorted(DECIDING.glob("author_*.jsonl"), key=lambda file: (file.stem[-1] not in authors, file.stem))
     lines = [line for file in files if file.stem[-1] in authors for line in _lines(file)]
     rest = [line["known"] for file in files if file.stem[-1] not in authors for line in _lines(file) if "known" in line]
     told = _deciding(lines)
     room = max(0, MEMORY - len(told.known))
-    return replace(told, others=(*told.others, *[text for text in rest if text not in told.known][:room]))
+    told = replace(told, others=(*told.others, *[text for text in rest if text not in told.known][:room]))
+    if not cues:
+        return told
+    known = [read_cues(file, key="statement") for each in authors if (file := CUES / f"changes_{each}.jsonl").is_file()]
+    return replace(told, cues={text: own for each in known for text, own in each.items()})
 
 
 def _deciding(lines: Sequence[Mapping[str, Any]]) -> ChangeSet:

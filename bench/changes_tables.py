@@ -11,8 +11,9 @@ ABOUT: Final = """## What a new statement does to a known one
 
 Two sets decide, written by two authors who had not seen the program (`bench/sets/changes`): 140 independent pairs, 60
 restrictions, 40 opposites, 40 paraphrases, 64 changed values, 60 pairs of look-alikes, 30 chains, 300 other statements.
-They were committed before any figure was read from them, and nothing is chosen on them.
-The first look stays on this page; a later look is called so.
+They were committed before any figure was read from them. The first look stays on this page; a later look is called so.
+Since 2026-11-20, after several looks, they and the third set below are for development: the weight of shared words, the
+floors of neighbours and what stands in a prompt's part are chosen on them, and only a set that nobody has seen decides.
 The pairs in `../shared/data/judgement` are for development, and constants are chosen on them.
 Every statement is saved in a vault under git with the real encoder; a curve ranks the same comparisons again.
 
@@ -171,6 +172,11 @@ def _chains(told: Figures) -> Iterator[tuple[str, str]]:
         f"{told['newest there']} {of}; {told['newest first']} {of}",
     )
     yield "chains nobody settles: the newest first, with its day", f"{told['with its day']} {of}"
+    if "oldest in a session" in told:
+        yield (
+            "the same in a session that has the profile, of those whose oldest the prompt brings",
+            f"{told['newest first in a session']} of {told['oldest in a session']}",
+        )
 
 
 def _waiting(week: Figures) -> str:

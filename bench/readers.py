@@ -33,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from bench import figures
 from bench.changes_saves import PERSON, Saver
 from bench.changes_sets import Chain, ChangeSet, Correction, Pair, deciding_set
+from bench.memory_sets import NO_CUES
 from bench.memory_vault import BenchClock, Opener, new_vault, settings_of
 from bench.quality_tables import table
 
@@ -110,10 +111,10 @@ async def save_cases(told: ChangeSet, agent: Agent, clock: BenchClock, known: Ma
     """The answers to the saves of each chain and pair; each is forgotten before the next one."""
     cases = []
     for number, chain in enumerate(told.chains):
-        cases += await _chain_cases(number, chain, agent, clock)
+        cases += await _chain_cases(number, chain, told, agent, clock)
     for pair in told.pairs:
         clock.set_to = _TODAY
-        answer, saved = await agent.call("memory_save", text=pair.new)
+        answer, saved = await agent.call("memory_save", text=pair.new, **told.cues.get(pair.new, NO_CUES)._asdict())
         fact = known.get(pair.known)
         if not fact or saved.get("action") in (None, "confirm") or saved["staged"]:
             figures.say(f"left out, {pair.kind}: {pair.new!r}: {answer}")
@@ -123,12 +124,12 @@ async def save_cases(told: ChangeSet, agent: Agent, clock: BenchClock, known: Ma
     return cases
 
 
-async def _chain_cases(number: int, chain: Chain, agent: Agent, clock: BenchClock) -> list[Case]:
+async def _chain_cases(number: int, chain: Chain, told: ChangeSet, agent: Agent, clock: BenchClock) -> list[Case]:
     """The saves of the second and the third value, where nothing is settled."""
     cases, ids = [], list[str]()
     for value, day in zip(chain.values, chain.days, strict=True):
         clock.set_to = datetime.fromisoformat(f"{day}T12:00:00+00:00")
-        answer, saved = await agent.call("memory_save", text=value)
+        answer, saved = await agent.call("memory_save", text=value, **told.cues.get(value, NO_CUES)._asdict())
         if saved.get("action") in (None, "confirm"):
             figures.say(f"left out, a chain's value: {value!r}: {answer}")
             break
@@ -165,16 +166,16 @@ def drawn(told: ChangeSet, *, seed: int) -> ChangeSet:
     for kind, count in CASES.items():
         every = told.of(kind)
         pairs += random.Random(f"{seed} {kind}").sample(every, min(count, len(every)))
-    return ChangeSet(told.name, tuple(pairs), told.chains, told.corrections, told.others)
+    return ChangeSet(told.name, tuple(pairs), told.chains, told.corrections, told.others, told.cues)
 
 
 async def prepare(chosen: argparse.Namespace, folder: Path) -> None:
     """Write what readers see, and the key."""
-    told = deciding_set(chosen.authors)
+    told = deciding_set(chosen.authors, cues=chosen.cues)
     new_vault(folder)
     with Opener(settings_of(figures.with_model(chosen.model), [])).on_disk(folder) as (memory, clock):
         agent = Agent(memory, clock)
-        author = Saver(memory, clock, step=timedelta(hours=2))
+        author = Saver(memory, clock, step=timedelta(hours=2), cues=told.cues)
         known = author.save_all(told.known, begins=_KNOWN_SINCE)
         figures.say(f"{len(known)} statements known")
         async with agent.client:
@@ -331,6 +332,7 @@ def _options() -> argparse.ArgumentParser:
     preparing.add_argument("--key", type=Path, required=True, help="file for the labels, outside of that folder")
     preparing.add_argument("--wording", type=Path, help="a JSON object of texts to try")
     preparing.add_argument("--authors", default="ab", help="whose sets: letters of the files in bench/sets/changes")
+    preparing.add_argument("--cues", action="store_true", help="saves have what the statements are about, too")
     preparing.add_argument("--seed", type=int, default=1, help="which pairs, and their order")
     preparing.add_argument("--model", type=Path, default=figures.MODEL, help="folder with the encoder's weights")
     scoring = verbs.add_parser("score", help="count what readers answered")

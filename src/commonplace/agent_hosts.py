@@ -42,6 +42,7 @@ class AgentHost:
     names_home        True if the variable names the folder that takes the home folder's place
     transcript_folder the folder below the configuration folder with the transcripts
     read_line         the message in a transcript line; None for a line that holds nothing said
+    is_subagent_line  True for the first line of a transcript in which an agent speaks in the person's place
     may_lack_ids      True if older versions wrote messages without ids
     injected_blocks   tags of the blocks that the host adds to what a person types
     injected_lines    regular expressions for the lines that it adds
@@ -62,6 +63,7 @@ class AgentHost:
         "hook_events",
         "injected_blocks",
         "injected_lines",
+        "is_subagent_line",
         "may_lack_ids",
         "name",
         "names_home",
@@ -83,6 +85,7 @@ class AgentHost:
         names_home: bool = False,
         transcript_folder: str = "",
         read_line: Callable[[Line], Utterance | None] | None = None,
+        is_subagent_line: Callable[[Line], bool] = lambda line: False,
         may_lack_ids: bool = False,
         injected_blocks: str = "",
         injected_lines: tuple[str, ...] = (),
@@ -100,6 +103,7 @@ class AgentHost:
         self.names_home = names_home
         self.transcript_folder = transcript_folder
         self.read_line = read_line
+        self.is_subagent_line = is_subagent_line
         self.may_lack_ids = may_lack_ids
         self.injected_blocks = tuple(injected_blocks.split())
         self.injected_lines = injected_lines
@@ -144,6 +148,15 @@ def _codex_line(line: Line) -> Utterance | None:
     if message.get("role") == "user" and _is_written_by_codex(message):
         return None
     return message, line.get("timestamp"), message.get("id")
+
+
+def _is_codex_subagent(line: Line) -> bool:
+    """True for the first line of a rollout that Codex began for another one: there its user is an agent."""
+    session = line.get("payload")
+    if line.get("type") != "session_meta" or not isinstance(session, dict):
+        return False
+    source = session.get("source")
+    return session.get("thread_source") == "subagent" or (isinstance(source, dict) and "subagent" in source)
 
 
 def _is_written_by_codex(message: Mapping[str, object]) -> bool:
@@ -198,6 +211,7 @@ AGENT_HOSTS = (
         config_folder=".codex",
         transcript_folder="sessions",
         read_line=_codex_line,
+        is_subagent_line=_is_codex_subagent,
         may_lack_ids=True,
         injected_blocks="""
             environment_context user_instructions INSTRUCTIONS turn_aborted skill permissions collaboration_mode

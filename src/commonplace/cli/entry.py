@@ -218,11 +218,9 @@ def describe(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Say what an entry is about and when it matters, so that it is found by that.
+    """Say what an entry is about and when it matters; prompts about that find it, and its words stay.
 
-    Its words stay.
-
-    
+    \b
     Examples:
       commonplace describe 3f9a1c --about "food allergies" --when "restaurants, menus, prawns, dinner at friends"
       commonplace describe 3f9a1c --when ""

@@ -99,7 +99,10 @@ COMMANDS: Final[dict[str, CommandSource]] = {
         "entry", "evolve", "Replace an entry by a new version; the old one goes to the archive.", "Entries"
     ),
     "describe": CommandSource(
-        "entry", "describe", "Say what an entry is about and when it matters, so that it is found by that.", "Entries"
+        "entry",
+        "describe",
+        "Say what an entry is about and when it matters; prompts about that find it, and its words stay.",
+        "Entries",
     ),
     "confirm": CommandSource("entry", "confirm", "Confirm that an entry is still true today.", "Entries"),
     "forget": CommandSource(

@@ -124,7 +124,12 @@ def _by_protection(piece: Piece) -> tuple[int, float, tuple[str, ...]]:
 
 
 def _protection(piece: Piece) -> int:
-    return _PROTECTION["session" if piece.yields else piece.section]
+    return _PROTECTION["session" if piece.yields else _space_of(piece)]
+
+
+def _space_of(piece: Piece) -> ContextSection:
+    """The section with which the piece gets space."""
+    return piece.protected_as or piece.section
 
 
 def _not_applicable(piece: Piece, *, now: str, skips: Collection[ContextSection]) -> OmittedPiece | None:
@@ -182,7 +187,7 @@ class _Composer:
         """
         block = format_piece(piece, self._fence)
         space = self._page.space_for(piece)
-        within = self._within_phase(space, piece.section)
+        within = self._within_phase(space, _space_of(piece))
         if within.holds(block):
             self._put(piece, block)
             return None
@@ -215,7 +220,7 @@ class _Composer:
     def _put(self, piece: Piece, block: ContextBlock) -> None:
         self._page.put(piece, block)
         self._duplicates.add(piece, block.text, is_cut=block.is_cut)
-        if piece.section in _RECALLED:
+        if _space_of(piece) in _RECALLED:
             self._recalled_chars += len(str(block)) + 1
 
 

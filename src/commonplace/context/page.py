@@ -113,7 +113,7 @@ class Page:
         """The page; empty without blocks."""
         lines = [self._intro] if self._blocks else []
         for section in CONTEXT_SECTIONS:
-            blocks = _newest_first([each for each in self._blocks if each[0].section == section])
+            blocks = _in_order([each for each in self._blocks if each[0].section == section])
             if blocks:
                 lines += [self._fence.opening(section), *_under_headings(blocks), self._fence.closing]
         return "\n".join(lines)
@@ -125,7 +125,7 @@ class Page:
     @property
     def included(self) -> tuple[IncludedPiece, ...]:
         """The pieces on the page, in the order of its text."""
-        ordered = sorted(_newest_first(self._blocks), key=lambda pair: CONTEXT_SECTIONS.index(pair[0].section))
+        ordered = sorted(_in_order(self._blocks), key=lambda pair: CONTEXT_SECTIONS.index(pair[0].section))
         return tuple(IncludedPiece(piece, len(block.text), is_cut=block.is_cut) for piece, block in ordered)
 
     @property
@@ -176,6 +176,13 @@ def _under_headings(blocks: Sequence[tuple[Piece, ContextBlock]]) -> Iterator[st
     for group in dict.fromkeys(piece.group for piece, _ in blocks):
         yield from (_heading(group),) if group else ()
         yield from (str(block) for piece, block in blocks if piece.group == group)
+
+
+def _in_order(blocks: Sequence[tuple[Piece, ContextBlock]]) -> list[tuple[Piece, ContextBlock]]:
+    """The blocks of a section in their order, those that have a place by their places."""
+    ordered = _newest_first(blocks)
+    placed = iter(sorted((each for each in ordered if each[0].place), key=lambda each: each[0].place))
+    return [next(placed) if each[0].place else each for each in ordered]
 
 
 def _newest_first(blocks: Sequence[tuple[Piece, ContextBlock]]) -> list[tuple[Piece, ContextBlock]]:

@@ -20,8 +20,9 @@ _TOPIC_BONUS: Final = 0.05
 class EntryRule:
     """When an entry fits a prompt: the score it needs for each Need, the weight of words, and how many fit at most.
 
-    An entry must also reach `beside_best` of the best score. With ten times as many entries the threshold is higher by
-    `for_ten_times`, and one more may fit.
+    An entry must also reach `beside_best` of the best score, or of `plainest` if that is less: a prompt in the very
+    words of one entry says no more against the others than any prompt that is about it. With ten times as many entries
+    the threshold is higher by `for_ten_times`, and one more may fit.
 
     Chosen by `bench/memory.py --only thresholds`, which prints the curves, on two people of `data/memory/context.jsonl`
     (35 entries each, 56 needed ones, 24 prompts that need nothing), and tried on four others written apart. Among ten
@@ -40,6 +41,7 @@ class EntryRule:
     words: float = 0.76
     most: int = 3
     beside_best: float = 0.5
+    plainest: float = 1.0
     for_ten_times: float = 0.05
     for_cued: float = 0.2
 
@@ -171,7 +173,7 @@ def fitting_entries(
     `giving_way` leave it their place.
     """
     scores = {key: match.score(rule) for key, match in matches.items()}
-    best = max(scores.values(), default=0.0)
+    best = min(max(scores.values(), default=0.0), rule.plainest)
     least = {cued: rule.threshold(need, count=count, is_cued=cued) for cued in (False, True)}
     ranked = sorted(scores, key=lambda key: (-matches[key].rank(rule), key))
     fitting = [key for key in ranked if scores[key] >= max(least[matches[key].is_cued], rule.beside_best * best)]

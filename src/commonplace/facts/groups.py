@@ -113,10 +113,40 @@ class _Subjects:
         is_name = is_own and is_other and self._ordinary.isdisjoint(ours | theirs)
         return is_name and len(self._following[ours] & self._following[theirs]) >= _SUBJECTS
 
+    def apart(self) -> frozenset[str]:
+        """The ids of the entries that begin with another name than those asked for, if one begins with such a name.
+
+        What shares a name with an entry that has one of these belongs to it: "Ben took it over from Ada".
+        """
+        asked = [id for id, words in self._words.items() if not self._names.isdisjoint(words)]
+        if not any(self._openings[id] & self._names for id in asked):
+            return frozenset()
+        linked = self._names.union(*(self._named(id) for id in asked))
+        return frozenset(
+            id
+            for id, opening in self._openings.items()
+            if self._has_name(opening)
+            and self._names.isdisjoint(self._words[id])
+            and linked.isdisjoint(self._named(id))
+        )
+
+    def _has_name(self, opening: frozenset[str]) -> bool:
+        """False for what no name begins with: an ordinary word, or one that is short for two, as "we're"."""
+        return any("'" not in word[2:] for word in opening - self._ordinary)
+
+    def _named(self, id: str) -> frozenset[str]:
+        """The words of the entry that are written as names wherever they stand."""
+        return frozenset(word for word in self._words[id] - self._ordinary if word.isalpha())
+
     def _is_asked(self, opening: frozenset[str], other: str) -> bool:
         """True if names in the opening were asked for, and the other entry has none of them."""
         asked = opening & self._names
         return bool(asked) and asked.isdisjoint(self._words[other])
+
+
+def about_others(facts: Iterable[Fact], names: frozenset[str]) -> frozenset[str]:
+    """The ids of the entries that begin with another name than those asked for, where one begins with such a name."""
+    return _Subjects(facts, names).apart()
 
 
 def kept_together(ids: Iterable[str], groups: Iterable[Group]) -> list[str]:

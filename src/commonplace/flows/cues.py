@@ -1,4 +1,4 @@
-"""Which cues of an entry count, and the text by which its meaning is compared.
+"""Which cues of an entry count.
 
 A cue that speaks to whoever reads it counts for nothing, and neither does a `when` that would fit any prompt. For that
 there are three measures, all from labelled lines that we wrote (`when_examples.jsonl`; half of them are for the test):
@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from commonplace.facts.cues import counted_cue, text_about
+from commonplace.facts.cues import counted_cue
 from commonplace.questions.words import query_words
 
 if TYPE_CHECKING:
@@ -46,11 +46,6 @@ def counting_cue(cue: str) -> str:
 def counting_when(when: str) -> str:
     """What of a `when` counts; nothing of one that would fit any prompt."""
     return "" if when and _is_broad(counted_cue(when)) else counting_cue(when)
-
-
-def statement_text(text: str, about: str) -> str:
-    """The text of a statement by which its meaning is compared: with what it is about."""
-    return text_about(text, counting_cue(about))
 
 
 @lru_cache(maxsize=4096)

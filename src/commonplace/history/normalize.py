@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from commonplace.errors import Refused, UsageError
@@ -29,6 +29,7 @@ _LAST_TURN: Final = 2**62  # longer than any conversation, and within SQLite's i
 _LONGEST_NAME: Final = 200  # characters
 _KEY_DIGITS: Final = 16
 _ANY_TIME: Final = datetime(1970, 1, 1, tzinfo=UTC)  # the time at which something is recorded does not identify it
+_UNKNOWN_AGE: Final = timedelta(days=2)  # of a line in a transcript that says no time
 _ID_LETTERS: Final[Mapping[ThreadKind, str]] = {"chat": "c", "task": "t", "correction": "x"}
 _ID_DIGITS: Final = 12  # with 75 000 conversations, the odds that any two share an id are 1 in 100 000
 
@@ -42,16 +43,20 @@ class IncomingMessage:
     at: datetime
 
 
-def incoming_messages(messages: Sequence[Message], *, now: datetime) -> tuple[IncomingMessage, ...]:
-    """The messages in order, each identified by its id or its content.
+def incoming_messages(
+    messages: Sequence[Message], *, now: datetime, captured: bool = False
+) -> tuple[IncomingMessage, ...]:
+    """The messages in order, each identified by its id or its content; one without a time has that of the one before.
 
-    Raises UsageError if there are none, a role is unknown or a time has no zone.
+    The first one has the present time; in a captured transcript, in which hosts write times, an earlier one: nobody
+    knows how old the line is, and what was said within the last day counts as the person's word. Raises UsageError if
+    there are none, a role is unknown or a time has no zone.
     """
     if not messages:
         raise UsageError("a conversation without messages cannot be recorded", hint="Give at least one message.")
     repeats: Counter[str] = Counter()
     incoming: list[IncomingMessage] = []
-    at = utc_second(now)
+    at = utc_second(now - _UNKNOWN_AGE if captured else now)
     for each in messages:
         message = _normalized(each)
         at = message.at or at

@@ -33,8 +33,10 @@ class Piece:
     should ask before it relies on it; empty if there is no doubt.
     `group` is the heading under which it stands in its section; empty for none. `said` says when, and if need be
     by whom, where another piece may say otherwise; `newest` is the key of that one if it is newer: this one stands
-    behind it. A pinned piece is never cut; one that
-    yields gets space only after the profile. `fact` is the id under which its use is counted; empty for other pieces.
+    behind it. Of the pieces of a section that have a `place`, the first stands where the best of them would, and so on.
+    `protected_as` names the section with which it gets space, if that is another one. A pinned piece is never cut; one
+    that yields gets space only after the profile. `fact` is the id under which its use is counted; empty for other
+    pieces.
     """
 
     section: ContextSection
@@ -47,6 +49,8 @@ class Piece:
     group: str = ""
     said: str = ""
     newest: str = ""
+    place: int = 0
+    protected_as: ContextSection | None = None
     kind: str = ""
     score: float = 0.0
     day: str = ""

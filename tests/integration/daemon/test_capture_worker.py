@@ -25,7 +25,7 @@ from commonplace.model import Actor, Caller
 from commonplace.sources.options import CaptureOptions
 from tests.memories import make_memory
 from tests.polling import wait_for
-from tests.transcript_lines import claude, claude_folder
+from tests.transcript_lines import claude, claude_folder, codex
 
 OPTIONS = CaptureOptions()
 
@@ -245,6 +245,38 @@ def test_only_an_eligible_conversation_comes_into_memory(tmp_path: Path, memory:
     assert paused == []
     assert bool(said) == (kind in ("all", "project", "conversation"))
     assert session.kept == ([] if kind == "setting" else ["but this"])
+
+
+@pytest.mark.parametrize(
+    "spoken_by",
+    [{"source": {"subagent": {"thread_spawn": {"parent_thread_id": "s1"}}}}, {"thread_source": "subagent"}, {}],
+    ids=["spawned", "named", "the person"],
+)
+def test_what_an_agent_says_to_its_sub_agent_is_not_taken_for_the_persons_words(
+    session: Session, spoken_by: dict[str, object]
+) -> None:
+    """A rollout of Codex says in its first line whose it is; the person's own session is read on."""
+    folder = Path.home() / ".codex" / "sessions"
+    folder.mkdir(parents=True)
+    meta = {"id": "s2", "cwd": str(session.state), "source": "cli", "thread_source": "user", **spoken_by}
+    first = json.dumps({"type": "session_meta", "payload": meta}) + "\n"
+    own, other = folder / "own.jsonl", folder / "other.jsonl"
+    own.write_text(codex("user", "I live in Oslo.", id_="1"))
+    other.write_text(first + codex("user", "The person lives in Rome.", id_="2"))
+
+    def hand_over(path: Path) -> None:
+        captures.enqueue(host="codex", session_id="s1", transcript=str(path), cwd=str(session.state))
+        wait_for(lambda: captures.status()["waiting"] == 0)
+
+    with session.captures() as captures:
+        hand_over(own)
+        hand_over(other)
+        with own.open("a") as file:
+            file.write(codex("user", "I like it there.", id_="3"))
+        hand_over(own)
+
+    said = ["I live in Oslo.", "I like it there."]
+    assert session.kept == (said if spoken_by else [said[0], "The person lives in Rome.", said[1]])
 
 
 def test_a_session_that_went_elsewhere_is_still_of_the_project_it_began_in(session: Session, tmp_path: Path) -> None:

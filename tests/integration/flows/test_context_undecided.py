@@ -237,3 +237,60 @@ def test_a_task_that_a_program_wrote_is_said_by_it(memory: Memory, tmp_path: Pat
 
     assert "the person: call the bank (due 2026-03-02)" in line
     assert "send my passport to Eve (due 2026-03-02, a program says so, not the person)" in line
+
+
+def test_what_is_near_to_what_a_prompt_brings_stands_beside_it_and_not_in_the_profile(
+    memory: Memory, clock: Calendar
+) -> None:
+    """Newest first, each with its day; what is about something else stays in the profile, and nothing comes twice."""
+    memory.entries.save("The book club meets at the house of Marguerite on Mondays.")
+    clock.pass_(days=20)
+    memory.entries.save("Readers of the book gather in the pub since the new year.")
+    memory.entries.save(TRAIN, kind="preference")
+    clock.pass_(days=1)
+    both = memory.context("where does the book club meet on Mondays?", within=None, peek=True)
+
+    assert lines(both, "facts") == [
+        "- Readers of the book gather in the pub since the new year. (21 March)",
+        "- The book club meets at the house of Marguerite on Mondays. (1 March)",
+    ]
+    assert lines(both, "profile") == ["Preferences:", f"- {TRAIN}"]
+
+
+def test_what_shares_a_rare_name_with_it_does_so_too(memory: Memory, clock: Calendar) -> None:
+    """However few words they have in common."""
+    memory.entries.save("The user writes all code in Neovim.")
+    clock.pass_(days=20)
+    memory.entries.save("Judith has gone back to it, because the other one, unlike Neovim, kept eating her battery.")
+    both = memory.context("write code in Neovim?", within=None, peek=True)
+
+    assert [line.rpartition("(")[2] for line in lines(both, "facts")] == ["21 March)", "1 March)"]
+
+
+def test_what_a_session_was_given_without_a_day_comes_again_beside_what_is_near_and_new(
+    memory: Memory, clock: Calendar
+) -> None:
+    """Once, and with its day; the profile had no room for the older one."""
+    memory.entries.save("The book club meets at the house of Marguerite on Mondays.", importance=0.3)
+    clock.pass_(days=20)
+    newer = "The book club meets at the pub on Mondays."
+    memory.entries.save(newer, importance=0.9)
+    memory.entries.save("The choir meets on Fridays.", importance=0.9)
+    clock.pass_(days=1)
+
+    def asked() -> list[str]:
+        context = memory.context(
+            "at whose house does the book club meet, Marguerite's?", conversation="c-1", within=None, profile=False
+        )
+        return lines(context, "facts")
+
+    start_of_session = memory.context.start(conversation="c-1", within=None, budget=330)
+    first, second = asked(), asked()
+
+    assert newer in start_of_session.text
+    assert "Marguerite" not in start_of_session.text
+    assert first == [
+        f"- {newer} (21 March)",
+        "- The book club meets at the house of Marguerite on Mondays. (1 March)",
+    ]
+    assert second == []

@@ -7,9 +7,11 @@ from typing import NamedTuple
 import pytest
 
 from commonplace.errors import Conflict, NotFound, Refused, UsageError
+from commonplace.flows.memory.profile_writers import statement_digest
 from commonplace.memory import Memory
 from commonplace.model import Actor
 from commonplace.model.profile import ProfileChange
+from commonplace.notes.section_operations import statement_key
 from tests.gitvault import git
 from tests.memories import Calendar, make_memory
 
@@ -269,7 +271,8 @@ def test_every_operation_is_in_the_log_with_its_outcome_and_who_asked(house: Hou
     ]
     assert log[-1].commit == change.commit
     assert change.summary == f"USER.md: 1 added, 1 waits for approval ({change.results[1].review})."
-    (row,) = house.person.notes.log(path=USER, limit=1)
+    approval, row = house.person.notes.log(path=USER, limit=2)
+    assert (approval.verb, approval.actor) == ("curate", "person")
     assert (row.verb, row.actor, row.in_digest) == ("curate", "agent", True)
     assert row.reason.startswith("USER.md: 1 added")
 
@@ -511,3 +514,44 @@ def test_a_programs_line_that_the_person_repeats_or_respells_is_theirs(house: Ho
     assert "Plays the cello." in person
     assert "Keeps bees." in person
     assert programs == ""
+
+
+@pytest.mark.parametrize("how", ["repeated", "respelled"])
+def test_what_the_person_approved_stays_theirs_without_the_log_and_in_a_clone(
+    house: House, tmp_path: Path, how: str
+) -> None:
+    """The note says it in its frontmatter, in a commit of the person's; what the note says of lines is as before."""
+    house.agent.profiles.append("Keeps bees.", heading="Food")
+    if how == "repeated":
+        changed = house.person.profiles.append("keeps bees", heading="Food")
+        assert (outcomes(changed), changed.changed) == (["noop_dup"], True)
+    else:
+        house.person.profiles.replace("Keeps bees.", "keeps bees")
+    git(house.vault, "clone", "-q", ".", str(tmp_path / "clone" / "vault"))
+    with make_memory(tmp_path / "clone", actor="agent") as elsewhere:
+        elsewhere.index.sync()
+        person, programs = shown(elsewhere)
+
+    assert "eeps bees" in person
+    assert programs == ""
+    assert TEXT in house.note().replace("- Keeps bees.\n", "").replace("- keeps bees\n", "")
+
+
+def test_an_approval_that_a_program_wrote_or_that_was_of_a_removed_line_counts_for_nothing(house: House) -> None:
+    """Only a commit of the person's approves, and only as long as the words stand there."""
+
+    def commit(text: str, message: str = "by hand") -> bool:
+        (house.vault / USER).write_text(text)
+        git(house.vault, "commit", "-qam", message)
+        house.person.index.sync()
+        return "Keeps bees." in shown(house.agent)[0]
+
+    house.agent.profiles.append("Keeps bees.", heading="Food")
+    plain, by_agent = house.note(), "curate\n\nCommonplace-Kind: curate\nCommonplace-Actor: agent"
+    approved = f"---\napproved: [{statement_digest(statement_key('Keeps bees.'))}]\n---\n{plain}"
+
+    assert not commit(approved, by_agent)
+    assert not commit(plain)
+    assert commit(approved)
+    assert not commit(approved.replace("- Keeps bees.\n", ""))
+    assert not commit(approved, by_agent)

@@ -125,6 +125,23 @@ def test_what_an_agent_only_claims_to_have_heard_ends_nothing(
     assert _current(memory) == {OLD, text}
 
 
+def test_a_line_of_a_transcript_without_a_time_proves_nothing(memory: Memory) -> None:
+    """Nobody knows how old it is, unless a line before it says so: a transcript only grows."""
+    daemon = memory.acting(Actor("job", "daemon")).conversations
+    timed = claude("user", "Good morning!", id_="1", at=(NOW - timedelta(minutes=9)).isoformat())
+    untimed = claude("user", SAID, id_="2", at="")
+
+    daemon.capture(untimed.encode(), host="claude-code", session_id="s-1")
+    result = _change(memory, quote=SAID)
+
+    assert [each.text for each in result.waiting] == [OLD]
+
+    daemon.capture((timed + untimed).encode(), host="claude-code", session_id="s-2")
+    settled = memory.acting(AGENT).entries.settle(result.fact.id, replaces=[result.waiting[0].id], quote=SAID)
+
+    assert [each.text for each in settled.ended] == [OLD]
+
+
 def test_a_conversation_that_a_program_recorded_itself_proves_nothing(memory: Memory) -> None:
     """Who spoke in it is what the program says."""
     message = {"role": "user", "content": SAID, "at": NOW.isoformat()}

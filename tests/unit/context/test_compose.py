@@ -108,6 +108,33 @@ def test_lines_of_the_profile_stand_under_the_heading_of_their_group() -> None:
     assert [each.piece.key for each in put(*lines, budget=len(composed.text) - 1).included] == ["b", "a"]
 
 
+def test_pieces_with_a_place_stand_by_their_places_where_the_best_of_them_would() -> None:
+    """Those without one stay where their scores put them."""
+    text = put(
+        fact("a", "Oldest.", score=0.9, place=3),
+        fact("b", "From a note.", score=0.8),
+        fact("c", "Newest.", score=0.1, place=1),
+        fact("d", "Middle.", score=0.5, place=2),
+    ).text
+
+    assert [line.split()[1] for line in text.splitlines() if line.startswith("- ")] == [
+        "Newest.",
+        "From",
+        "Middle.",
+        "Oldest.",
+    ]
+
+
+def test_a_line_that_stands_in_another_section_keeps_its_space() -> None:
+    """It takes none from lines of its own section, and is not among what a phase recalls."""
+    moved = fact("p1", SENTENCE * 2, score=0.1, protected_as="profile")
+    own = piece("profile", "p2", SENTENCE, score=0.9)
+    budget = len(put(own).text)
+
+    assert keys(put(moved, own, budget=budget)) == ["p2"]
+    assert keys(put(moved, recalled_chars=20)) == ["p1"]
+
+
 def test_the_introduction_is_short_where_nothing_is_to_be_followed() -> None:
     """A prompt that recalls a line says that it is data; the longer one comes with the person's own words."""
     short, long = put(fact("f1", "Ada works at Acme")).text, put(*EVERYTHING).text

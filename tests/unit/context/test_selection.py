@@ -48,6 +48,13 @@ def test_among_more_entries_one_must_be_nearer() -> None:
     assert fitting_entries(near(a=0.45), need="task", count=350, rule=RULE) == []
 
 
+def test_a_prompt_in_the_words_of_one_entry_leaves_room_for_others() -> None:
+    """What it repeats may have become what the others say; the best score counts as a plain one at most."""
+    said = {"old": EntryMatch(1.0, 0.8), **near(new=0.55, far=0.45)}
+
+    assert fitting_entries(said, need="personal", count=35, rule=RULE) == ["old", "new"]
+
+
 def test_the_newest_of_a_group_is_there_whenever_an_older_one_is() -> None:
     """In the place of one that gives way, if it fits at all; else beside it, so that nothing is lost for it."""
     newest = {"c": "x", "b": "a", "d": "a"}

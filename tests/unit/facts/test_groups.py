@@ -11,6 +11,7 @@ from commonplace.facts.claims import FactRules
 from commonplace.facts.groups import (
     DISPUTES,
     Group,
+    about_others,
     giving_way,
     groups_of,
     near_from,
@@ -118,6 +119,21 @@ def test_an_entry_that_begins_with_a_name_that_was_asked_for_is_of_no_group_with
 
     assert asked("amadi") == [[facts[2].id, facts[0].id]]
     assert asked("leeds") == [[fact.id for fact in reversed(facts)]]
+
+
+def test_what_begins_with_another_name_than_those_asked_for_is_about_others() -> None:
+    """Unless it shares a name with what has one of those, or nothing begins with one of them."""
+    lea, aino, chess, we = facts = said(
+        "Léa has gone home; Tuomas stays in the guest room.",
+        "Aino took the guest room over from Tuomas.",
+        "Ben plays chess in the guest room.",
+        "We're painting the guest room.",
+    )
+
+    assert about_others(facts, frozenset({"léa"})) == {chess.id}
+    assert about_others([aino, chess, we], frozenset({"léa"})) == frozenset()
+    assert about_others(facts, frozenset()) == frozenset()
+    assert lea.id not in about_others(facts, frozenset({"léa"}))
 
 
 def test_two_nearly_equal_triples_are_of_one_group() -> None:

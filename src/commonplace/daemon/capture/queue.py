@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from commonplace.agent_hosts import TRANSCRIPT_HOSTS, find_agent_host
+from commonplace.agent_hosts import TRANSCRIPT_HOSTS, find_agent_host, parse_transcript_line
 from commonplace.daemon.service.state_files import write_private_file
 from commonplace.errors import Refused, UsageError, VaultUnavailable
 from commonplace.events import emit
@@ -202,6 +202,14 @@ def next_part(file: int, cursor: TranscriptCursor, *, most: int, longest: int) -
     if b"\n" not in content:
         content = _read(file, start, min(longest, size - start))
     return TranscriptPart(content, start, size)
+
+
+def is_of_subagent(file: int, host: str, *, longest: int) -> bool:
+    """True if the first line of a transcript says that an agent speaks there in the person's place."""
+    agent = find_agent_host(host)
+    part = next_part(file, TranscriptCursor(), most=_CHUNK_BYTES, longest=longest)
+    line = parse_transcript_line(part.content.partition(b"\n")[0])
+    return bool(agent and line and agent.is_subagent_line(line))
 
 
 def cursor_at(file: int, offset: int, *, name: str) -> TranscriptCursor:

@@ -25,6 +25,7 @@ from commonplace.daemon.capture.queue import (
     check_transcript_path,
     cursor_at,
     file_name_hash,
+    is_of_subagent,
     next_line,
     next_part,
     open_transcript,
@@ -264,6 +265,8 @@ class CaptureStep:
         with open_transcript(Path(transcript.path), folders=folders) as file:
             if self.why_not(session_id=transcript.session_id, folders=transcript.folders):
                 return self._skip(file, transcript)
+            if is_of_subagent(file, transcript.host, longest=self.longest):  # its session may be the person's own
+                return CaptureStepResult(transcript)
             return self._record(file, transcript)
 
     def transcript_folders(self, host: str) -> tuple[Path, ...]:

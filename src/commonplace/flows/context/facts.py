@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from commonplace.context.options import NOTE_KIND
-from commonplace.context.selection import EntryMatch, fitting_entries, with_newest
+from commonplace.context.selection import ENTRY_RULE, EntryMatch, fitting_entries, with_newest
+from commonplace.facts.claims import kind_of_speaker
 from commonplace.facts.commitments import is_commitment
 from commonplace.facts.cues import is_playbook, phrases_of
 from commonplace.facts.entry_paths import PLAYBOOK_KINDS, id_digits
-from commonplace.facts.groups import giving_way, newest_of
+from commonplace.facts.groups import giving_way, newest_first, newest_of, said_last
 from commonplace.facts.playbooks import fitting_task
 from commonplace.facts.profile import is_about_person, is_constraint, person_names
 from commonplace.facts.relevance import fair_share, possible_names
@@ -23,7 +24,8 @@ from commonplace.flows.calendars import next_meetings_line
 from commonplace.flows.encode import query_vectors, vector_warnings
 from commonplace.flows.memory.commitments import commitments_named
 from commonplace.flows.memory.facts import doubts_of, fact_snapshots, facts_for_prompt
-from commonplace.flows.memory.groups import groups_among
+from commonplace.flows.memory.groups import groups_among, nearness
+from commonplace.flows.memory.neighbours import FLOOR
 from commonplace.flows.search.candidates import CandidateSearch, Phrasing
 from commonplace.flows.stores import Session
 from commonplace.index.base import FactQuery, IndexReader
@@ -181,6 +183,7 @@ def _mentions(text: str, subject: str) -> bool:
 
 
 _POOL: Final = 48  # entries that are read by each half of the search
+_NEAR_CHOSEN: Final = 0.5  # the cosine from which an entry may say what the best one has become
 _OMITTED: Final = 5  # entries too far from the prompt that are listed as left out
 _UNFITTING: Final = 0.7  # the score of a playbook whose tasks are worded otherwise; a plain entry needs 0.55
 _MOST_PLAYBOOKS: Final = 200  # of each kind that are looked at, the last updated first
@@ -292,13 +295,11 @@ def _for_prompt(prompt: str, request: EntryRequest, session: Session) -> EntryPi
     }
     holding = (each.fact for id, each in candidates.snapshots.items() if id in near and each.state == "current")
     groups = groups_among(holding, session, prompt=prompt)
-    chosen = fitting_entries(
-        near,
-        need=need_of(prompt),
-        count=candidates.count,
-        newest=newest_of(groups),
-        giving_way=giving_way(groups, prompt=prompt),
-    )
+    need, count = need_of(prompt), candidates.count
+    older = giving_way(groups, prompt=prompt)
+    chosen = fitting_entries(near, need=need, count=count, newest=newest_of(groups), giving_way=older)
+    every = fitting_entries(near, need=need, count=count, rule=replace(ENTRY_RULE, most=len(near)))
+    chosen += _newer(chosen, every, candidates, session)
     snapshots = [candidates.snapshots[id] for id in chosen]
     doubts = doubts_of(snapshots, session, below=session.stores.context.doubt_below)
     pieces = [_piece(each, near[each.fact.id], session, doubt=doubts[each.fact.id]) for each in snapshots]
@@ -313,6 +314,21 @@ def _for_prompt(prompt: str, request: EntryRequest, session: Session) -> EntryPi
         if not _out_of_scope(snapshot.fact, request, session, names=names)
     ]
     return EntryPieces((*procedures, *pieces, *omitted), candidates.degraded)
+
+
+def _newer(chosen: Sequence[str], every: Sequence[str], candidates: EntryCandidates, session: Session) -> list[str]:
+    """The entry said last of those that fit but had no room, if it was said on a later day than the chosen ones.
+
+    It must be near to the best of these, which may have become what it says; and if somebody else said it, a neighbour.
+    """
+    if not chosen:
+        return []
+    facts = {id: snapshot.fact for id, snapshot in candidates.snapshots.items()}
+    best, since = facts[chosen[0]], max(said_last(facts[id])[:10] for id in chosen)
+    newer = newest_first(facts[id] for id in every if id not in chosen and said_last(facts[id])[:10] > since)
+    near = nearness([best], newer, session) if newer else {}
+    floors = {fact.id: _NEAR_CHOSEN if kind_of_speaker(fact) == kind_of_speaker(best) else FLOOR for fact in newer}
+    return [fact.id for fact in newer if near[fact.id] >= floors[fact.id]][:1]
 
 
 def _playbooks_for(prompt: str, session: Session) -> dict[str, tuple[FactSnapshot, str]]:

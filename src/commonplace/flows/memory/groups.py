@@ -1,5 +1,6 @@
 """Groups of entries of which nobody has said how they relate: among the candidates of a context, and for review."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
@@ -10,12 +11,11 @@ from commonplace.facts.groups import DISPUTES, Group, groups_of, kept_together, 
 from commonplace.facts.relevance import possible_names
 from commonplace.facts.validity import holds
 from commonplace.facts.words import FUNCTION_WORDS, bare_words, claim_stems, without_possessive
-from commonplace.flows.cues import statement_text
 from commonplace.flows.encode import cached_vectors, text_hash
 from commonplace.flows.memory.facts import entry_reader
-from commonplace.flows.memory.neighbours import FLOOR, is_elsewhere
+from commonplace.flows.memory.neighbours import FLOOR, compared_text, is_elsewhere
 from commonplace.flows.stores import Session
-from commonplace.index.base import FactQuery, IndexReader
+from commonplace.index.base import FactQuery
 from commonplace.model import Bond, Fact, FactSnapshot, Filters
 from commonplace.model.layout import MEMORY
 from commonplace.questions.names import capitalised_names
@@ -23,8 +23,11 @@ from commonplace.questions.names import capitalised_names
 if TYPE_CHECKING:
     from commonplace.index.base import Floats
 
+_WORD: Final = re.compile(r"\w+")
+_DIGIT: Final = re.compile(r"\d")
 _AT_ONCE: Final = 512  # entries that are compared with all others at once
 _COMMON: Final = 200  # entries with a word from which it is too common to find anything by it
+_FEW: Final = 3  # entries among those of a context: a word that no more have is rare there
 
 
 def undecided(session: Session) -> tuple[Group, ...]:
@@ -65,7 +68,7 @@ def groups_among(
         return ()
     with session.stores.index.reader() as reader:
         count = reader.count_documents(Filters(path=f"{MEMORY}/", sensitive="" if session.sees_sensitive else "out"))
-        names = _names_in(prompt, reader, session) if prompt else frozenset()
+    names = names_in(prompt, session) if prompt else frozenset[str]()
     is_encoded = session.stores.encoders.current is not None
     pairs = _near_in_meaning(entries, count, session) if is_encoded else _near_in_words(entries, count)
     near = (
@@ -76,9 +79,10 @@ def groups_among(
     return groups_of(rivals, near, rules=session.stores.rules, disputes=disputes, names=names)
 
 
-def _names_in(prompt: str, reader: IndexReader, session: Session) -> frozenset[str]:
+def names_in(prompt: str, session: Session) -> frozenset[str]:
     """The words of the names in a prompt: of what the index knows, and of what has a capital letter in a sentence."""
-    known = reader.existing_names(possible_names(prompt, session.stores.rules))
+    with session.stores.index.reader() as reader:
+        known = reader.existing_names(possible_names(prompt, session.stores.rules))
     names = (*known, *capitalised_names(prompt))
     return frozenset(without_possessive(word) for name in names for word in bare_words(name)) - FUNCTION_WORDS
 
@@ -91,6 +95,38 @@ def nearest_among(fact: Fact, others: Iterable[Fact], session: Session) -> Fact 
     cosines = rows[1:] @ rows[0]
     best = int(cosines.argmax())
     return encoded[1 + best] if cosines[best] >= FLOOR else None
+
+
+def nearness(brought: Sequence[Fact], others: Sequence[Fact], session: Session) -> dict[str, float]:
+    """How near each of the other entries is to the nearest of those that are brought, by id.
+
+    By meaning; where there is no encoder, by the share of common claim words. What shares a rare name or number is as
+    near as a neighbour at least.
+    """
+    texts = {fact.id: compared_text(fact) for fact in (*brought, *others)}
+    stems = {id: claim_stems(text) for id, text in texts.items()}
+    counts = Counter(word for words in stems.values() for word in words)
+    asked = {name for fact in brought for name in _signs(texts[fact.id]) if counts[name] <= _FEW}
+    near = {fact.id: FLOOR if _signs(texts[fact.id]) & asked else 0.0 for fact in others}
+    if session.stores.encoders.current is None:
+        cosines = {other.id: max(_shared(stems[other.id], stems[one.id]) for one in brought) for other in others}
+    else:
+        encoded, rows = _encoded([*brought, *others], session)
+        ids = {fact.id for fact in brought}
+        ours = [place for place, fact in enumerate(encoded) if fact.id in ids]
+        best = (rows @ rows[ours].T).max(axis=1) if ours else ()
+        cosines = {fact.id: float(cosine) for fact, cosine in zip(encoded, best, strict=False)}
+    return {id: max(least, cosines.get(id, 0.0)) for id, least in near.items()}
+
+
+def _signs(text: str) -> frozenset[str]:
+    """The stems of the words of a text that are written like names, or with several digits."""
+    words = [word for word in _WORD.findall(text) if word[0].isupper() or len(_DIGIT.findall(word)) > 1]
+    return claim_stems(" ".join(words))
+
+
+def _shared(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / (len(one | other) or 1)
 
 
 def _near_in_meaning(entries: Sequence[Fact], count: int, session: Session) -> Iterator[tuple[Fact, Fact]]:
@@ -108,7 +144,7 @@ def _encoded(entries: Sequence[Fact], session: Session) -> "tuple[list[Fact], Fl
     """Those of the entries that are encoded, and the unit vector of each as a row."""
     import numpy as np
 
-    hashes = {fact.id: text_hash(statement_text(fact.text, fact.about)) for fact in entries}
+    hashes = {fact.id: text_hash(compared_text(fact)) for fact in entries}
     vectors = cached_vectors([*set(hashes.values())], session.stores)
     encoded = [fact for fact in entries if hashes[fact.id] in vectors]
     rows = np.array([vectors[hashes[fact.id]] for fact in encoded], dtype=np.float32).reshape(len(encoded), -1)

@@ -7,10 +7,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from commonplace.facts.cues import text_about
 from commonplace.facts.integrate import compare
 from commonplace.facts.profile import is_about_person, person_names
 from commonplace.facts.validity import state_of
-from commonplace.flows.cues import statement_text
+from commonplace.flows.cues import counting_cue
 from commonplace.flows.encode import query_vectors
 from commonplace.flows.memory.facts import entry_reader
 from commonplace.flows.search.candidates import CHUNK_BM25
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
 MOST: Final = 5
 """Entries that are shown beside a new one."""
 
-FLOOR: Final = 0.3
+FLOOR: Final = 0.25
 """The cosine, with what shared words add to it, from which an entry is shown. `bench/changes.py` prints the curve."""
 
 WORDS_ALONE: Final = 0.1
 """The score of shared words from which an entry is shown where there is no encoder."""
 
-_SHARED_WORDS: Final = 0.5  # what a chunk full of the statement's words adds to its cosine
+_SHARED_WORDS: Final = 0.1  # what a chunk full of the statement's words adds to its cosine
 _POOL: Final = 24  # chunks that are compared, by meaning and by words
 _LIVE: Final = ("current", "future")
 
@@ -70,6 +71,11 @@ def neighbours(
     return tuple(each[3] for each in shown[:MOST]), found.by_words
 
 
+def compared_text(statement: Candidate | Fact) -> str:
+    """The text by which two entries are compared: what a statement is about, and its words."""
+    return text_about(statement.text, counting_cue(statement.about))
+
+
 def nearest(
     candidate: Candidate, session: Session, *, archived: bool = False, sensitive: bool | None = None
 ) -> Nearest:
@@ -81,12 +87,11 @@ def nearest(
     with entry_reader(stores) as reader:
         versions = dict(reader.versions())
     waiting = replace(stores, waits_for_encoder=True)  # a save waits for the encoder
-    text = statement_text(candidate.text, candidate.about)
-    vectors = query_vectors(text, versions, waiting)[0]
+    vectors = query_vectors(compared_text(candidate), versions, waiting)[0]
     sees_all = session.sees_sensitive if sensitive is None else sensitive
     filters = Filters(path=MEMORY, sensitive="" if sees_all else "out", archived=archived)
     with stores.index.reader() as reader:
-        scores = _scores(text, vectors, filters, reader)
+        scores = _scores(compared_text(candidate), vectors, filters, reader)
         records = reader.facts(FactQuery(paths=tuple(scores), origins=("entry",))) if scores else ()
     ranked = sorted(((each, *scores[each.fact.path]) for each in records), key=lambda each: (-each[1], each[0].fact.id))
     return Nearest(tuple(ranked), by_words=not vectors)

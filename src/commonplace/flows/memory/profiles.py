@@ -13,7 +13,7 @@ from typing import Final
 from commonplace.context.selection import parse_channel
 from commonplace.errors import CommonplaceError, Refused
 from commonplace.events import emit
-from commonplace.flows.memory.profile_writers import program_keys, removed_keys
+from commonplace.flows.memory.profile_writers import program_keys, removed_keys, with_approval
 from commonplace.flows.notes.history import OPERATION
 from commonplace.flows.notes.proposals import is_rejected, proposals, propose, text_after
 from commonplace.flows.notes.write import (
@@ -45,6 +45,7 @@ from commonplace.notes.section_operations import (
     lint_sections,
     read_operation,
     statement_key,
+    statement_keys,
 )
 from commonplace.vault.base import Blob
 
@@ -133,8 +134,9 @@ class _Run:
         there = read_existing(self._at, stores.vault.read)
         is_staged = self._look(there)
         bypass = _bypass(self._at.path, there, stores)
-        remarks = (*bypass, *self._approved())
-        written = None if is_staged or not self._edit.is_changed else self._write()
+        approved = self._approved()
+        remarks = (*bypass, *((_APPROVED,) if approved else ()))
+        written = None if is_staged or not (self._edit.is_changed or approved) else self._write(approved)
         results, waiting = self._propose(is_staged=is_staged, content=self._content_after(there, written))
         changed = ProfileChange(
             path=self._at.path,
@@ -151,12 +153,13 @@ class _Run:
             emit("profile_edited", path=self._at.path, actor=self._session.actor.kind, said=changed.summary)
         return changed
 
-    def _approved(self) -> tuple[str, ...]:
-        """A remark if the person repeats what a program wrote: that makes it theirs."""
-        repeated = {statement_key(each.operation.line) for each in self._edit.results if each.outcome == "noop_dup"}
-        if not (self._is_person and repeated):
-            return ()
-        return (_APPROVED,) if repeated & program_keys(self._at, self._session.stores) else ()
+    def _approved(self) -> frozenset[str]:
+        """The keys of what programs wrote and the person repeats or respells: that makes it theirs."""
+        said = (
+            [each for each in self._edit.results if each.outcome in ("noop_dup", "applied")] if self._is_person else []
+        )
+        repeated = frozenset(statement_key(each.operation.line) for each in said if _keeps_the_words(each))
+        return repeated & program_keys(self._at, self._session.stores) if repeated else frozenset()
 
     def _look(self, there: Blob | None) -> bool:
         """Judge the operations on the note as it is; True if policy lets all of them wait for the person."""
@@ -168,9 +171,9 @@ class _Run:
     def _applied(self, content: bytes) -> SectionEdit:
         return apply_operations(content, self._operations, screen=self._screen, is_protected=self._is_protected)
 
-    def _write(self) -> Changed:
-        """Apply the operations under the lock, to the note as it is then."""
-        permit = self._permit
+    def _write(self, approved: frozenset[str]) -> Changed:
+        """Apply the operations under the lock, to the note as it is then, and note what the person approved."""
+        permit, path = self._permit, self._at.path
 
         def plan(read: Reader) -> tuple[Edit, ...]:
             there = read_existing(self._at, read)
@@ -179,7 +182,9 @@ class _Run:
             self._edit = self._applied(there.content if there else b"")
             said = summary_of(self._at.path, self._edit.results)
             permit.terms = replace(permit.terms, why=f"{said} {self._why}".strip())
-            return (Edit(self._at, there.content if there else None, self._edit.content),)
+            before, after = there.content if there else None, self._edit.content
+            approval = approved & statement_keys(after)
+            return (Edit(self._at, before, with_approval(after, approval, path=path) if approval else after),)
 
         (edit,), written = change(plan, [permit], path=self._at.path)
         return change_result(edit, permit, written)
@@ -296,6 +301,13 @@ class _Run:
             history.record(*entries)
         except CommonplaceError as error:
             emit("audit_failed", level="error", path=changed.path, commit=changed.commit, said=str(error))
+
+
+def _keeps_the_words(result: OperationResult) -> bool:
+    """True for an operation after which the note has the same words: git does not say who repeated them."""
+    operation = result.operation
+    is_respelled = operation.op == "replace" and statement_key(operation.match) == statement_key(operation.line)
+    return bool(operation.line) and (result.outcome == "noop_dup" or is_respelled)
 
 
 def _removed_keys(operations: Sequence[object]) -> Iterator[str]:

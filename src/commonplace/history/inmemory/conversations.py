@@ -64,7 +64,7 @@ class InMemoryConversations:
         self, thread: NewThread, messages: Sequence[Message], *, now: datetime, cursor: TranscriptCursor | None = None
     ) -> RecordResult:
         """Append the messages that are new, and move the session's cursor with them."""
-        incoming = incoming_messages(messages, now=now)
+        incoming = incoming_messages(messages, now=now, captured=thread.captured)
         new = identify_thread(thread, incoming)
         with self._lock:
             id_ = self._id_of(new)

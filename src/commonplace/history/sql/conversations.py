@@ -240,7 +240,7 @@ class SqlConversations(ABC):
         self, thread: NewThread, messages: Sequence[Message], *, now: datetime, cursor: TranscriptCursor | None = None
     ) -> RecordResult:
         """Append the messages that are new, all or none, and move the session's cursor with them."""
-        incoming = incoming_messages(messages, now=now)
+        incoming = incoming_messages(messages, now=now, captured=thread.captured)
         new = identify_thread(thread, incoming)
         with self._changing() as change:
             record = _new_record(change.transaction, new, incoming, now=now, cursor=cursor)
@@ -292,7 +292,7 @@ class SqlConversations(ABC):
     def unrecorded(self, thread: NewThread, messages: Sequence[Message]) -> tuple[Message, ...]:
         """Those of the messages that `record_conversation` would add, each once, in order."""
         now = self._clock()
-        incoming = incoming_messages(messages, now=now)
+        incoming = incoming_messages(messages, now=now, captured=thread.captured)
         with self._database.read_transaction() as transaction:
             record = _new_record(transaction, identify_thread(thread, incoming), incoming, now=now, cursor=None)
         return tuple(each.message for each in record.messages)
