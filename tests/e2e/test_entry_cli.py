@@ -110,7 +110,6 @@ ALLERGIC = "Is allergic to shellfish."
 MENUS = "restaurants, menus, prawns"
 
 
-@pytest.mark.requirement("X-26")
 def test_what_an_entry_is_about_and_when_it_matters_is_saved_shown_and_searched(run: Run, vault: Path) -> None:
     """Both stand in its note, `show` prints them, and `facts --about` finds the entry by a part of either."""
     fact = saved(run, ALLERGIC, "--kind", "fact", "--about", "food  allergies", "--when", MENUS)["fact"]

@@ -54,7 +54,6 @@ def test_a_statement_that_is_near_by_its_own_words_says_so(memory: Memory) -> No
     assert "by when it matters" not in reason
 
 
-@pytest.mark.requirement("X-26")
 def test_a_search_finds_an_entry_by_its_cues(memory: Memory) -> None:
     """By their words, and by their meaning; the hit shows the statement."""
     memory.entries.save(SHELLFISH, kind="constraint", about="food allergies", when=WHEN)

@@ -16,7 +16,6 @@ ORDERS = [
 ]
 
 
-@pytest.mark.requirement("X-26")
 @pytest.mark.needs("model")
 def test_a_when_that_names_no_situation_counts_for_nothing_and_an_honest_one_does(
     tmp_path: Path, real_model: None

@@ -185,7 +185,6 @@ def test_a_cue_that_is_too_long_for_the_model_to_say_is_cut_at_a_word(house: Hou
     assert house.cues(fact) == (("food " * 23).strip(), ALLERGY[1])
 
 
-@pytest.mark.requirement("X-26")
 def test_what_the_person_undid_is_left_alone(house: House) -> None:
     """Nor is the model asked about that entry again, when its words change."""
     fact = house.save(SHELLFISH)
