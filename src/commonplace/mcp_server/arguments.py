@@ -40,7 +40,7 @@ About = Annotated[
 Situations = Annotated[
     str,
     Field(
-        description='Where it will matter, in other words than `text`: "restaurants, menus, dinner at friends".',
+        description='Situations where it will matter, in words that `text` lacks: "menus, prawns, dinner at friends".',
         max_length=LONGEST_CUE,
     ),
 ]
