@@ -93,7 +93,9 @@ FACT = Fact(
     bonds=(("contradict", OLD), ("derive", OLD), ("extend", OTHER)),
     confirmed=("2026-03-01", "2026-07-19"),
     origins=Origins("claude-code", "c-123", "said"),
-    fingerprint=RULES.fingerprint(Candidate(subject="me", predicate="prefers", object="TypeScript over JavaScript")),
+    fingerprint=RULES.fingerprint(
+        Candidate(text="", subject="me", predicate="prefers", object="TypeScript over JavaScript")
+    ),
 )
 
 
