@@ -41,7 +41,9 @@ def test_a_relation_is_a_triple_from_note_to_note() -> None:
 
     assert (fact.subject, fact.predicate, fact.object) == ("Ada", "works_at", "Acme")
     assert (fact.text, fact.kind, fact.topics) == ("works at [[Companies/Acme]]", "", ("work",))
-    assert fact.fingerprint == RULES.fingerprint(Candidate(subject="ada", predicate="works_at", object="[[acme]]"))
+    assert fact.fingerprint == RULES.fingerprint(
+        Candidate(text="", subject="ada", predicate="works_at", object="[[acme]]")
+    )
 
 
 def test_facts_come_in_the_order_of_their_lines() -> None:
