@@ -1,8 +1,11 @@
 """How the suite runs: tests in an order by seed, temporary folders in memory, a failure named when it happens.
 
+Modules whose tests wait for whole programs come first: were one of them the last, the other workers would wait for it.
+
 `--figures` prints at the end what decides how a run went: the seed, the temporary folder, processor time by family.
 """
 
+import gc
 import os
 import random
 import resource
@@ -21,6 +24,8 @@ ENOUGH: Final = 4 << 30  # bytes; a whole run leaves 600 MB at most
 DISK: Final = Path(os.environ.setdefault("TESTS_OF_THE_DISK", tempfile.gettempdir()))
 """Where tests of the disk itself have their folders; a worker inherits it."""
 PROPERTY: Final = "processor seconds"
+LONG: Final = ("docs", "e2e", "faults")
+"""Families whose tests may take many seconds."""
 
 
 def use_memory() -> None:
@@ -34,10 +39,14 @@ use_memory()
 
 
 def in_order_of(seed: int, items: list[pytest.Item]) -> list[pytest.Item]:
-    """The tests of a module stay together, for they share fixtures; modules, and tests in each, are shuffled."""
+    """The tests of a module stay together, for they share fixtures; modules, and tests in each, are shuffled.
+
+    Long modules come before the others.
+    """
     chance = random.Random(seed)
     modules = [list(group) for _, group in groupby(items, key=lambda item: item.path)]
     chance.shuffle(modules)
+    modules.sort(key=lambda module: family_of(module[0].nodeid).partition("/")[0] not in LONG)
     for module in modules:
         chance.shuffle(module)
     return [item for module in modules for item in module]
@@ -110,6 +119,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Shuffle them, in every worker alike."""
     if _seed(config):
         items[:] = in_order_of(_seed(config), items)
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded stays until the end: neither the collector nor a forked child has to touch it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

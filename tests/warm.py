@@ -17,7 +17,7 @@ These start the real program with an interpreter of its own:
 
 - `tests/e2e/test_cli.py`: the program of the tests is the program; an answer that cannot be written.
 - `tests/e2e/test_hooks.py`: all that is about deadlines.
-- `tests/docs/test_docs.py`: the demo and each command in it, and the daemon of the page about serving.
+- `tests/docs/test_docs.py`: the daemon of the page about serving.
 - `tests/e2e/test_serve.py`: the end of a daemon, its first answer, and those that start in the background.
 - `tests/e2e/test_mcp_stdio.py`, `test_search_cli.py` (`watch`), `test_vault_cli.py` (an init that is stopped).
 """
@@ -47,6 +47,10 @@ from typing import Any, Final, NamedTuple, NoReturn, Self
 
 ROOT: Final = Path(__file__).parents[1]
 RUN: Final = "tests.warm:run_program"
+MODULE: Final = "tests.warm:run_module"
+DEMO: Final = "tests.warm:run_demo"
+CODE: Final = "tests.warm:run_code"
+INTERPRETER: Final = "INTERPRETER_OF_THE_DEMO"
 # Linear algebra libraries start threads of their own when they are loaded.
 ONE_THREAD: Final = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 # What a daemon or a command loads after it has started; no module of ours imports these at its top.
@@ -251,6 +255,24 @@ def run_program(*_: str) -> None:
     from commonplace.__main__ import main
 
     main()
+
+
+def run_module(*_: str) -> None:
+    """Do what `python -m commonplace WORDS` does."""
+    assert sys.argv[1:3] == ["-m", "commonplace"], sys.argv
+    del sys.argv[1:3]
+    run_program()
+
+
+def run_demo(*_: str) -> None:
+    """Do what `commonplace demo` does; INTERPRETER is what it starts with `-m commonplace`."""
+    sys.executable = os.environ.pop(INTERPRETER)
+    run_program()
+
+
+def run_code(code: str, *_: str) -> None:
+    """Do what `python -c CODE` does."""
+    exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
 
 
 def _modules() -> list[str]:
