@@ -6,7 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 
 def wait_for(is_so: Callable[[], object], *, within: float = 60.0) -> None:
-    """Wait until it is so; fail after that many seconds. Looking takes time from what it waits for: less and less often."""
+    """Wait until it is so; fail after that many seconds.
+
+    Looking takes time from what it waits for, so it looks less and less often.
+    """
     began = time.monotonic()
     while not is_so():
         waited = time.monotonic() - began

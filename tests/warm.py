@@ -7,11 +7,11 @@
 `warm_program()` is a small program for shells, hosts and `subprocess`: it sends its words, environment, folder and
 standard streams to the warm process, passes signals on to the child, and ends as the child ended. It starts in 15 ms.
 
-The warm process has one thread, because a fork of a process with threads may hang. It only loads modules, in
-surroundings that are no person's; a child sets its own surroundings before it does anything. A child differs from a
-new process in these: its parent is the warm process, it leads a process group, it has no controlling terminal, and its
-hash seed and its libraries' threads are those of the warm process. A child whose surroundings would change how an
-interpreter starts (PYTHONUTF8, LC_ALL) is refused.
+The warm process has one thread, because a fork of a process with threads may hang. It only loads modules and works out
+what depends on nothing, in surroundings that are no person's; a child sets its own before it does anything. A child
+differs from a new process in these: its parent is the warm process, it leads a process group, it has no controlling
+terminal, and its hash seed and its libraries' threads are those of the warm process. A child whose surroundings would
+change how an interpreter starts (PYTHONUTF8, LC_ALL) is refused.
 
 These start the real program with an interpreter of its own:
 
@@ -41,6 +41,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any, Final, NamedTuple, NoReturn, Self
@@ -75,6 +76,7 @@ LATE: Final = (
 _AT_START: Final = ("PYTHON", "LC_", "LANG")  # variables that an interpreter reads when it starts
 _CLOCK: Final = ("LD_PRELOAD", "FAKETIME", "DONT_FAKE_MONOTONIC")  # that of tools/clock.py
 _NEUTRAL: Final = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", *_CLOCK)
+_PURE: Final = ("facts", "model", "notes", "questions", "screening")  # rooms of stages, which do no I/O
 _SIZE: Final = 8  # bytes of a number between the processes
 
 _CLIENT: Final = '''#!{python} -IS
@@ -292,12 +294,29 @@ def main() -> None:
         import_module(module)
     assert len(os.listdir("/proc/self/task")) == 1, "a thread was started while modules were loaded"
     assert tempfile.tempdir is None, "the folder of temporary files was chosen while modules were loaded"
+    _work_out()
     gc.collect()
     gc.freeze()  # so that a child copies fewer pages
     with socket.socket(fileno=int(sys.argv[1])) as listening, _woken_by_children() as woken:
         order, streams = _Server(listening, woken).serve()
     _begin(order, streams)
     _exit(_call(order))
+
+
+def _work_out() -> None:
+    """What a process works out when it first needs it, where that reads nothing: expressions and tables of words."""
+    from commonplace.model.text import LazyPattern
+    from commonplace.screening.junk import junk_reason
+
+    for each in gc.get_objects():
+        if isinstance(each, LazyPattern):
+            assert each.compiled
+    for name in [*sys.modules]:
+        if name.startswith(tuple(f"commonplace.{room}." for room in _PURE)):
+            for each in vars(sys.modules[name]).values():
+                if hasattr(each, "cache_info") and not signature(each).parameters:
+                    each()
+    assert not junk_reason("The boat lies in Kiel.")
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from tests.team import call_tool, done, person_token, tool_text
 
 pytestmark = pytest.mark.needs("postgres")
 VAULT: Final = "postgresql:team"
+_PAUSE: Final = 0.1  # seconds between two turns, in which the newer daemon starts
 AREAS: Final = ("history", "identity", "index", "vault", "vectors")
 
 
@@ -71,7 +72,7 @@ def daemon_of(home: Path, database: TestServer, *, is_newer: bool = False, **mor
 
 
 class Caller:
-    """A program that saves and searches through one daemon without a pause, and notes what was not answered."""
+    """A program that saves and searches through one daemon again and again, and notes what was not answered."""
 
     def __init__(self, daemon: Daemon, token: str) -> None:
         self._daemon, self._token = daemon, token
@@ -92,7 +93,7 @@ class Caller:
 
     def _run(self) -> None:
         for number in itertools.count():
-            if self._ends.is_set():
+            if self._ends.wait(_PAUSE):
                 return
             try:
                 self._turn(f"{number:03d}")
