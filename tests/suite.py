@@ -38,18 +38,20 @@ def use_memory() -> None:
 use_memory()
 
 
-def in_order_of(seed: int, items: list[pytest.Item]) -> list[pytest.Item]:
+def in_order_of(seed: int, items: list[pytest.Item], *, workers: int = 1) -> list[pytest.Item]:
     """The tests of a module stay together, for they share fixtures; modules, and tests in each, are shuffled.
 
-    Long modules come before the others.
+    Each worker begins with an equal part of the list: a part begins with long modules.
     """
     chance = random.Random(seed)
     modules = [list(group) for _, group in groupby(items, key=lambda item: item.path)]
     chance.shuffle(modules)
-    modules.sort(key=lambda module: family_of(module[0].nodeid).partition("/")[0] not in LONG)
     for module in modules:
         chance.shuffle(module)
-    return [item for module in modules for item in module]
+    parts: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    for module in sorted(modules, key=lambda module: family_of(module[0].nodeid).partition("/")[0] not in LONG):
+        min(parts, key=len).extend(module)
+    return [item for part in parts for item in part]
 
 
 def family_of(nodeid: str) -> str:
@@ -118,7 +120,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Shuffle them, in every worker alike."""
     if _seed(config):
-        items[:] = in_order_of(_seed(config), items)
+        workers = getattr(config, "workerinput", {}).get("workercount", 1)
+        items[:] = in_order_of(_seed(config), items, workers=workers)
 
 
 def pytest_collection_finish() -> None:
