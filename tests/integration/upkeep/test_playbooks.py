@@ -138,7 +138,7 @@ def test_a_model_words_the_same_steps_and_its_wording_waits(modelled: Memory, se
     assert "<|im_start|>" not in server.requests[0].words
     assert fact.text.splitlines()[1:] == [f"{number}. {step}" for number, step in enumerate(BETTER["steps"], 1)]
     assert fact.triggers == ("deploy the website", "publish the website")
-    assert fact.origins.extractor.endswith("playbook.v1")
+    assert fact.origins.extractor.endswith("playbook.v2")
 
 
 @pytest.mark.parametrize(
