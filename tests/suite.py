@@ -24,8 +24,10 @@ ENOUGH: Final = 4 << 30  # bytes; a whole run leaves 600 MB at most
 DISK: Final = Path(os.environ.setdefault("TESTS_OF_THE_DISK", tempfile.gettempdir()))
 """Where tests of the disk itself have their folders; a worker inherits it."""
 PROPERTY: Final = "processor seconds"
-LONG: Final = ("docs", "e2e", "faults")
+LONG: Final = ("docs", "e2e", "faults", "integration/web_page")
 """Families whose tests may take many seconds."""
+TOGETHER: Final = ("integration/web_page",)
+"""Families whose tests share what takes a worker seconds to start: a browser."""
 
 
 def use_memory() -> None:
@@ -46,11 +48,14 @@ def in_order_of(seed: int, items: list[pytest.Item], *, workers: int = 1) -> lis
     chance = random.Random(seed)
     modules = [list(group) for _, group in groupby(items, key=lambda item: item.path)]
     chance.shuffle(modules)
+    groups: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for module in modules:
         chance.shuffle(module)
+        family = family_of(module[0].nodeid)
+        groups[family if family in TOGETHER else str(module[0].path)] += module
     parts: list[list[pytest.Item]] = [[] for _ in range(workers)]
-    for module in sorted(modules, key=lambda module: family_of(module[0].nodeid).partition("/")[0] not in LONG):
-        min(parts, key=len).extend(module)
+    for group in sorted(groups.values(), key=lambda group: not family_of(group[0].nodeid).startswith(LONG)):
+        min(parts, key=len).extend(group)
     return [item for part in parts for item in part]
 
 
