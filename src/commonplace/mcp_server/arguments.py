@@ -40,7 +40,7 @@ About = Annotated[
 Situations = Annotated[
     str,
     Field(
-        description='Situations where it will matter, in words that `text` lacks: "menus, prawns, dinner at friends".',
+        description='Situations where it matters, in words `text` lacks: "menus, prawns, dinner".',
         max_length=LONGEST_CUE,
     ),
 ]
