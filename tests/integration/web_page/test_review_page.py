@@ -153,7 +153,7 @@ def test_an_ending_shows_both_statements_and_is_decided(site: Site, memory: Memo
 def test_a_group_is_decided_by_a_key(visit: Visit, memory: Memory) -> None:
     """`n`: the newest alone holds; the message names what ended, and undoes it."""
     for hour in ("seven", "eight"):
-        memory.entries.save(f"The bakery in the Linden street opens at {hour}.")
+        memory.entries.save(f"Tilde Rask fires her kiln in the Linden street by {hour}.")
     page = visit("/review")
     card = page.locator("#groups ~ ol > li.card", has_text="Linden street")
     for _ in range(page.locator("[data-keys] > *").count()):
@@ -164,8 +164,8 @@ def test_a_group_is_decided_by_a_key(visit: Visit, memory: Memory) -> None:
     page.wait_for_selector(".flash")
 
     expect(page.locator(".flash")).to_contain_text(
-        "The newest alone holds: The bakery in the Linden street opens at eight. "
-        "Ended: The bakery in the Linden street opens at seven."
+        "The newest alone holds: Tilde Rask fires her kiln in the Linden street by eight. "
+        "Ended: Tilde Rask fires her kiln in the Linden street by seven."
     )
     expect(card).to_have_count(0)
 
