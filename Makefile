@@ -8,7 +8,7 @@ MODEL  := $(VENV)/models/installed
 SEED   ?= 1
 LANGUAGES := $(VENV)/models/use-multilingual.installed
 
-.PHONY: help demo dist test lint style types npm chromium bench bench-tests bench-encoders bench-equality bench-gate bench-memory bench-scale bench-sessions bench-quality bench-quality-short bench-year faults mutants docs setup clean
+.PHONY: help demo dist test lint style types gather npm chromium bench bench-tests bench-encoders bench-equality bench-gate bench-memory bench-scale bench-sessions bench-quality bench-quality-short bench-year faults mutants docs setup clean
 .DEFAULT_GOAL := help
 # Otherwise every process that starts would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -66,10 +66,15 @@ chromium:
 # Many tests start the program anew: compiled once, each of them starts sooner.
 # `make test SEED=7` runs the tests in another order, `make test CLOCK='2026-11-30 23:57:00'` from another moment on:
 # that needs libfaketime (Debian: faketime).
+# Tests that wait leave a core to others: three run at a time on two cores.
 test: $(STAMP)       ## lint, then every test
-	@$(MAKE) --no-print-directory --jobs 2 lint $(MODEL) $(LANGUAGES) npm chromium
+	@$(MAKE) --no-print-directory --jobs 2 lint $(MODEL) $(LANGUAGES) npm chromium gather
 	@$(BIN)/python -m compileall -q -j 2 src
-	@$(if $(CLOCK),$(BIN)/python -m tools.clock '$(CLOCK)') $(BIN)/pytest -n 2 -q --seed $(SEED) --durations 10 --figures
+	@$(if $(CLOCK),$(BIN)/python -m tools.clock '$(CLOCK)') $(BIN)/pytest -n 3 -q --seed $(SEED) --durations 10 --figures
+
+# Compiles the tests while types are checked; what is wrong with one is told by the run.
+gather: $(STAMP)
+	@$(BIN)/pytest --collect-only -qq >/dev/null 2>&1 || true
 
 bench-tests: $(MODEL)  ## tests that run a benchmark in short
 	@$(BIN)/pytest -q -n 2 bench/tests

@@ -1,21 +1,22 @@
 """Commonplace as a later version would be: each area of its tables has one more migration, or two.
 
 The first only adds, as ours do: a column to every table and a table of its own. With the variable ENDS_OLDER there is a
-second one, which ends programs that do not know it. Called as `python tests/newer_program.py serve`.
+second one, which ends programs that do not know it. A child of a warm process calls `run_newer`.
 """
 
 import os
 from typing import Final
 
-from commonplace.__main__ import main
 from commonplace.database.postgresql import Area, Migration, TenantTable
 from commonplace.history.postgresql.schema import HISTORY_AREA
 from commonplace.identity.postgresql import IDENTITY_AREA
 from commonplace.index.postgresql.schema import AREA as INDEX_AREA
 from commonplace.index.postgresql.schema import VECTOR_CACHE_AREA
 from commonplace.vault.postgresql.schema import AREA as VAULT_AREA
+from tests.warm import run_program
 
 ENDS_OLDER: Final = "TEST_ENDS_OLDER"
+NEWER: Final = "tests.newer_program:run_newer"
 _PREFIXES: Final = {"index": "memory_", "vectors": "cached_", "history": "history_", "vault": "vault_"}
 _ADD_COLUMNS: Final = """
 DO $$ DECLARE each record; BEGIN
@@ -37,7 +38,8 @@ def with_more(area: Area) -> tuple[Migration, ...]:
     return (*area.migrations, *more)
 
 
-if __name__ == "__main__":
+def run_newer(*_: str) -> None:
+    """Do what `commonplace WORDS` does in that version."""
     for each in (INDEX_AREA, VECTOR_CACHE_AREA, HISTORY_AREA, IDENTITY_AREA, VAULT_AREA):
         object.__setattr__(each, "migrations", with_more(each))
-    main()
+    run_program()

@@ -6,11 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 
 def wait_for(is_so: Callable[[], object], *, within: float = 60.0) -> None:
-    """Wait until it is so; fail after that many seconds."""
-    deadline = time.monotonic() + within
+    """Wait until it is so; fail after that many seconds.
+
+    Looking takes time from what it waits for, so it looks less and less often.
+    """
+    began = time.monotonic()
     while not is_so():
-        assert time.monotonic() < deadline, f"not within {within:g} seconds"
-        time.sleep(0.005)
+        waited = time.monotonic() - began
+        assert waited < within, f"not within {within:g} seconds"
+        time.sleep(min(max(0.005, waited / 20), 0.1))
 
 
 def wait_for_one_day() -> None:

@@ -10,7 +10,7 @@ LONG = os.environ.get("FAULTS") == "long"
 # How long an example takes says more about the machine, which other tests keep busy, than about us.
 _SLOW = [HealthCheck.too_slow]
 settings.register_profile(
-    "short", max_examples=100, derandomize=True, deadline=None, database=None, suppress_health_check=_SLOW
+    "short", max_examples=50, derandomize=True, deadline=None, database=None, suppress_health_check=_SLOW
 )
 settings.register_profile("long", max_examples=1000, deadline=None, suppress_health_check=_SLOW)
 settings.load_profile("long" if LONG else "short")

@@ -1,8 +1,11 @@
 """How the suite runs: tests in an order by seed, temporary folders in memory, a failure named when it happens.
 
+Modules whose tests wait for whole programs come first: were one of them the last, the other workers would wait for it.
+
 `--figures` prints at the end what decides how a run went: the seed, the temporary folder, processor time by family.
 """
 
+import gc
 import os
 import random
 import resource
@@ -21,6 +24,10 @@ ENOUGH: Final = 4 << 30  # bytes; a whole run leaves 600 MB at most
 DISK: Final = Path(os.environ.setdefault("TESTS_OF_THE_DISK", tempfile.gettempdir()))
 """Where tests of the disk itself have their folders; a worker inherits it."""
 PROPERTY: Final = "processor seconds"
+LONG: Final = ("docs", "e2e", "faults", "integration/web_page")
+"""Families whose tests may take many seconds."""
+TOGETHER: Final = ("integration/web_page",)
+"""Families whose tests share what takes a worker seconds to start: a browser."""
 
 
 def use_memory() -> None:
@@ -33,14 +40,23 @@ def use_memory() -> None:
 use_memory()
 
 
-def in_order_of(seed: int, items: list[pytest.Item]) -> list[pytest.Item]:
-    """The tests of a module stay together, for they share fixtures; modules, and tests in each, are shuffled."""
+def in_order_of(seed: int, items: list[pytest.Item], *, workers: int = 1) -> list[pytest.Item]:
+    """The tests of a module stay together, for they share fixtures; modules, and tests in each, are shuffled.
+
+    Each worker begins with an equal part of the list: a part begins with long modules.
+    """
     chance = random.Random(seed)
     modules = [list(group) for _, group in groupby(items, key=lambda item: item.path)]
     chance.shuffle(modules)
+    groups: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for module in modules:
         chance.shuffle(module)
-    return [item for module in modules for item in module]
+        family = family_of(module[0].nodeid)
+        groups[family if family in TOGETHER else str(module[0].path)] += module
+    parts: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    for group in sorted(groups.values(), key=lambda group: not family_of(group[0].nodeid).startswith(LONG)):
+        min(parts, key=len).extend(group)
+    return [item for part in parts for item in part]
 
 
 def family_of(nodeid: str) -> str:
@@ -109,7 +125,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Shuffle them, in every worker alike."""
     if _seed(config):
-        items[:] = in_order_of(_seed(config), items)
+        workers = getattr(config, "workerinput", {}).get("workercount", 1)
+        items[:] = in_order_of(_seed(config), items, workers=workers)
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded stays until the end: neither the collector nor a forked child has to touch it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -7,17 +7,17 @@
 `warm_program()` is a small program for shells, hosts and `subprocess`: it sends its words, environment, folder and
 standard streams to the warm process, passes signals on to the child, and ends as the child ended. It starts in 15 ms.
 
-The warm process has one thread, because a fork of a process with threads may hang. It only loads modules, in
-surroundings that are no person's; a child sets its own surroundings before it does anything. A child differs from a
-new process in these: its parent is the warm process, it leads a process group, it has no controlling terminal, and its
-hash seed and its libraries' threads are those of the warm process. A child whose surroundings would change how an
-interpreter starts (PYTHONUTF8, LC_ALL) is refused.
+The warm process has one thread, because a fork of a process with threads may hang. It only loads modules and works out
+what depends on nothing, in surroundings that are no person's; a child sets its own before it does anything. A child
+differs from a new process in these: its parent is the warm process, it leads a process group, it has no controlling
+terminal, and its hash seed and its libraries' threads are those of the warm process. A child whose surroundings would
+change how an interpreter starts (PYTHONUTF8, LC_ALL) is refused.
 
 These start the real program with an interpreter of its own:
 
 - `tests/e2e/test_cli.py`: the program of the tests is the program; an answer that cannot be written.
 - `tests/e2e/test_hooks.py`: all that is about deadlines.
-- `tests/docs/test_docs.py`: the demo and each command in it, and the daemon of the page about serving.
+- `tests/docs/test_docs.py`: the daemon of the page about serving.
 - `tests/e2e/test_serve.py`: the end of a daemon, its first answer, and those that start in the background.
 - `tests/e2e/test_mcp_stdio.py`, `test_search_cli.py` (`watch`), `test_vault_cli.py` (an init that is stopped).
 """
@@ -41,12 +41,17 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any, Final, NamedTuple, NoReturn, Self
 
 ROOT: Final = Path(__file__).parents[1]
 RUN: Final = "tests.warm:run_program"
+MODULE: Final = "tests.warm:run_module"
+DEMO: Final = "tests.warm:run_demo"
+CODE: Final = "tests.warm:run_code"
+INTERPRETER: Final = "INTERPRETER_OF_THE_DEMO"
 # Linear algebra libraries start threads of their own when they are loaded.
 ONE_THREAD: Final = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 # What a daemon or a command loads after it has started; no module of ours imports these at its top.
@@ -71,6 +76,7 @@ LATE: Final = (
 _AT_START: Final = ("PYTHON", "LC_", "LANG")  # variables that an interpreter reads when it starts
 _CLOCK: Final = ("LD_PRELOAD", "FAKETIME", "DONT_FAKE_MONOTONIC")  # that of tools/clock.py
 _NEUTRAL: Final = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", *_CLOCK)
+_PURE: Final = ("facts", "model", "notes", "questions", "screening")  # rooms of stages, which do no I/O
 _SIZE: Final = 8  # bytes of a number between the processes
 
 _CLIENT: Final = '''#!{python} -IS
@@ -253,6 +259,24 @@ def run_program(*_: str) -> None:
     main()
 
 
+def run_module(*_: str) -> None:
+    """Do what `python -m commonplace WORDS` does."""
+    assert sys.argv[1:3] == ["-m", "commonplace"], sys.argv
+    del sys.argv[1:3]
+    run_program()
+
+
+def run_demo(*_: str) -> None:
+    """Do what `commonplace demo` does; INTERPRETER is what it starts with `-m commonplace`."""
+    sys.executable = os.environ.pop(INTERPRETER)
+    run_program()
+
+
+def run_code(code: str, *_: str) -> None:
+    """Do what `python -c CODE` does."""
+    exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
+
+
 def _modules() -> list[str]:
     """Every module of ours, and what is loaded besides."""
     import commonplace
@@ -270,12 +294,29 @@ def main() -> None:
         import_module(module)
     assert len(os.listdir("/proc/self/task")) == 1, "a thread was started while modules were loaded"
     assert tempfile.tempdir is None, "the folder of temporary files was chosen while modules were loaded"
+    _work_out()
     gc.collect()
     gc.freeze()  # so that a child copies fewer pages
     with socket.socket(fileno=int(sys.argv[1])) as listening, _woken_by_children() as woken:
         order, streams = _Server(listening, woken).serve()
     _begin(order, streams)
     _exit(_call(order))
+
+
+def _work_out() -> None:
+    """What a process works out when it first needs it, where that reads nothing: expressions and tables of words."""
+    from commonplace.model.text import LazyPattern
+    from commonplace.screening.junk import junk_reason
+
+    for each in gc.get_objects():
+        if isinstance(each, LazyPattern):
+            assert each.compiled
+    for name in [*sys.modules]:
+        if name.startswith(tuple(f"commonplace.{room}." for room in _PURE)):
+            for each in vars(sys.modules[name]).values():
+                if hasattr(each, "cache_info") and not signature(each).parameters:
+                    each()
+    assert not junk_reason("The boat lies in Kiel.")
 
 
 @contextmanager

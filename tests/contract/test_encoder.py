@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import cache
 
 import numpy as np
 import pytest
@@ -59,11 +60,17 @@ if (GTE_FOLDER / "model.onnx").is_file():
     TWINS["gte-small"] = lambda: local(GTE_SMALL, "int8")
 
 
-@pytest.fixture(params=TWINS, ids=str, scope="module")
-def encoder(request: pytest.FixtureRequest) -> Iterator[EncoderProvider]:
-    """One encoder, loaded once for all tests."""
-    with TWINS[request.param]() as made:
-        yield made
+@pytest.fixture(scope="module")
+def made() -> Iterator[Callable[[str], EncoderProvider]]:
+    """The encoder of a name, loaded once for all tests, in whatever order they come."""
+    with ExitStack() as open_ones:
+        yield cache(lambda name: open_ones.enter_context(TWINS[name]()))
+
+
+@pytest.fixture(params=TWINS, ids=str)
+def encoder(request: pytest.FixtureRequest, made: Callable[[str], EncoderProvider]) -> EncoderProvider:
+    """One encoder."""
+    return made(request.param)
 
 
 @pytest.mark.requirement("D-89")

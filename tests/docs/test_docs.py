@@ -12,7 +12,8 @@ import pytest
 import commonplace
 from commonplace.app import copy_sample, put_under_git
 from tests import components
-from tests.warm import warm_program
+from tests.warm import CODE, INTERPRETER, MODULE, warm_program
+from tests.warm import DEMO as RUN_DEMO
 from tools import docs as generated
 
 ROOT = Path(__file__).parents[2]
@@ -29,10 +30,9 @@ def fenced(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
-def in_a_shell(script: str, *, home: Path | None = None, installed: bool = False) -> subprocess.CompletedProcess[str]:
-    """What bash says to it, with a warm or the installed `commonplace`; all of it lies below `~`, as pages say."""
-    first = [] if installed else [str(Path(warm_program()).parent)]
-    path = os.pathsep.join([*first, str(PROGRAM.parent), os.environ["PATH"]])
+def in_a_shell(script: str, *, home: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """What bash says to it, with a warm `commonplace`; all of it lies below `~`, as pages say."""
+    path = os.pathsep.join([str(Path(warm_program()).parent), str(PROGRAM.parent), os.environ["PATH"]])
     others = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
@@ -46,16 +46,14 @@ def in_a_shell(script: str, *, home: Path | None = None, installed: bool = False
 
 @pytest.fixture(scope="module")
 def demo_vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the demo, with which every page begins, leaves behind; it ran from start to end.
-
-    The installed program runs it, and starts itself for each command it shows.
-    """
+    """What the demo, with which every page begins, leaves behind; it ran from start to end."""
     components.require("model")
     home = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COMMONPLACE_EMBEDDING__MODEL_FOLDER", str(components.MODEL_FOLDER))
         patch.setenv("COMMONPLACE_EMBEDDING__PROVIDER", "minilm-l6-v2")
-        run = in_a_shell(DEMO.partition(">")[0], home=home, installed=True)
+        patch.setenv(INTERPRETER, warm_program(MODULE))
+        run = in_a_shell(DEMO.partition(">")[0].replace("commonplace", warm_program(RUN_DEMO), 1), home=home)
     assert run.returncode == 0, run.stderr
     assert "Inbox/Broken import.md:2:" in run.stdout
     return home / "sample-vault"
@@ -103,7 +101,7 @@ def test_the_python_of_a_page_runs(page: Path) -> None:
     copy_sample(Path.home() / "sample-vault")
     put_under_git(Path.home() / "sample-vault")
     for program in fenced(page, "python"):
-        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        run = subprocess.run([warm_program(CODE), program], capture_output=True, text=True, check=False)
 
         assert (run.returncode, run.stdout != "") == (0, True), run.stderr
 

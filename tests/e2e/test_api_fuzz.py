@@ -27,7 +27,7 @@ from tests.daemons import running
 from tests.run_length import rounds
 from tests.vaults import sample_vault
 
-EXAMPLES: Final = rounds(6, long=200)
+EXAMPLES: Final = rounds(4, long=200)
 TAGS: Final = (
     "search",
     "context",

@@ -317,14 +317,14 @@ def strict(tmp_path: Path) -> Iterator[Daemon]:
 
 
 def test_a_flood_of_tool_calls_is_answered_and_survived(strict: Daemon) -> None:
-    """A thousand calls by eight threads: each is done or told to wait; the others are served while it lasts."""
+    """Four hundred calls by eight threads: each is done or told to wait; the others are served while it lasts."""
     daemon = strict
     token, other = token_for(daemon), token_for(daemon)
     statuses: list[int] = []
     waits: set[str] = set()
 
     def flood() -> None:
-        for _ in range(125):
+        for _ in range(50):
             reply = use_tool(daemon, "note_read", token=token, path="People/Jonas.md")
             statuses.append(reply.status)
             waits.add(reply.headers.get("retry-after", "none"))
@@ -336,7 +336,7 @@ def test_a_flood_of_tool_calls_is_answered_and_survived(strict: Daemon) -> None:
     for thread in threads:
         thread.join()
 
-    assert len(statuses) == 1000
+    assert len(statuses) == 400
     assert set(statuses) == {200, 429}
     assert waits == {"none", "1"}
     assert statuses.count(200) >= 100

@@ -1,12 +1,11 @@
 """An upgrade of the schema while an older daemon serves: it goes on, or says that it must be replaced."""
 
 import itertools
-import subprocess
-import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -15,26 +14,15 @@ import pytest
 
 from commonplace.identity.postgresql import IDENTITY_AREA
 from tests import newer_program
-from tests.daemons import Daemon, Process, launch_program, register, start, surroundings
+from tests.daemons import Daemon, launch_program, register, start, surroundings
 from tests.polling import wait_for
 from tests.postgresql import TestServer
 from tests.team import call_tool, done, person_token, tool_text
 
 pytestmark = pytest.mark.needs("postgres")
 VAULT: Final = "postgresql:team"
+_PAUSE: Final = 0.1  # seconds between two turns, in which the newer daemon starts
 AREAS: Final = ("history", "identity", "index", "vault", "vectors")
-
-
-def launch_newer(environ: Mapping[str, str], errors: Path) -> Process:
-    """A daemon of the later version."""
-    with errors.open("wb") as file:
-        return subprocess.Popen(
-            [sys.executable, newer_program.__file__, "serve"],
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=file,
-        )
 
 
 @pytest.fixture
@@ -63,7 +51,7 @@ def daemon_of(home: Path, database: TestServer, *, is_newer: bool = False, **mor
     environ = surroundings(home, **settings, **more)
     environ["COMMONPLACE_SERVE__PUBLIC_URL"] = f"http://127.0.0.1:{environ['COMMONPLACE_SERVE__PORT']}"
     register(environ, Path(VAULT))
-    daemon = start(home, environ, launch_newer if is_newer else launch_program)
+    daemon = start(home, environ, partial(launch_program, call=newer_program.NEWER) if is_newer else launch_program)
     try:
         yield daemon
     finally:
@@ -71,7 +59,7 @@ def daemon_of(home: Path, database: TestServer, *, is_newer: bool = False, **mor
 
 
 class Caller:
-    """A program that saves and searches through one daemon without a pause, and notes what was not answered."""
+    """A program that saves and searches through one daemon again and again, and notes what was not answered."""
 
     def __init__(self, daemon: Daemon, token: str) -> None:
         self._daemon, self._token = daemon, token
@@ -92,7 +80,7 @@ class Caller:
 
     def _run(self) -> None:
         for number in itertools.count():
-            if self._ends.is_set():
+            if self._ends.wait(_PAUSE):
                 return
             try:
                 self._turn(f"{number:03d}")

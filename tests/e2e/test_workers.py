@@ -46,22 +46,27 @@ def call(daemon: Daemon, tool: str, arguments: dict[str, Any], *, client: str = 
 
 
 def workers(daemon: Daemon) -> list[dict[str, Any]]:
+    return [each for each in status_of_workers(daemon) if each["ready"]]
+
+
+def status_of_workers(daemon: Daemon) -> list[dict[str, Any]]:
     status: list[dict[str, Any]] = daemon.call("GET", "/daemon/status").json["workers"]
-    return [each for each in status if each["ready"]]
+    return status
 
 
-def crowd(daemon: Daemon) -> None:
-    """Let many callers ask at once until both workers are ready."""
+def crowd(daemon: Daemon, *, number: int = 2) -> None:
+    """Let many callers ask at once until workers start, and wait until all of them are ready."""
     rounds = count()
     with ThreadPoolExecutor(CROWD) as pool:
 
-        def are_ready() -> bool:
+        def are_started() -> bool:
             client = f"crowd {next(rounds)}"  # another each time: no allowance is used up
             arguments = READS["memory_search"]
             asked = [pool.submit(call, daemon, "memory_search", arguments, client=client) for _ in range(CROWD)]
-            return all(each.result().status == 200 for each in asked) and len(workers(daemon)) == 2
+            return all(each.result().status == 200 for each in asked) and bool(status_of_workers(daemon))
 
-        wait_for(are_ready, within=60)
+        wait_for(are_started)
+    wait_for(lambda: len(workers(daemon)) == number)
 
 
 def requests(daemon: Daemon) -> int:
@@ -91,12 +96,12 @@ def is_alive(pid: int) -> bool:
 
 def test_no_worker_runs_until_callers_crowd_and_then_answers_are_the_same(tmp_path: Path) -> None:
     """One process serves a few callers; what a worker answers is what the daemon itself answered."""
-    with running(tmp_path, COMMONPLACE_SERVE__WORKERS="2", COMMONPLACE_UPKEEP__ENABLED="false") as daemon:
+    with running(tmp_path, COMMONPLACE_SERVE__WORKERS="1", COMMONPLACE_UPKEEP__ENABLED="false") as daemon:
         daemon.wait_synced()
         cases = [*READS.items(), *WRONG.items()]
         alone = [lasting(call(daemon, tool, arguments)) for tool, arguments in cases]
-        none = workers(daemon)
-        crowd(daemon)
+        none = status_of_workers(daemon)
+        crowd(daemon, number=1)
         before = answered(daemon)
         shared = [lasting(call(daemon, tool, arguments)) for tool, arguments in cases]
 
@@ -236,9 +241,9 @@ def test_a_daemon_that_stops_answers_what_its_workers_have_and_ends_them(tmp_pat
 
 def test_workers_end_with_a_daemon_that_is_killed(tmp_path: Path) -> None:
     """At the end of its stream a worker ends by itself."""
-    with running(tmp_path, COMMONPLACE_SERVE__WORKERS="2") as daemon:
+    with running(tmp_path, COMMONPLACE_SERVE__WORKERS="1") as daemon:
         daemon.wait_synced()
-        crowd(daemon)
+        crowd(daemon, number=1)
         pids = [each["pid"] for each in workers(daemon)]
         daemon.kill()
 

@@ -2,24 +2,24 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 from tests.run_length import rounds
+from tests.warm import warm_program
 
 PROCESSES = rounds(4, long=12)
 
 
 def run_all(folders: list[Path]) -> list[int]:
     """The exit codes of `init` in each folder, all started before one is waited for."""
-    command = [sys.executable, "-m", "commonplace", "init", "--yes", "--set", "embedding.provider=none"]
+    command = [warm_program(), "init", "--yes", "--set", "embedding.provider=none"]
     running = [subprocess.Popen([*command, str(folder)], stdout=subprocess.DEVNULL) for folder in folders]
     return [process.wait(timeout=300) for process in running]
 
 
 def listed() -> list[str]:
     """The folders of the vaults on the list."""
-    command = [sys.executable, "-m", "commonplace", "vault", "list", "--json"]
+    command = [warm_program(), "vault", "list", "--json"]
     vaults = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     return sorted(each["vault"] for each in vaults["vaults"])
 

@@ -46,9 +46,9 @@ def run(program: str | Path, *words: str, environ: Mapping[str, str], folder: Pa
     return Ran(ran.returncode, ran.stdout, ran.stderr)
 
 
-def with_commonplace(environ: Mapping[str, str]) -> dict[str, str]:
+def with_commonplace(environ: Mapping[str, str], *, hooks: str = patience.HOOKS) -> dict[str, str]:
     """The same surroundings with a `commonplace` to call in them: the one of this checkout, with patient hooks."""
-    folder = Path(warm_program(patience.HOOKS)).parent
+    folder = Path(warm_program(hooks)).parent
     return {**without_commonplace(environ), "PATH": f"{folder}{os.pathsep}{without_commonplace(environ)['PATH']}"}
 
 

@@ -15,8 +15,9 @@ def test_four(): pass
 
 @pytest.fixture(autouse=True)
 def _project(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The plugin is found in whatever folder pytest runs."""
+    """The plugin is found in whatever folder pytest runs, which loads no others."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
 
 def lines_of(pytester: pytest.Pytester, *options: str) -> list[str]:
@@ -42,7 +43,7 @@ def test_a_seed_decides_the_order_and_the_tests_of_a_module_stay_together(pytest
 
 def test_a_failure_is_named_when_it_happens_and_again_at_the_end(pytester: pytest.Pytester) -> None:
     """With its assertion; a test in another worker, too."""
-    lines = lines_of(pytester, "-n", "1", "--figures", "--seed", "0")
+    lines = lines_of(pytester, "-p", "xdist", "-n", "1", "--figures", "--seed", "0")
     named = [number for number, line in enumerate(lines) if line == "FAILED test_other.py::test_two (call)"]
 
     assert ["sums" in lines[number + 1] for number in named] == [True, True]

@@ -41,7 +41,7 @@ class EntryRule:
     words: float = 0.76
     most: int = 3
     beside_best: float = 0.5
-    plainest: float = 1.0
+    plainest: float = 1.2
     for_ten_times: float = 0.05
     for_cued: float = 0.2
 

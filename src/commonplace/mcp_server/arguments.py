@@ -40,7 +40,7 @@ About = Annotated[
 Situations = Annotated[
     str,
     Field(
-        description='Where it will matter, in other words than `text`: "restaurants, menus, dinner at friends".',
+        description='Situations where it matters, in words `text` lacks: "menus, prawns, dinner".',
         max_length=LONGEST_CUE,
     ),
 ]

@@ -315,9 +315,10 @@ def _events(facts: Facts, told: FactList, limit: int, link: shapes.NoteLink) -> 
 
 
 SAVE: Final = (
-    "Remember something for other sessions: a preference, decision, fact, lesson or fix; one per call. What is known "
-    "is confirmed. The answer shows older memories near it: if one holds no longer, call again with the new "
-    "`id` and `replaces` (or `covers`, `same`, `both`, `until`). No secrets."
+    "Remember something for other sessions: a preference, decision, fact, lesson or fix; one per call, with `about` "
+    "and `when`: by these a later prompt in other words finds it. What is known is confirmed. The answer shows older "
+    "memories near it: if one holds no longer, call again with the new `id` and `replaces` (or `covers`, `same`, "
+    "`both`, `until`). No secrets."
 )
 """The description of the tool. `bench/readers.py` compares it with other wordings."""
 

@@ -169,11 +169,11 @@ memory_search for one question, also for what we discussed before; memory_recall
 a task; memory_facts for what is or was true of someone; note_read for a whole note.
 
 Remember with memory_save what will matter in other sessions: a lasting preference, a decision with its reason, a \
-fact, a fix that worked; one per call, in one plain sentence, with subject, predicate and object if it is a triple. \
-The answer shows older ones near it: if one holds no longer, settle it with `replaces`; nothing else ends it. To drop \
-one, memory_forget. No secrets, no chatter, nothing that the code or a note already says. The few things that \
-every session must know of the person go into USER.md by profile_edit; a better directive or style is proposed by \
-note_propose.
+fact, a fix that worked; one per call, in one plain sentence, with `about` and `when`: prompts find it by these. \
+The answer shows older ones near it: if one holds no longer, settle it with \
+`replaces`; nothing else ends it. To drop one, memory_forget. No secrets, no chatter, nothing that code or a note says \
+already. The few things that every session must know of the person go into USER.md by profile_edit; better directives \
+and styles into note_propose.
 
 In work of several sessions read project_state first, and save progress with project_save at the end of each phase and \
 before you stop.

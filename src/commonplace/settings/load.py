@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, is_dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
@@ -352,13 +353,19 @@ def _refuse_forbidden(target: Option, kind: LayerKind, origin: str) -> None:
         )
 
 
+@lru_cache(maxsize=256)
+def _types_of(block: type) -> dict[str, Any]:
+    """The type of each field; working it out for all blocks takes as long as everything else that opens a memory."""
+    return get_type_hints(block)
+
+
 def _fill(block: type, values: Mapping[str, Any], origins: Mapping[str, str], prefix: str = "") -> Any:
     """The block as a frozen value.
 
     Raises UsageError if an option is invalid or two contradict each other: the block raises ValueError(message, hint).
     """
     arguments: dict[str, Any] = {}
-    for name, kind in get_type_hints(block).items():
+    for name, kind in _types_of(block).items():
         key = f"{prefix}{name}"
         if is_dataclass(kind) and isinstance(kind, type):
             arguments[name] = _fill(kind, values, origins, f"{key}.")

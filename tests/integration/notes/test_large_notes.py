@@ -11,7 +11,7 @@ from commonplace.notes import parse
 from commonplace.notes.chunks import chunk_note
 from commonplace.notes.parse import conflict_problems
 
-MILLION = 1_000_000
+MANY = 200_000
 SIGNS = ("[", "`", "#", "%%", "[[a", "$", "[a](", "](", "<!--", "<a ", "\\", " ", "\r", "> ")
 TOKEN = re.compile(r"\w{1,8}|[^\w\s]")
 
@@ -23,44 +23,44 @@ def tokens(text: str) -> list[tuple[int, int]]:
 @pytest.mark.parametrize(
     "text",
     [
-        *(sign * MILLION for sign in SIGNS),
-        "- [fact] " + " #a" * MILLION,
-        " ".join("`" * length for length in range(1, 1400)),
-        "x %%\n\n" * 100_000,
-        "---\n" + "a: 1\n" * 100_000 + "---\n",
+        *(sign * MANY for sign in SIGNS),
+        "- [fact] " + " #a" * MANY,
+        " ".join("`" * length for length in range(1, 700)),
+        "x %%\n\n" * 20_000,
+        "---\n" + "a: 1\n" * 20_000 + "---\n",
     ],
     ids=lambda text: text[:8].strip() + f" x {len(text)}",
 )
 def test_work_grows_with_the_text_and_no_faster(text: str) -> None:
-    """A million of any sign takes a second or two; anything quadratic would take hours."""
+    """So many of any sign take a tenth of a second or two; anything quadratic would take minutes."""
     start = time.thread_time()
     parse(text.encode(), path="a.md", mtime=0.0)
 
-    assert time.thread_time() - start < 20
+    assert time.thread_time() - start < 4
 
 
-def test_a_note_of_ten_megabytes_is_read_in_seconds() -> None:
+def test_a_note_of_megabytes_is_read_in_seconds() -> None:
     """Half a second per megabyte; a slow machine gets longer."""
-    text = ("Some words about [[Links]] and #tags with `code`, a [link](Note.md) and more words.\n\n") * 120_000
+    text = ("Some words about [[Links]] and #tags with `code`, a [link](Note.md) and more words.\n\n") * 24_000
     start = time.thread_time()
     note = parse(text.encode(), path="a.md", mtime=0.0)
 
-    assert time.thread_time() - start < 60
-    assert len(note.links) == 240_000
+    assert time.thread_time() - start < 12
+    assert len(note.links) == 48_000
 
 
-def test_a_million_conflict_markers_are_read_in_seconds() -> None:
+def test_many_conflict_markers_are_read_in_seconds() -> None:
     """Lines of markers that never complete a conflict do not make it slow."""
-    text = "<<<<<<< a\n>>>>>>> b\n" * 500_000
+    text = "<<<<<<< a\n>>>>>>> b\n" * 100_000
     start = time.thread_time()
 
     assert conflict_problems(text, path="a.md") == ()
-    assert time.thread_time() - start < 10
+    assert time.thread_time() - start < 2
 
 
 @pytest.mark.parametrize(
     "text",
-    ["a" * 300_000, "東京" * 50_000, "w " * 100_000, "\x00" * 50_000, "- x\n" * 20_000, "```\n" + "x\n" * 20_000],
+    ["a" * 60_000, "東京" * 10_000, "w " * 20_000, "\x00" * 10_000, "- x\n" * 4_000, "```\n" + "x\n" * 4_000],
 )
 def test_no_chunk_is_too_long(text: str) -> None:
     """Chunks stay small, whatever the text is made of."""

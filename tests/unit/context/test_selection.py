@@ -50,7 +50,7 @@ def test_among_more_entries_one_must_be_nearer() -> None:
 
 def test_a_prompt_in_the_words_of_one_entry_leaves_room_for_others() -> None:
     """What it repeats may have become what the others say; the best score counts as a plain one at most."""
-    said = {"old": EntryMatch(1.0, 0.8), **near(new=0.55, far=0.45)}
+    said = {"old": EntryMatch(1.0, 0.8), **near(new=0.65, far=0.55)}
 
     assert fitting_entries(said, need="personal", count=35, rule=RULE) == ["old", "new"]
 

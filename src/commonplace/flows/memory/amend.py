@@ -266,8 +266,8 @@ def _amend(
     moves = move_trailers((fact.path, changed.path)) if is_moved else {}
     (edit,), result = change(plan, [permit], path=changed.path, trailers={**(trailers or {}), **moves})
     outcome = change_result(edit, permit, result)
-    result = EntryResult(action, changed, reason, old=fact.id, commit=outcome.commit, changed=outcome.changed)
-    return replace(result, difference=outcome.difference)
+    amended = EntryResult(action, changed, reason, old=fact.id, commit=outcome.commit, changed=outcome.changed)
+    return replace(amended, difference=outcome.difference)
 
 
 def entry_edit(fact: Fact, keys: Mapping[str, object | None], session: Session, read: Reader) -> tuple[Edit, Note]:

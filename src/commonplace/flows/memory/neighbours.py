@@ -35,7 +35,7 @@ FLOOR: Final = 0.25
 WORDS_ALONE: Final = 0.1
 """The score of shared words from which an entry is shown where there is no encoder."""
 
-_SHARED_WORDS: Final = 0.1  # what a chunk full of the statement's words adds to its cosine
+_SHARED_WORDS: Final = 0.15  # what a chunk full of the statement's words adds to its cosine
 _POOL: Final = 24  # chunks that are compared, by meaning and by words
 _LIVE: Final = ("current", "future")
 
