@@ -9,7 +9,7 @@ import pytest
 
 from tests.hosts.anthropic_endpoint import ScriptedAnthropic
 from tests.hosts.claude_code import run_claude
-from tests.hosts.endpoint import Say, ScriptedModel
+from tests.hosts.endpoint import Say, ScriptedModel, missing_words
 from tests.hosts.person import WHO, Person, newcomer, robin
 from tests.hosts.programs import PLUGIN, Ran
 from tests.hosts.sessions import ANSWER, LEARNED, PROMPT, Session, recorded
@@ -75,6 +75,13 @@ def test_claude_code_tells_its_model_of_our_tools(session: Session) -> None:
 
     assert {"memory_save", "memory_recall", "memory_search", "note_read"} <= session.model.tools_in(told)
     assert "Commonplace is the long-term memory of the person you work for" in told.text
+
+
+def test_claude_code_passes_on_what_a_save_is_asked_for(session: Session) -> None:
+    """What `about` and `when` are, and when to save at all, reach the model whole."""
+    told = next(each for each in session.model.requests if session.model.tools_in(each))
+
+    assert missing_words(told) == []
 
 
 def test_claude_code_offers_our_skills_to_its_model(session: Session) -> None:

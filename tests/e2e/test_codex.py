@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from tests.hosts.codex import add_plugin, run_codex, settle
-from tests.hosts.endpoint import Say, ScriptedModel
+from tests.hosts.endpoint import Say, ScriptedModel, missing_words
 from tests.hosts.openai_endpoint import ScriptedOpenAI
 from tests.hosts.person import WHO, Person, newcomer
 from tests.hosts.programs import Ran
@@ -67,6 +67,13 @@ def test_codex_tells_its_model_of_our_tools(session: Session) -> None:
 
     assert {"memory_save", "memory_recall", "memory_search", "note_read"} <= session.model.tools_in(told)
     assert "Commonplace is the long-term memory of the person you work for" in told.text
+
+
+def test_codex_passes_on_what_a_save_is_asked_for(session: Session) -> None:
+    """What `about` and `when` are, and when to save at all, reach the model whole."""
+    told = next(each for each in session.model.requests if session.model.tools_in(each))
+
+    assert missing_words(told) == []
 
 
 def test_codex_offers_our_skills_to_its_model(session: Session) -> None:

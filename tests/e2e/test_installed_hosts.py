@@ -8,7 +8,7 @@ import pytest
 from tests.hosts.anthropic_endpoint import ScriptedAnthropic
 from tests.hosts.claude_code import run_claude
 from tests.hosts.codex import run_codex, settle
-from tests.hosts.endpoint import Call, Say, ScriptedModel
+from tests.hosts.endpoint import Call, Say, ScriptedModel, missing_words
 from tests.hosts.gemini import ScriptedGemini, run_gemini, settle_gemini
 from tests.hosts.openai_endpoint import ScriptedOpenAI
 from tests.hosts.person import WHO, Person, robin
@@ -100,6 +100,7 @@ def test_what_is_installed_for_gemini_works_there(transport: str, person: Person
     assert SKILL in model.turns[-1].text
     assert settings.read_text() == before
     assert person.said_in("gemini")[-1] == [("user", "Good morning."), ("assistant", "Good.")]
+    assert missing_words(next(each for each in model.requests if model.tools_in(each))) == []
 
 
 def calmly(person: Person, model: ScriptedModel, session: Callable[[], Ran]) -> Ran:

@@ -12,8 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, get_args
 
+from commonplace.mcp_server.arguments import About, Situations
+from commonplace.mcp_server.memory_tools import SAVE
+from commonplace.mcp_server.server import INSTRUCTIONS
 from tests.http_servers import TestHTTPServer
 
 STANDARD_ANSWER: Final = "Done."
@@ -38,6 +41,14 @@ class Call:
 
 
 Turn = Say | Call
+
+
+def missing_words(request: "Request") -> list[str]:
+    """The words that ask for what an entry is about and when it matters, as far as the model was not given them."""
+    paragraph = next(each for each in INSTRUCTIONS.split("\n\n") if "memory_save what" in each)
+    descriptions = [str(get_args(each)[1].description) for each in (About, Situations)]
+    told = " ".join(request.text.split())
+    return [words for words in (SAVE, paragraph, *descriptions) if " ".join(words.split()) not in told]
 
 
 @dataclass(frozen=True, slots=True)
