@@ -69,7 +69,10 @@ def test_the_wheel_holds_the_program_and_nothing_else(wheel: Path) -> None:
     assert [name for name in names if not name.startswith(("commonplace/", info))] == []
     assert {"commonplace/py.typed", "commonplace/sample_vault/People/Ada Lindqvist.md"} <= {*names}
     data = [name for name in names if name.endswith((".onnx", ".safetensors", ".jsonl", ".db"))]
-    assert data == ["commonplace/extraction/examples/clauses.jsonl"]  # what the classifier of clauses is fitted on
+    fitted_on = ["commonplace/extraction/examples/clauses.jsonl", "commonplace/flows/when_examples.jsonl"]
+    assert (
+        sorted(data) == fitted_on
+    )  # the classifier of clauses, and the line between cues that name a situation or not
 
 
 def test_uvx_runs_it_from_nothing(wheel: Path, clean: dict[str, str]) -> None:

@@ -86,7 +86,7 @@ def _fit(encode: Encode, version: str) -> "tuple[Floats, float]":
     return _fitted[version]
 
 
-@cache
+@lru_cache(maxsize=2)
 def _words_of(label: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(query_words(text).words) for text in examples(label))
 
