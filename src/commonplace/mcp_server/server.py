@@ -192,8 +192,9 @@ plainly agreed to, and nothing that you only proposed or inferred, that was a jo
 out secrets, passing states, and what the code or a note already says. Often that is nothing: then save nothing.
 2. For each, check with memory_search whether it is known. If it is known and holds no longer, correct it: \
 memory_save with the new statement, and the entry's id as `replaces`. If it is known and right, leave it.
-3. Save the rest with memory_save, one plain sentence per call, with its kind and topics, with subject, predicate and \
-object if it is a triple, with the person's words as `quote`, letter by letter, and with your session_id.
+3. Save the rest with memory_save, one plain sentence per call, with `about`, `when`, its kind and topics, with \
+subject, predicate and object if it is a triple, with the person's words as `quote`, letter by letter, and with your \
+session_id.
 4. Tell the person in a few lines what you saved, what waits for their approval, and what you were not sure of."""
 
 WELCOME: Final = """\
