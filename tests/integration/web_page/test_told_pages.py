@@ -105,7 +105,7 @@ def test_the_context_of_a_prompt_says_why_and_is_silent_where_nothing_is_needed(
 def test_what_a_context_leaves_out_is_named_by_its_words(site: Site, memory: Memory) -> None:
     """Not by six digits: one has to see what the agent was not given."""
     fact = memory.entries.save("The beehive stands behind the shed.", kind="fact").fact
-    reply = site.get("/context?prompt=When+did+I+decide+that+the+greenhouse+opens%3F").body.decode()
+    reply = site.get("/context?prompt=How+does+a+beehive+in+general+work%3F").body.decode()
     left_out = reply.partition("<h2>Left out</h2>")[2]
 
     assert f'<a href="/facts/{fact.id}">The beehive stands behind the shed.</a>' in left_out

@@ -376,7 +376,7 @@ def _compose(parts: GatherResult[_Part], plan: _Plan, session: Session) -> Compo
     shown = [each for each in pieces if isinstance(each, Piece)]
     if not {*parts.late, *parts.failed} & {"marked", "facts", "profile"}:  # else the index may not answer in time
         with suppress(IndexDamaged):
-            shown = show_undecided(shown, session, prompt=_named(plan), given=plan.state.given)
+            shown = show_undecided(shown, session, prompt=_named(plan), given=plan.state.given, kinds=plan.kinds)
     composed = compose(
         shown,
         plan.limits,

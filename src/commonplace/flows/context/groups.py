@@ -33,12 +33,17 @@ _MOST_WAITING: Final = 200  # entries, the last updated first
 
 
 def show_undecided(
-    pieces: Sequence[Piece], session: Session, *, prompt: str = "", given: Collection[str] = ()
+    pieces: Sequence[Piece],
+    session: Session,
+    *,
+    prompt: str = "",
+    given: Collection[str] = (),
+    kinds: Collection[str] = (),
 ) -> list[Piece]:
     """The pieces in the same order; those of one group with their days, those that something waits against with that.
 
-    Groups are those before this prompt. `given` are the marks of what the conversation has been given. Raises
-    IndexDamaged.
+    Groups are those before this prompt. `given` are the marks of what the conversation has been given, `kinds` the only
+    ones that the prompt may bring; empty for all. Raises IndexDamaged.
     """
     pieces = _with_given(pieces, given, session) if given else pieces
     ids = tuple(sorted({piece.fact for piece in pieces if piece.fact}))
@@ -48,7 +53,7 @@ def show_undecided(
         records = reader.facts(FactQuery(ids=ids, sensitive=False))
         facts = {each.fact.id: each.fact for each in records if holds(each, session.now)}
         waiting = _waiting(facts, reader, session)
-    beside = _brought_beside(pieces, facts, session)
+    beside = _brought_beside(pieces, facts, session, kinds=kinds)
     shown = [_with_waiting(piece, waiting, session) for piece in beside]
     for group in groups_among(facts.values(), session, prompt=prompt):
         shown = _with_days(shown, group, session, yielding=giving_way([group], prompt=prompt))
@@ -81,7 +86,9 @@ def _with_given(pieces: Sequence[Piece], given: Collection[str], session: Sessio
     return [*(piece for piece in pieces if piece.fact != nearest), again]
 
 
-def _brought_beside(pieces: Sequence[Piece], facts: Mapping[str, Fact], session: Session) -> list[Piece]:
+def _brought_beside(
+    pieces: Sequence[Piece], facts: Mapping[str, Fact], session: Session, *, kinds: Collection[str]
+) -> list[Piece]:
     """The pieces; what is near to an entry that the prompt brings stands in the prompt's part, not in the profile.
 
     One of the two may be what the other has become, and the profile says no days.
@@ -93,6 +100,7 @@ def _brought_beside(pieces: Sequence[Piece], facts: Mapping[str, Fact], session:
         entries[piece.fact]
         for piece in pieces
         if piece.section == "profile" and piece.fact in entries and piece.fact not in names
+        if not kinds or piece.kind in kinds
     ]
     if not brought or not standing:
         return [*pieces]
