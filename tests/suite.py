@@ -133,6 +133,7 @@ def pytest_collection_finish() -> None:
     """What was loaded stays until the end: neither the collector nor a forked child has to touch it again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture
