@@ -21,6 +21,7 @@ def test_every_template_is_listed_with_its_schedule_in_words(site: Site, memory:
 @pytest.mark.needs("chromium")
 def test_a_preview_shows_the_note_and_writes_nothing_until_it_is_written(visit: Visit, memory: Memory) -> None:
     """The written note is shown with an Undo button, and stands among the last notes of its template."""
+    memory.entries.save("The cellar steps were swept.", kind="event")  # a new day may have begun
     page = visit("/templates/daily_reflection")
     page.get_by_role("button", name="Preview").click()
     page.wait_for_selector("#preview")
@@ -85,8 +86,9 @@ def test_a_template_is_switched_off_and_on_on_its_page(site: Site, memory: Memor
     assert "Switch off" in site.get("/templates/weekly_review").body.decode()
 
 
-def test_a_preview_shows_the_note_without_its_properties(site: Site) -> None:
+def test_a_preview_shows_the_note_without_its_properties(site: Site, memory: Memory) -> None:
     """They are for programs, and stand in the text as Markdown; the address of a preview shows the template again."""
+    memory.entries.save("The awning of the market stall was hung.", kind="event")  # a new day may have begun
     text = site.post("/templates/daily_reflection", {"preview": "1"}).body.decode()
     prose = text.partition('<div class="prose">')[2].partition("<details>")[0]
 
