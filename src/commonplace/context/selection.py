@@ -28,10 +28,10 @@ class EntryRule:
     (35 entries each, 56 needed ones, 24 prompts that need nothing), and tried on four others written apart. Among ten
     times as many entries the nearest of those that do not matter is nearer by about 0.1, and so are some that do.
 
-    A question needs `for_cued` more of an entry that says when it matters. That was chosen on four people and on 46
-    with 14 memories each (`data/judgement/needs_*.jsonl`), as was the better of two vectors instead of a mean. On the
-    four, 103 instead of 89 of 120 needed entries come, 26 instead of 12 of 36 that share no word with the prompt, 46
-    instead of 45 of 48 idle prompts stay silent, and 109 of 156 entries are right instead of 105 of 178.
+    A question needs `general_cued` or `personal_cued` more of an entry that says when it matters. These were chosen on
+    four people and on 46 with 14 memories each (`data/judgement/needs_*.jsonl`), as was the better of two vectors
+    instead of a mean. On the four, 106 instead of 89 of 120 needed entries come, 28 instead of 12 of 36 that share no
+    word with the prompt, and 44 instead of 45 of 48 idle prompts stay silent; among 300 more entries 44 do.
     """
 
     idle: float = 0.85
@@ -43,13 +43,14 @@ class EntryRule:
     beside_best: float = 0.5
     plainest: float = 1.2
     for_ten_times: float = 0.05
-    for_cued: float = 0.18
+    general_cued: float = 0.2
+    personal_cued: float = 0.1
 
     def threshold(self, need: Need, *, count: int, is_cued: bool = False) -> float:
         """The score that an entry must reach; of more entries, more are near by chance."""
         needs = {"idle": self.idle, "general": self.general, "task": self.task, "personal": self.personal}
-        more = self.for_cued if is_cued and need in ("general", "personal") else 0.0
-        return needs[need] + more + self.for_ten_times * _decades(count)
+        cued = {"general": self.general_cued, "personal": self.personal_cued} if is_cued else {}
+        return needs[need] + cued.get(need, 0.0) + self.for_ten_times * _decades(count)
 
     def limit(self, *, count: int) -> int:
         """How many entries may fit."""
